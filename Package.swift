@@ -1,0 +1,43 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Roster: Core Data for Swift on Linux, and `roster`, a terminal program built on its public API.
+///
+/// The rooms and the arrows between them stand in ARCHITECTURE.md; a target may use those above it.
+let package = Package(
+    name: "Roster",
+    products: [
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .executable(name: "roster", targets: ["Roster"]),
+    ],
+    targets: [
+        // The C libraries of the system.
+        .systemLibrary(name: "CSQLite3", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CNcursesw", pkgConfig: "ncursesw", providers: [.apt(["libncursesw5-dev"])]),
+        .target(name: "CTerminalRestore"),
+
+        // What can be understood without Core Data.
+        .target(name: "SQLiteAccess", dependencies: ["CSQLite3"]),
+        .target(name: "ModelFiles", dependencies: ["CZlib"]),
+        .target(name: "PredicateSyntax"),
+        .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore"]),
+
+        // The framework.
+        .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
+
+        // The terminal program.
+        .target(name: "RosterCommands", dependencies: ["CoreData"]),
+        .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData"]),
+
+        .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
+        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
+        .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
+        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"]),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
+        .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
+        .testTarget(name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData"]),
+        .testTarget(name: "ArchitectureTests"),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,68 @@
+/// An entity compiled once: which property stands in which slot of a row.
+///
+/// Slots are numbered attributes first (inherited before own, each group by name), then to-one relationships in the same
+/// order. To-many relationships have no slot; they are numbered by themselves. A parent's attributes are therefore not at
+/// the same slots as its children's: always go through the layout of the object's own entity.
+final class EntityLayout: @unchecked Sendable {
+    /// Where a property's value lives.
+    enum Place: Hashable, Sendable {
+        case attribute(Int)
+        case toOne(Int)
+        case toMany(Int)
+        case fetched(Int)
+    }
+
+    unowned let entity: NSEntityDescription
+    /// The entity's place in the model's list of entities sorted by name: a small number for compact keys.
+    let index: Int
+    /// The property in each slot: an `NSAttributeDescription` or a to-one `NSRelationshipDescription`.
+    let slots: [NSPropertyDescription]
+    /// How many of the slots are attributes; the rest are to-one relationships.
+    let attributeCount: Int
+    let toManyRelationships: [NSRelationshipDescription]
+    let fetchedProperties: [NSPropertyDescription]
+    private let places: [String: Place]
+
+    init(entity: NSEntityDescription, index: Int) {
+        self.entity = entity
+        self.index = index
+        var chain: [NSEntityDescription] = []
+        var next: NSEntityDescription? = entity
+        while let current = next {
+            chain.insert(current, at: 0)
+            next = current.superentity
+        }
+        var attributes: [NSPropertyDescription] = []
+        var toOnes: [NSPropertyDescription] = []
+        var toManys: [NSRelationshipDescription] = []
+        var fetched: [NSPropertyDescription] = []
+        for level in chain {
+            for property in level.ownProperties.sorted(by: { $0.name < $1.name }) {
+                switch property {
+                case is NSAttributeDescription: attributes.append(property)
+                case let relationship as NSRelationshipDescription where relationship.isToMany:
+                    toManys.append(relationship)
+                case is NSRelationshipDescription: toOnes.append(property)
+                default: fetched.append(property)
+                }
+            }
+        }
+        self.slots = attributes + toOnes
+        self.attributeCount = attributes.count
+        self.toManyRelationships = toManys
+        self.fetchedProperties = fetched
+        var places: [String: Place] = [:]
+        for (slot, property) in slots.enumerated() {
+            places[property.name] = slot < attributeCount ? .attribute(slot) : .toOne(slot)
+        }
+        for (number, relationship) in toManys.enumerated() { places[relationship.name] = .toMany(number) }
+        for (number, property) in fetched.enumerated() { places[property.name] = .fetched(number) }
+        self.places = places
+    }
+
+    /// Where the value of `key` lives, or `nil` if the entity has no such property. One hash look-up.
+    func place(of key: String) -> Place? { places[key] }
+
+    /// The attribute in `slot`; `nil` where a to-one relationship stands.
+    func attribute(at slot: Int) -> NSAttributeDescription? { slots[slot] as? NSAttributeDescription }
+}

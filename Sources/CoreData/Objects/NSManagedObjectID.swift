@@ -1,0 +1,93 @@
+import Foundation
+import Synchronization
+
+/// A row's identity inside its store without an allocation: the concrete entity and the number under which it stands.
+///
+/// `entity` is the entity's place in its model (``EntityLayout/index``), not the store's `Z_ENT`.
+struct RowKey: Hashable, Sendable {
+    let entity: UInt32
+    let reference: Int64
+}
+
+/// The identity of a managed object: its store, its entity and its key there, or a temporary key until it is saved.
+///
+/// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to
+/// use on any thread.
+public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
+    enum Reference: Hashable, Sendable {
+        /// The row's number in its store (`Z_PK` in SQLite).
+        case permanent(Int64)
+        /// A number that no other temporary ID of this process has.
+        case temporary(UInt64)
+    }
+
+    /// The entity of the object, the concrete one: never an abstract parent.
+    public let entity: NSEntityDescription
+
+    /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
+    public weak var persistentStore: NSPersistentStore?
+
+    let reference: Reference
+    /// The store's UUID, kept beside the weak reference so that equality and the URI outlive the store.
+    let storeIdentifier: String
+
+    /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
+    public var isTemporaryID: Bool {
+        if case .temporary = reference { return true }
+        return false
+    }
+
+    init(entity: NSEntityDescription, reference: Int64, store: NSPersistentStore) {
+        self.entity = entity
+        self.reference = .permanent(reference)
+        self.storeIdentifier = store.identifier ?? ""
+        self.persistentStore = store
+    }
+
+    /// A fresh temporary ID.
+    init(temporaryFor entity: NSEntityDescription, store: NSPersistentStore? = nil) {
+        self.entity = entity
+        self.reference = .temporary(Self.temporaryCounter.add(1, ordering: .relaxed).newValue)
+        self.storeIdentifier = store?.identifier ?? ""
+        self.persistentStore = store
+    }
+
+    private static let temporaryCounter = Atomic<UInt64>(0)
+    private static let processPrefix = UUID().uuidString
+
+    /// The key of a permanent ID; `nil` for a temporary one.
+    var rowKey: RowKey? {
+        guard case .permanent(let number) = reference else { return nil }
+        return RowKey(entity: UInt32(entity.layout.index), reference: number)
+    }
+
+    /// `x-coredata://<store UUID>/<Entity>/p<number>`, or `x-coredata:///<Entity>/t<unique>` while temporary.
+    public func uriRepresentation() -> URL {
+        let name = entity.name ?? ""
+        let path =
+            switch reference {
+            case .permanent(let number): "x-coredata://\(storeIdentifier)/\(name)/p\(number)"
+            case .temporary(let number): "x-coredata:///\(name)/t\(Self.processPrefix)\(number)"
+            }
+        return URL(string: path) ?? URL(fileURLWithPath: "/\(name)")
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        if self === other { return true }
+        guard reference == other.reference else { return false }
+        if isTemporaryID { return true }
+        return storeIdentifier == other.storeIdentifier
+            && (entity === other.entity || entity.rootName == other.entity.rootName)
+    }
+
+    public override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(reference)
+        return hasher.finalize()
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public override var description: String { uriRepresentation().absoluteString }
+}

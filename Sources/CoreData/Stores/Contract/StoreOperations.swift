@@ -1,0 +1,178 @@
+import Foundation
+import PredicateSyntax
+
+/// All that contexts and the coordinator know of a store.
+///
+/// Every member is called under the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made
+/// by ``CoreDataError``, with the store's own error beneath.
+protocol StoreOperations: AnyObject {
+    /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
+    ///
+    /// A part of the query that the store cannot do exactly is left out and named in the result's `undone`; then limit
+    /// and offset are left out too, and the caller filters, sorts and cuts in memory.
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult
+
+    /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
+    func count(_ query: StoreQuery) throws -> Int?
+
+    /// For each value of `groupedBy` among the matching rows: the value and how many rows have it, in the order of the
+    /// query's first sort key; or `nil` where the store cannot do it exactly. Cost: one scan, of an index if one fits.
+    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]?
+
+    /// The rows of `ids`, all of entities of this store. A row that does not exist is missing in the answer.
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
+
+    /// The destinations of a to-many relationship, for each of `ids`, in the relationship's order if it has one.
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
+
+    /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
+    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
+
+    /// Writes all changes as one transaction, or none of them.
+    ///
+    /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
+    func save(_ changes: StoreChangeSet) throws
+
+    /// The ID of the row under `key`: the same row always gives an equal ID.
+    func objectID(for key: RowKey) -> NSManagedObjectID
+
+    /// A number that grows whenever another connection commits. A few microseconds; for polling.
+    func dataVersion() throws -> Int64
+
+    /// A text that differs after every commit by anybody, also across processes and launches: for validating caches.
+    func changeToken() throws -> String
+
+    /// The number of the last transaction in the store's history, or `nil` when it keeps none.
+    func lastHistoryNumber() throws -> Int64?
+
+    /// The transactions after `number`, oldest first.
+    func history(after number: Int64) throws -> [StoreTransaction]
+
+    /// Closes files and connections; nothing is called afterwards.
+    func close() throws
+}
+
+/// What a fetch asks of a store, without any object of the context.
+struct StoreQuery {
+    var entity: NSEntityDescription
+    var includesSubentities = true
+    /// Constants may be managed objects and object IDs; variables are already substituted.
+    var predicate: PredicateTree?
+    var sortKeys: [StoreSortKey] = []
+    /// 0 means no limit.
+    var limit = 0
+    var offset = 0
+    /// Whether the rows themselves are wanted, or only their keys.
+    var wantsRows = true
+}
+
+/// One sort descriptor as a value.
+struct StoreSortKey: Hashable, Sendable {
+    /// How values are compared; the names follow Apple's comparison selectors.
+    enum Comparison: Hashable, Sendable {
+        case plain
+        case caseInsensitive
+        case localized
+        case localizedCaseInsensitive
+        case localizedStandard
+        /// A comparator that only its sort descriptor knows: no store can do it.
+        case custom
+    }
+
+    var keyPath: [String]
+    var ascending: Bool
+    var comparison: Comparison = .plain
+}
+
+/// What a store found.
+struct StoreQueryResult {
+    var keys: [RowKey]
+    /// As many as `keys` and in the same order, or empty when rows were not asked for.
+    var rows: [RowSnapshot]
+    /// What the caller has to do in memory; empty when the answer is exact.
+    var undone: Undone
+
+    struct Undone: OptionSet {
+        let rawValue: Int
+        static let predicate = Undone(rawValue: 1)
+        static let sort = Undone(rawValue: 2)
+    }
+}
+
+/// Everything that one save writes to one store.
+struct StoreChangeSet {
+    var inserted: [StoreRowChange] = []
+    var updated: [StoreRowChange] = []
+    var deleted: [StoreRowChange] = []
+    /// The changes of many-to-many and one-way to-many relationships; the others are foreign keys of rows.
+    var toMany: [StoreToManyChange] = []
+    /// Rows that must not have changed though they are not written (`detectConflicts(for:)`).
+    var locked: [StoreRowChange] = []
+    /// For the history: who made the change and in which context.
+    var author: String?
+    var contextName: String?
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty }
+}
+
+/// One row of a save.
+struct StoreRowChange {
+    /// Permanent.
+    let id: NSManagedObjectID
+    /// The whole row as it shall be, in slot order; to-one values are permanent references. Empty for a delete.
+    var values: [SlotValue]
+    /// The slots that differ from the base row; all of them for an insert. To-many changes of the object, for the
+    /// history, stand in `changedToMany` by their number in the layout.
+    var changedSlots: [Int]
+    var changedToMany: [Int] = []
+    /// The version on which the change is based: 0 for an insert. The row is written with one more.
+    var baseVersion: Int64
+    /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position.
+    var orderedPositions: [Int: Int] = [:]
+}
+
+/// One object's change of a to-many relationship that is kept in a join table (or as a one-way column).
+struct StoreToManyChange {
+    let relationship: NSRelationshipDescription
+    let owner: NSManagedObjectID
+    var added: [NSManagedObjectID]
+    var removed: [NSManagedObjectID]
+    /// The whole list in order, when the relationship is ordered.
+    var order: [NSManagedObjectID]?
+}
+
+/// Rows that somebody else changed or deleted since they were read.
+struct StoreConflicts: Error {
+    /// The row as it stands now; `nil` where it is gone.
+    var rows: [(id: NSManagedObjectID, current: RowSnapshot?)]
+}
+
+/// One transaction of the store's history.
+struct StoreTransaction {
+    enum Kind: Int, Sendable {
+        case insert = 0
+        case update = 1
+        case delete = 2
+    }
+
+    struct Change {
+        /// The change's own number in the history.
+        let number: Int64
+        let key: RowKey
+        let kind: Kind
+        /// The names of the properties that changed; for updates only, and only as far as the store knows.
+        let changedProperties: [String]
+        /// The values that the model preserves of a deleted row, by property name.
+        let tombstone: [String: SlotValue]
+    }
+
+    let number: Int64
+    let timestamp: Date
+    let author: String?
+    let contextName: String?
+    let bundleID: String?
+    let processID: String?
+    let changes: [Change]
+}
