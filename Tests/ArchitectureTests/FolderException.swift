@@ -1,0 +1,20 @@
+/// A folder of `CoreData` that names a type of a folder below it, because Apple's API forces the cycle.
+struct FolderException {
+    /// The start of the path, relative to `Sources/CoreData`.
+    let place: String
+    let type: String
+    let reason: String
+
+    func covers(file path: String) -> Bool { path.hasPrefix("Sources/CoreData/" + place) }
+
+    static func allows(file path: String, type: String) -> Bool {
+        all.contains { $0.type == type && $0.covers(file: path) }
+    }
+
+    static let all: [FolderException] = [
+        FolderException(
+            place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
+        FolderException(
+            place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),
+    ]
+}

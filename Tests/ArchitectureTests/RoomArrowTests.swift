@@ -1,0 +1,70 @@
+import Testing
+
+/// The arrows between rooms and between the folders of `CoreData`, as ARCHITECTURE.md draws them.
+@Suite struct RoomArrowTests {
+    /// What each room may import of this package.
+    static let rooms: [String: Set<String>] = [
+        "SQLiteAccess": ["CSQLite3"],
+        "ModelFiles": ["CZlib"],
+        "PredicateSyntax": [],
+        "TerminalKit": ["CNcursesw", "CTerminalRestore"],
+        "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],
+        "RosterCommands": ["CoreData"],
+        "Roster": ["RosterCommands", "TerminalKit", "CoreData"],
+    ]
+    static let packageModules = Set(rooms.keys).union(["CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore"])
+
+    @Test(arguments: rooms.keys.sorted())
+    func importsOnlyRoomsToItsLeft(room: String) {
+        let files = SourceTree.files(below: "Sources/\(room)")
+        #expect(!files.isEmpty)
+        for file in files {
+            let strangers = file.imports.intersection(Self.packageModules).subtracting(Self.rooms[room] ?? [])
+            #expect(strangers.isEmpty, "\(file.path) imports \(strangers.sorted())")
+        }
+    }
+
+    /// The folders of `CoreData`, each of which may use those before it.
+    static let folders = [
+        "Support", "Model", "Predicates", "Objects", "Requests", "Stores/Contract", "Stores/SQL", "Stores/SQLite",
+        "Stack", "Context", "History", "ResultsController",
+    ]
+
+    @Test(arguments: folders)
+    func usesOnlyFoldersAboveIt(folder: String) throws {
+        let rank = try #require(Self.folders.firstIndex(of: folder))
+        var lowerTypes: [String: String] = [:]
+        for lower in Self.folders[(rank + 1)...] {
+            for file in SourceTree.files(below: "Sources/CoreData/\(lower)") {
+                for type in file.declaredTypes { lowerTypes[type] = lower }
+            }
+        }
+        for file in SourceTree.files(below: "Sources/CoreData/\(folder)") {
+            for name in file.identifiers.sorted() {
+                guard let lower = lowerTypes[name], !file.declaredTypes.contains(name) else { continue }
+                #expect(
+                    FolderException.allows(file: file.path, type: name),
+                    "\(file.path) names \(name) of \(lower), a folder below \(folder)")
+            }
+        }
+    }
+
+    /// An exception that no file needs any more is taken off the list.
+    @Test func everyExceptionIsInUse() {
+        for exception in FolderException.all {
+            let used = SourceTree.files(below: "Sources/CoreData").contains { file in
+                exception.covers(file: file.path) && file.identifiers.contains(exception.type)
+            }
+            #expect(used, "no file needs the exception for \(exception.type) in \(exception.place)")
+        }
+    }
+}
+
+@Suite struct FileSizeTests {
+    /// Files stay small: a file beyond the limit holds a second topic.
+    @Test func noFileIsLong() {
+        for file in SourceTree.files(below: "Sources") {
+            #expect(file.codeLineCount <= 450, "\(file.path) has \(file.codeLineCount) lines of code")
+        }
+    }
+}
