@@ -1,34 +1,101 @@
 import Foundation
 
 /// A store: where the rows of a coordinator's objects live. Abstract.
+///
+/// A coordinator adds a store in these steps, under its lock:
+/// 1. `init`, which stores what it is given and touches no file;
+/// 2. `loadMetadata()`, which opens what `url` names, or makes it new where nothing is there and the store is not read
+///    only, and sets `metadata` and with it `identifier`; it changes nothing in a store that was there;
+/// 3. the coordinator compares `metadata` with its model and throws where they differ;
+/// 4. ``prepare()``, after which ``operations`` answer;
+/// 5. `didAdd(to:)`.
+///
+/// When a step throws the store is dropped, after `willRemove(from:)`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
+    /// The coordinator that the store was added to.
     open internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// The name of the configuration whose entities the store holds.
     open internal(set) var configurationName: String
     /// The options the store was added with.
     open internal(set) var options: [AnyHashable: Any]?
+    /// Where the store is kept.
     open var url: URL?
     /// The UUID of the store, as it stands in the URIs of its object IDs.
     open var identifier: String!
+    /// Whether the store refuses to be written.
     open var isReadOnly = false
+    /// What the store says of itself; holds at least its type and its UUID once loaded. A change is written with the
+    /// next save.
     open var metadata: [String: Any]! = [:]
 
-    public init(
+    /// Stores the arguments; touches no file.
+    ///
+    /// Required, because the coordinator makes stores of the class that is registered for their type.
+    public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
         self.persistentStoreCoordinator = root
-        self.configurationName = name ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        self.configurationName = name ?? Self.defaultConfigurationName
         self.url = url
         self.options = options
+        self.isReadOnly = StoreOptions(options).isReadOnly
     }
 
+    /// The configuration of a store that was added without one: all entities of the model.
+    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
+    /// The string of the store's type.
     open var type: String { "" }
-    /// Called while the store is added; throws to refuse it.
+
+    /// Opens the store and reads its metadata, while it is added.
+    ///
+    /// - Throws: to refuse the store.
     open func loadMetadata() throws {}
+
+    /// Called when the store was added.
     open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+    /// Called before the store is removed, and when adding it failed.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
+    /// Reads the metadata of the store at `url` without a coordinator. Subclasses must override it.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        preconditionFailure("\(self) must override metadataForPersistentStore(with:)")
+    }
+
+    /// Writes the metadata of the store at `url` at once, without a coordinator. Subclasses must override it.
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        preconditionFailure("\(self) must override setMetadata(_:forPersistentStoreAt:)")
+    }
+
+    /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
+    func prepare() throws {}
+
     /// What context and coordinator ask of the store.
-    var operations: any StoreOperations { preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations") }
+    var operations: any StoreOperations {
+        preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")
+    }
+
+    /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
+    class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
+
+    /// Removes the store at `url` and all that belongs to it. The default removes the file.
+    class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
+        if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+    }
+}
+
+extension NSPersistentStore {
+    /// The type of a store, as a value.
+    public struct StoreType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        public static let xml = StoreType(rawValue: NSXMLStoreType)
+    }
 }

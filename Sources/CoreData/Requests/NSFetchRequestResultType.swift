@@ -1,0 +1,21 @@
+/// What a fetch can give back: managed objects, object IDs, dictionaries and numbers.
+///
+/// Apple's is a protocol of Objective-C, whose existential conforms to itself. `AnyObject` is the one existential of
+/// Swift that does so too; with it `NSFetchRequest<NSFetchRequestResult>` compiles as it does there.
+public typealias NSFetchRequestResult = AnyObject
+
+/// The form in which a fetch gives its results.
+public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt
+
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Managed objects: what a request gives unless told otherwise.
+    public static var managedObjectResultType: NSFetchRequestResultType { [] }
+    /// `NSManagedObjectID`s.
+    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    /// `NSDictionary`s: property name → value, straight from the store.
+    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    /// One `NSNumber`: how many objects match.
+    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}

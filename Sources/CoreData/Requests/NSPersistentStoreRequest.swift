@@ -1,0 +1,37 @@
+import Foundation
+
+/// What a request asks of a store.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    case fetchRequestType = 1
+    case saveRequestType = 2
+    case batchInsertRequestType = 5
+    case batchUpdateRequestType = 6
+    case batchDeleteRequestType = 7
+}
+
+/// A question to, or an order for, the stores of a coordinator. Abstract: use its subclasses.
+///
+/// A request belongs to the queue that made it.
+open class NSPersistentStoreRequest: NSObject, NSCopying {
+    /// The stores to ask; `nil` means every store that holds the entity.
+    open var affectedStores: [NSPersistentStore]?
+
+    public required override init() {}
+
+    /// What kind of request this is.
+    open var requestType: NSPersistentStoreRequestType {
+        preconditionFailure("\(type(of: self)) is abstract: it has no request type")
+    }
+
+    /// A request of the same class with the same settings.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.affectedStores = affectedStores
+        return copy
+    }
+}
+
+/// What `NSManagedObjectContext.execute(_:)` answers. The members are those of its subclasses.
+open class NSPersistentStoreResult: NSObject {
+    override init() {}
+}

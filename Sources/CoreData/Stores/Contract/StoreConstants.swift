@@ -1,0 +1,42 @@
+// The strings of store types, options and metadata. They are Apple's where they are known: stores and logs hold them.
+
+public let NSSQLiteStoreType = "SQLite"
+public let NSBinaryStoreType = "Binary"
+public let NSInMemoryStoreType = "InMemory"
+public let NSXMLStoreType = "XML"
+
+// MARK: Options
+
+/// Bool: never write to the store.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+/// Number: seconds to wait for a store that somebody else has locked, before an operation fails.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+/// Dictionary: SQLite pragma → value, both strings.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Bool: run ANALYZE when the store is added.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// Bool: run VACUUM when the store is added.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Bool: open the store even where the model's version hashes differ.
+public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Bool: migrate a store of another version when it is added.
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+/// Bool: infer the mapping of such a migration.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// Bool: destroy or replace a store although somebody holds a lock on it.
+public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
+/// Bool: keep a history of all transactions in the store.
+public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+/// Bool: post `.NSPersistentStoreRemoteChange` for every write to the store, whoever made it.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+
+// MARK: Metadata
+
+/// String: the type of the store.
+public let NSStoreTypeKey = "NSStoreType"
+/// String: the UUID of the store.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// Dictionary: entity name → version hash.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// Array or set: the version identifiers of the model.
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
