@@ -1,0 +1,15 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Measurements of Roster beside raw SQLite in the same run. A package of its own: never a dependency of the product.
+let package = Package(
+    name: "RosterBenchmarks",
+    dependencies: [.package(name: "Roster", path: "..")],
+    targets: [
+        .systemLibrary(name: "CSQLite3Raw", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .executableTarget(
+            name: "Measure",
+            dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,35 @@
+import CSQLite3Raw
+
+/// SQLite's C interface with nothing around it: what the ratios are measured against.
+final class RawDatabase {
+    private var handle: OpaquePointer?
+
+    init(path: String) {
+        let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+        precondition(code == SQLITE_OK, "cannot open \(path)")
+        execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+    }
+
+    deinit { sqlite3_close(handle) }
+
+    func execute(_ sql: String) {
+        precondition(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, String(cString: sqlite3_errmsg(handle)))
+    }
+
+    func prepare(_ sql: String) -> OpaquePointer {
+        var statement: OpaquePointer?
+        precondition(
+            sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, String(cString: sqlite3_errmsg(handle)))
+        guard let statement else { preconditionFailure("empty statement") }
+        return statement
+    }
+
+    /// Steps through all rows and hands each to `row`.
+    func forEachRow(_ sql: String, _ row: (OpaquePointer) -> Void) {
+        let statement = prepare(sql)
+        defer { sqlite3_finalize(statement) }
+        while sqlite3_step(statement) == SQLITE_ROW { row(statement) }
+    }
+}
+
+let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
