@@ -1,0 +1,32 @@
+import Foundation
+
+/// What the command line asks of the terminal program.
+struct BrowserOptions {
+    /// The store to open.
+    var storeURL: URL
+    /// A model file; without one, the model that the store itself carries is used.
+    var modelURL: URL?
+    /// The entity to show first; without one, the first of the model that has a name to show.
+    var entityName: String?
+    /// The key path by which rows are grouped in sections.
+    var sectionKeyPath: String?
+    /// Sort keys as on the command line: `wins:desc,teamName`.
+    var sortKeys: String?
+    /// The filter, as predicate format text.
+    var predicate: String?
+    /// Opens the store for reading only.
+    var isReadOnly = false
+
+    init(
+        storeURL: URL, modelURL: URL? = nil, entityName: String? = nil, sectionKeyPath: String? = nil,
+        sortKeys: String? = nil, predicate: String? = nil, isReadOnly: Bool = false
+    ) {
+        self.storeURL = storeURL
+        self.modelURL = modelURL
+        self.entityName = entityName
+        self.sectionKeyPath = sectionKeyPath
+        self.sortKeys = sortKeys
+        self.predicate = predicate
+        self.isReadOnly = isReadOnly
+    }
+}
