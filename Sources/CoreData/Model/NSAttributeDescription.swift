@@ -1,31 +1,58 @@
 import Foundation
 
-public enum NSAttributeType: UInt, Sendable {
-    case undefinedAttributeType = 0
-    case integer16AttributeType = 100
-    case integer32AttributeType = 200
-    case integer64AttributeType = 300
-    case decimalAttributeType = 400
-    case doubleAttributeType = 500
-    case floatAttributeType = 600
-    case stringAttributeType = 700
-    case booleanAttributeType = 800
-    case dateAttributeType = 900
-    case binaryDataAttributeType = 1000
-    case UUIDAttributeType = 1100
-    case URIAttributeType = 1200
-    case transformableAttributeType = 1800
-    case objectIDAttributeType = 2000
-    case compositeAttributeType = 2100
-}
-
 /// An attribute: a property that holds a value.
-open class NSAttributeDescription: NSPropertyDescription {
-    open var attributeType: NSAttributeType = .undefinedAttributeType
-    open var attributeValueClassName: String?
-    open var defaultValue: Any?
-    open var valueTransformerName: String?
-    open var allowsExternalBinaryDataStorage = false
-    open var allowsCloudEncryption = false
-    open var preservesValueInHistoryOnDeletion = false
+open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
+    /// The type of the value. Setting it sets `attributeValueClassName` to the class of that type.
+    open var attributeType: NSAttributeType = .undefinedAttributeType {
+        willSet { willModify() }
+        didSet { if attributeType != oldValue { attributeValueClassName = attributeType.valueClassName } }
+    }
+
+    /// The type of the value, under the name of newer source.
+    open var type: AttributeType {
+        get { AttributeType(rawValue: attributeType) }
+        set { attributeType = newValue.rawValue }
+    }
+
+    /// The name of the class of the values. Follows the type; a transformable attribute may name its own class.
+    open var attributeValueClassName: String? { willSet { willModify() } }
+
+    /// The value that a new object starts with. Kept as it is given, not copied and not converted: see ``initialValue``.
+    open var defaultValue: Any? { willSet { willModify() } }
+
+    /// The name of the transformer that turns a transformable value into data; `nil` means a keyed archive.
+    open var valueTransformerName: String? { willSet { willModify() } }
+
+    /// Whether a store may put large data into files beside it.
+    open var allowsExternalBinaryDataStorage = false { willSet { willModify() } }
+
+    /// Whether the value may be encrypted in the cloud. Kept in the model; nothing on Linux reads it.
+    open var allowsCloudEncryption = false { willSet { willModify() } }
+
+    /// Whether the history keeps the value of a deleted object.
+    open var preservesValueInHistoryOnDeletion = false { willSet { willModify() } }
+
+    /// The least and the greatest value of a number or date, where the model sets them.
+    final var bounds = ValueBounds() { willSet { willModify() } }
+
+    /// The shortest and the greatest length of a string, where the model sets them.
+    final var lengthBounds = LengthBounds() { willSet { willModify() } }
+
+    /// The regular expression that a whole string has to match, where the model sets one.
+    final var pattern: String? { willSet { willModify() } }
+
+    override func copyValues(to copy: NSPropertyDescription) {
+        super.copyValues(to: copy)
+        guard let copy = copy as? NSAttributeDescription else { return }
+        copy.attributeType = attributeType
+        copy.attributeValueClassName = attributeValueClassName
+        copy.defaultValue = defaultValue
+        copy.valueTransformerName = valueTransformerName
+        copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        copy.allowsCloudEncryption = allowsCloudEncryption
+        copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        copy.bounds = bounds
+        copy.lengthBounds = lengthBounds
+        copy.pattern = pattern
+    }
 }

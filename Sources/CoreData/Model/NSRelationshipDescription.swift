@@ -1,20 +1,48 @@
 import Foundation
 
+/// What happens to the objects at the far end when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable {
+    /// Nothing: the far end keeps a reference to an object that is gone.
     case noActionDeleteRule = 0
+    /// The far end forgets the object.
     case nullifyDeleteRule = 1
+    /// The far end is deleted too.
     case cascadeDeleteRule = 2
+    /// The object cannot be deleted while there is a far end.
     case denyDeleteRule = 3
 }
 
 /// A relationship: a property that refers to one or many objects of an entity.
-open class NSRelationshipDescription: NSPropertyDescription {
-    open unowned(unsafe) var destinationEntity: NSEntityDescription?
-    open unowned(unsafe) var inverseRelationship: NSRelationshipDescription?
-    open var maxCount = 0
-    open var minCount = 0
-    open var deleteRule: NSDeleteRule = .nullifyDeleteRule
-    open var isOrdered = false
+open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
+    /// The entity of the objects at the far end.
+    open weak var destinationEntity: NSEntityDescription? { willSet { willModify() } }
+
+    /// The relationship of the destination that leads back; `nil` for a one-way relationship.
+    open weak var inverseRelationship: NSRelationshipDescription? { willSet { willModify() } }
+
+    /// The greatest number of destinations: 1 makes a to-one relationship, 0, the default, means no limit.
+    open var maxCount = 0 { willSet { willModify() } }
+
+    /// The least number of destinations. 0 by default. Neither count is enforced while an optional relationship is empty.
+    open var minCount = 0 { willSet { willModify() } }
+
+    /// What a deletion does to the far end. Nullify by default.
+    open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { willModify() } }
+
+    /// Whether the destinations of a to-many relationship have an order. `false` by default.
+    open var isOrdered = false { willSet { willModify() } }
+
     /// `true` exactly when `maxCount` is not 1.
     open var isToMany: Bool { maxCount != 1 }
+
+    override func copyValues(to copy: NSPropertyDescription) {
+        super.copyValues(to: copy)
+        guard let copy = copy as? NSRelationshipDescription else { return }
+        copy.destinationEntity = destinationEntity
+        copy.inverseRelationship = inverseRelationship
+        copy.maxCount = maxCount
+        copy.minCount = minCount
+        copy.deleteRule = deleteRule
+        copy.isOrdered = isOrdered
+    }
 }

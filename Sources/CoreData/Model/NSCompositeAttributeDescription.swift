@@ -1,0 +1,18 @@
+/// A composite attribute: named values that belong together and are kept in columns of their own.
+///
+/// The value of an object is a dictionary under the elements' names.
+open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+    /// The parts of the value. Elements may be composite themselves.
+    open var elements: [NSAttributeDescription] = [] { willSet { willModify() } }
+
+    public required init() {
+        super.init()
+        attributeType = .compositeAttributeType
+    }
+
+    override func copyValues(to copy: NSPropertyDescription) {
+        super.copyValues(to: copy)
+        guard let copy = copy as? NSCompositeAttributeDescription else { return }
+        copy.elements = elements.compactMap { $0.copy() as? NSAttributeDescription }
+    }
+}

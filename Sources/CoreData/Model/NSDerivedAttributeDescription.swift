@@ -1,0 +1,18 @@
+import Foundation
+
+/// A derived attribute: its value is computed from other values whenever the object is saved. SQLite stores only.
+open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+    /// What the value is computed from: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:`
+    /// of one, a to-many relationship's `@count` or `@sum`, or `now()`.
+    open var derivationExpression: NSExpression? { willSet { willModify() } }
+
+    /// Which related objects count; archived models may have one.
+    final var filteringPredicate: NSPredicate?
+
+    override func copyValues(to copy: NSPropertyDescription) {
+        super.copyValues(to: copy)
+        guard let copy = copy as? NSDerivedAttributeDescription else { return }
+        copy.derivationExpression = derivationExpression
+        copy.filteringPredicate = filteringPredicate
+    }
+}

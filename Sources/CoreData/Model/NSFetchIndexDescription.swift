@@ -1,0 +1,45 @@
+import Foundation
+
+/// An index of a store that makes fetches of an entity quick.
+open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+    /// The name of the index, unique in its entity.
+    open var name: String { willSet { willModify() } }
+
+    /// What is indexed, in order.
+    ///
+    /// - Precondition: All elements are binary, or all are R-tree elements.
+    open var elements: [NSFetchIndexElementDescription] {
+        willSet { willModify() }
+        didSet { adoptElements() }
+    }
+
+    /// The entity that has the index; `nil` until it is in the `indexes` of one.
+    open internal(set) weak var entity: NSEntityDescription?
+
+    /// Which rows stand in the index; `nil` means all.
+    @NSCopying open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }
+
+    public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+        self.name = name
+        self.elements = elements ?? []
+        super.init()
+        adoptElements()
+    }
+
+    private func adoptElements() {
+        precondition(
+            Set(elements.map(\.collationType)).count < 2,
+            "The index '\(name)' mixes binary and R-tree elements; an index has one kind.")
+        for element in elements { element.indexDescription = self }
+    }
+
+    private func willModify() { entity?.willModify() }
+
+    /// A copy of the index and of its elements, which belongs to no entity.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSFetchIndexDescription(
+            name: name, elements: elements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
+        copy.partialIndexPredicate = partialIndexPredicate
+        return copy
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// The kind of an index.
+public enum NSFetchIndexElementType: UInt, Sendable {
+    /// A sorted index.
+    case binary = 0
+    /// An index of ranges of numbers, for searches in the plane.
+    case rTree = 1
+}
+
+/// One of the things that a fetch index orders its rows by.
+open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+    /// The property that is indexed, or an `NSExpressionDescription`.
+    open internal(set) var property: NSPropertyDescription?
+
+    /// The kind of index. Binary by default.
+    open var collationType: NSFetchIndexElementType { willSet { indexDescription?.entity?.willModify() } }
+
+    /// The direction. Ascending by default.
+    open var isAscending = true { willSet { indexDescription?.entity?.willModify() } }
+
+    /// The index that the element belongs to.
+    open internal(set) weak var indexDescription: NSFetchIndexDescription?
+
+    /// The name of the property.
+    open var propertyName: String? { property?.name }
+
+    public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
+        self.property = property
+        self.collationType = collationType
+    }
+
+    /// A copy that refers to the same property and belongs to no index.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        guard let property else { preconditionFailure("An index element without a property cannot be copied.") }
+        let copy = NSFetchIndexElementDescription(property: property, collationType: collationType)
+        copy.isAscending = isAscending
+        return copy
+    }
+}
