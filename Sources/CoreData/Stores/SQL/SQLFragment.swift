@@ -13,4 +13,52 @@ struct SQLFragment: Equatable {
     static func + (left: SQLFragment, right: SQLFragment) -> SQLFragment {
         SQLFragment(left.text + right.text, left.arguments + right.arguments)
     }
+
+    static func += (left: inout SQLFragment, right: SQLFragment) {
+        left.text += right.text
+        left.arguments += right.arguments
+    }
+
+    static func + (left: SQLFragment, right: String) -> SQLFragment { SQLFragment(left.text + right, left.arguments) }
+
+    static func + (left: String, right: SQLFragment) -> SQLFragment { SQLFragment(left + right.text, right.arguments) }
+
+    /// The fragment in parentheses.
+    var parenthesized: SQLFragment { "(" + self + ")" }
+
+    /// One bound value.
+    static func argument(_ value: SQLiteValue) -> SQLFragment { SQLFragment("?", [value]) }
+}
+
+extension Sequence where Element == SQLFragment {
+    /// The fragments one after the other with `separator` between them.
+    func joined(separator: String) -> SQLFragment {
+        var result = SQLFragment("")
+        var isFirst = true
+        for fragment in self {
+            if !isFirst { result.text += separator }
+            isFirst = false
+            result += fragment
+        }
+        return result
+    }
+}
+
+/// Names in SQL text.
+enum SQLName {
+    /// `name` as it may stand in a statement: as it is when it is a plain identifier, else in double quotes.
+    static func quoted(_ name: String) -> String {
+        let isPlain =
+            name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            } && name.utf8.first.map { $0 > UInt8(ascii: "9") } == true
+        return isPlain
+            ? name
+            : "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
 }

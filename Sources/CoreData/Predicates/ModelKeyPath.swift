@@ -1,0 +1,161 @@
+import Foundation
+
+/// A key path, looked up in the model: the to-one relationships that it follows, and what it ends at.
+struct ModelKeyPath {
+    enum End {
+        /// The object itself: `SELF`, `objectID`.
+        case object
+        /// The object's entity: `entity`.
+        case entity
+        case attribute(NSAttributeDescription)
+        case toOne(NSRelationshipDescription)
+        /// A to-many relationship and what follows it: `@count`, `@sum.x`, `name`, …
+        case toMany(NSRelationshipDescription, rest: [String])
+        case fetched(NSFetchedPropertyDescription, rest: [String])
+        /// Something of an attribute's value: an element of a composite attribute, a text's `length`, a key of an object.
+        case member(NSAttributeDescription, rest: [String])
+        /// A state of the managed object that no store knows, such as `isDeleted`.
+        case state(String)
+    }
+
+    let toOnes: [NSRelationshipDescription]
+    let end: End
+
+    private static let states: Set<String> = [
+        "hasChanges", "hasPersistentChangedValues", "isDeleted", "isFault", "isInserted", "isUpdated",
+        "managedObjectContext",
+    ]
+
+    /// - Throws: a `CocoaError` that names the key, the entity and the nearest key it has, for an unknown key.
+    init(_ keys: [String], from entity: NSEntityDescription) throws {
+        var toOnes: [NSRelationshipDescription] = []
+        var current = entity
+        for (index, key) in keys.enumerated() {
+            let rest = Array(keys[(index + 1)...])
+            guard let property = current.property(named: key) else {
+                switch key {
+                case "self", "SELF", "objectID":
+                    if rest.isEmpty {
+                        self.toOnes = toOnes
+                        end = .object
+                        return
+                    }
+                    if key != "objectID" { continue }
+                case "entity" where rest.isEmpty:
+                    self.toOnes = toOnes
+                    end = .entity
+                    return
+                case _ where Self.states.contains(key) && rest.isEmpty:
+                    self.toOnes = toOnes
+                    end = .state(key)
+                    return
+                default: break
+                }
+                throw Self.unknown(key, of: current, in: keys)
+            }
+            switch property {
+            case let attribute as NSAttributeDescription:
+                if !rest.isEmpty && !attribute.hasMember(rest) {
+                    throw Self.unknown(rest[0], behind: attribute, in: keys)
+                }
+                end = rest.isEmpty ? .attribute(attribute) : .member(attribute, rest: rest)
+                self.toOnes = toOnes
+                return
+            case let relationship as NSRelationshipDescription:
+                if relationship.isToMany || rest.isEmpty {
+                    end = relationship.isToMany ? .toMany(relationship, rest: rest) : .toOne(relationship)
+                    self.toOnes = toOnes
+                    return
+                }
+                guard let destination = relationship.destinationEntity else {
+                    throw Self.unknown(key, of: current, in: keys)
+                }
+                toOnes.append(relationship)
+                current = destination
+            case let fetched as NSFetchedPropertyDescription:
+                end = .fetched(fetched, rest: rest)
+                self.toOnes = toOnes
+                return
+            default:
+                throw Self.unknown(key, of: current, in: keys)
+            }
+        }
+        self.toOnes = toOnes
+        end = .object
+    }
+
+    // MARK: Errors
+
+    private static func unknown(_ key: String, of entity: NSEntityDescription, in keys: [String]) -> NSError {
+        let names = entity.properties.map(\.name)
+        let hint =
+            NearestName.of(key, among: names).map { ": did you mean \"\($0)\"?" }
+            ?? ": its keys are \(names.sorted().joined(separator: ", "))"
+        return CoreDataError.make(
+            134060,
+            "keypath \(keys.joined(separator: ".")) not found in entity \(entity.name ?? "?")\(keys.count > 1 ? " (at \"\(key)\")" : "")\(hint)"
+        )
+    }
+
+    private static func unknown(_ key: String, behind attribute: NSAttributeDescription, in keys: [String]) -> NSError {
+        CoreDataError.make(
+            134060,
+            "keypath \(keys.joined(separator: ".")) not found: \"\(attribute.name)\" is an attribute, nothing named \"\(key)\" can follow it"
+        )
+    }
+}
+
+extension NSEntityDescription {
+    /// The property under `key`, inherited ones included. One hash look-up.
+    func property(named key: String) -> NSPropertyDescription? {
+        switch layout.place(of: key) {
+        case .attribute(let slot), .toOne(let slot): layout.slots[slot]
+        case .toMany(let number): layout.toManyRelationships[number]
+        case .fetched(let number): layout.fetchedProperties[number]
+        case nil: nil
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether the attribute's values are kept as text.
+    var holdsText: Bool { attributeType == .stringAttributeType || attributeType == .URIAttributeType }
+
+    /// Whether a key path may go on behind the attribute with `rest`.
+    fileprivate func hasMember(_ rest: [String]) -> Bool {
+        switch attributeType {
+        case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType: true
+        case .stringAttributeType, .binaryDataAttributeType: rest == ["length"]
+        default: false
+        }
+    }
+}
+
+/// Finds the name that somebody may have meant.
+enum NearestName {
+    /// The name at the smallest edit distance from `name`, letter case apart, if it is near enough to be meant.
+    static func of(_ name: String, among names: [String]) -> String? {
+        let wanted = Array(name.lowercased().unicodeScalars)
+        let limit = max(1, wanted.count / 3)
+        var best: (name: String, distance: Int)?
+        for candidate in names.sorted() {
+            let distance = distance(wanted, Array(candidate.lowercased().unicodeScalars))
+            if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.name
+    }
+
+    /// The Levenshtein distance.
+    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        var previous = Array(0...right.count)
+        for (row, leftScalar) in left.enumerated() {
+            var current = [row + 1]
+            for (column, rightScalar) in right.enumerated() {
+                let replaced = previous[column] + (leftScalar == rightScalar ? 0 : 1)
+                current.append(min(replaced, previous[column + 1] + 1, current[column] + 1))
+            }
+            previous = current
+        }
+        return previous[right.count]
+    }
+}

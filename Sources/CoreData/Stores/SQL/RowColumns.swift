@@ -1,0 +1,62 @@
+/// Which columns a query for whole rows selects, and where the value of each slot stands in a result row.
+///
+/// The first three columns are `Z_PK`, `Z_ENT`, `Z_OPT`; the others follow from ``firstValueColumn`` on, each column of
+/// the table once. A query for an entity with descendants selects the columns of all of them, since one result may hold
+/// rows of each; every concrete entity has its own map from slots to columns.
+struct RowColumns {
+    /// Where one slot's value stands. `-1` means: not in the table.
+    struct SlotColumn: Hashable {
+        /// The column of the value: an attribute's, or a to-one relationship's `Z_PK`.
+        var value: Int
+        /// The column of the destination's `Z_ENT`, for a to-one relationship to an entity family.
+        var entity: Int
+    }
+
+    /// One concrete entity that a result row may belong to.
+    struct EntityColumns {
+        let entity: NSEntityDescription
+        /// As many as the layout has slots.
+        let slots: [SlotColumn]
+    }
+
+    static let primaryKeyColumn = 0
+    static let entityColumn = 1
+    static let versionColumn = 2
+    static let firstValueColumn = 3
+
+    /// The unquoted names of the columns in the order of the result, the first three included.
+    let names: [String]
+    /// By `Z_ENT`.
+    let entities: [Int64: EntityColumns]
+
+    /// Plans the columns of `entity`, and those of its descendants on request. Cost: one step per property.
+    init(entity: NSEntityDescription, includingSubentities: Bool, schema: any SQLSchema) {
+        var names = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var positions: [String: Int] = [:]
+        func position(of column: String?) -> Int {
+            guard let column else { return -1 }
+            if let known = positions[column] { return known }
+            positions[column] = names.count
+            names.append(column)
+            return names.count - 1
+        }
+        var entities: [Int64: EntityColumns] = [:]
+        for concrete in includingSubentities ? entity.family : [entity] {
+            guard let number = schema.entityNumbers(of: concrete, includingSubentities: false).first else { continue }
+            let slots = concrete.layout.slots.map { property in
+                let relationship = property as? NSRelationshipDescription
+                return SlotColumn(
+                    value: position(of: schema.column(of: property, in: concrete)),
+                    entity: position(of: relationship.flatMap { schema.entityColumn(of: $0, in: concrete) }))
+            }
+            entities[number] = EntityColumns(entity: concrete, slots: slots)
+        }
+        self.names = names
+        self.entities = entities
+    }
+
+    /// The columns as a select list over the table `alias`.
+    func selectList(alias: String) -> String {
+        names.map { "\(alias).\(SQLName.quoted($0))" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,81 @@
+/// The table of an entity and the tables of the to-one relationships that a statement follows from it.
+///
+/// Each relationship path is joined once, whoever asks for it. The joins are LEFT joins: a row whose relationship is
+/// empty stays, and everything behind the relationship is NULL there, as it is `nil` in memory.
+struct SQLJoins {
+    /// Hands out the names `t0`, `t1` …, each once in a whole statement, subqueries included.
+    final class Aliases {
+        private var count = 0
+        func next() -> String {
+            defer { count += 1 }
+            return "t\(count)"
+        }
+    }
+
+    let entity: NSEntityDescription
+    /// The name of the entity's own table in the statement.
+    let alias: String
+    let schema: any SQLSchema
+    let aliases: Aliases
+    private var joined: [(path: [ObjectIdentifier], alias: String)] = []
+    private var text = ""
+
+    /// For a whole statement: the entity's table is `t0`.
+    init(entity: NSEntityDescription, schema: any SQLSchema) {
+        self.init(entity: entity, schema: schema, aliases: Aliases())
+    }
+
+    /// For a subquery of a statement.
+    init(entity: NSEntityDescription, schema: any SQLSchema, aliases: Aliases) {
+        self.entity = entity
+        self.schema = schema
+        self.aliases = aliases
+        self.alias = aliases.next()
+    }
+
+    /// What stands behind FROM.
+    var from: SQLFragment { SQLFragment("\(SQLName.quoted(schema.table(of: entity))) AS \(alias)\(text)") }
+
+    /// The name of the table at the end of `relationships`, all of them to-one, joining what is not joined yet.
+    mutating func alias(following relationships: [NSRelationshipDescription]) -> String? {
+        var path: [ObjectIdentifier] = []
+        var current = alias
+        var source = entity
+        for relationship in relationships {
+            path.append(ObjectIdentifier(relationship))
+            guard let destination = relationship.destinationEntity else { return nil }
+            if let known = joined.first(where: { $0.path == path }) {
+                current = known.alias
+            } else {
+                guard let column = schema.column(of: relationship, in: source) else { return nil }
+                let next = aliases.next()
+                let table = SQLName.quoted(schema.table(of: destination))
+                text += " LEFT JOIN \(table) AS \(next) ON \(next).Z_PK = \(current).\(SQLName.quoted(column))"
+                joined.append((path, next))
+                current = next
+            }
+            source = destination
+        }
+        return current
+    }
+
+    /// The column of `property` at the end of `relationships`; `nil` where the table has none.
+    mutating func column(
+        of property: NSPropertyDescription, following relationships: [NSRelationshipDescription]
+    ) -> String? {
+        let source = relationships.last?.destinationEntity ?? entity
+        guard let column = schema.column(of: property, in: source), let table = alias(following: relationships) else {
+            return nil
+        }
+        return "\(table).\(SQLName.quoted(column))"
+    }
+
+    /// The condition on `Z_ENT` of the entity's own table, or `nil` where every row of the table belongs.
+    func entityCondition(includingSubentities: Bool) -> SQLFragment? {
+        guard schema.sharesTable(entity) else { return nil }
+        if includingSubentities && entity.superentity == nil { return nil }
+        let numbers = schema.entityNumbers(of: entity, includingSubentities: includingSubentities)
+        if numbers.count == 1 { return SQLFragment("\(alias).Z_ENT = \(numbers[0])") }
+        return SQLFragment("\(alias).Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))")
+    }
+}

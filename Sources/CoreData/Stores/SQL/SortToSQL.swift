@@ -1,0 +1,36 @@
+/// Turns sort keys into terms of ORDER BY that give exactly the order of ``ObjectOrdering``.
+enum SortToSQL {
+    /// One term.
+    struct Term {
+        /// What is compared, without collation and direction.
+        var expression: String
+        /// The whole term.
+        var text: String
+    }
+
+    /// - Returns: `nil` where no SQL gives the order: a transient or transformable attribute, a to-many step, a
+    ///   comparator that is code.
+    /// - Throws: a `CocoaError` for a key that the entity does not have.
+    static func translate(_ key: StoreSortKey, joins: inout SQLJoins) throws -> Term? {
+        guard key.comparison != .custom else { return nil }
+        let path = try ModelKeyPath(key.keyPath, from: joins.entity)
+        let direction = key.ascending ? "" : " DESC"
+        switch path.end {
+        case .attribute(let attribute):
+            guard SlotOrder(attribute) != nil, let column = joins.column(of: attribute, following: path.toOnes) else {
+                return nil
+            }
+            let collation =
+                attribute.holdsText ? SQLFunctions.collation(for: key.comparison).map { " COLLATE \($0)" } : nil
+            return Term(expression: column, text: column + (collation ?? "") + direction)
+        case .toOne(let relationship):
+            guard let column = joins.column(of: relationship, following: path.toOnes) else { return nil }
+            return Term(expression: column, text: column + direction)
+        case .object:
+            guard let table = joins.alias(following: path.toOnes) else { return nil }
+            return Term(expression: "\(table).Z_PK", text: "\(table).Z_PK\(direction)")
+        case .entity, .toMany, .fetched, .member, .state:
+            return nil
+        }
+    }
+}
