@@ -4,21 +4,28 @@ import Foundation
 ///
 /// Safe to use from any thread: all members take the coordinator's lock, which is recursive.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
-    /// The model of all stores. Frozen: it must not be changed any more.
+    /// The model of all stores. It must not be changed once a coordinator uses it.
     public let managedObjectModel: NSManagedObjectModel
+
+    private let recursiveLock = NSRecursiveLock()
+    private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
+    private var label: String?
+    private var stores: [NSPersistentStore] = []
+    private var observers: [WeakCommitObserver] = []
+    private lazy var remoteChanges = RemoteChangeWatcher(coordinator: self)
+
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        managedObjectModel = model
+    }
+
+    deinit {
+        remoteChanges.stop()
+    }
 
     /// Labels the coordinator in descriptions and logs.
     open var name: String? {
         get { withLock { label } }
         set { withLock { label = newValue } }
-    }
-
-    private let recursiveLock = NSRecursiveLock()
-    private var label: String?
-    private var stores: [NSPersistentStore] = []
-
-    public init(managedObjectModel model: NSManagedObjectModel) {
-        managedObjectModel = model
     }
 
     /// The stores, in the order in which they were added.
@@ -44,34 +51,153 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Returns: whether the lock was taken, and `unlock()` is owed.
     public func tryLock() -> Bool { recursiveLock.try() }
 
-    // MARK: Which store
+    /// Runs `block` now, on the calling thread, while nobody else works with the stores. May be nested.
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try withLock(block) }
 
-    /// The store that takes new objects of `entity`: the first writable one whose configuration has it.
-    ///
-    /// - Throws: `NSPersistentStoreIncompatibleSchemaError` (134020) where there is none.
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore {
-        let candidates = stores(holding: entity)
-        if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
-        let entityName = entity.name ?? "(no name)"
-        if let readOnly = candidates.first {
-            throw CoreDataError.make(
-                134030, "Cannot save objects of \(entityName): the store \(readOnly.url?.path ?? "") is read only.",
-                userInfo: ["NSAffectedStoresErrorKey": [readOnly]])
+    /// Runs `block` later, on another thread, while nobody else works with the stores.
+    public func perform(_ block: @escaping () -> Void) {
+        let work = UncheckedSendable(block)
+        workQueue.async { self.withLock(work.value) }
+    }
+
+    /// Runs `block` on another thread, while nobody else works with the stores, and gives back what it returns.
+    public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
+        let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
+            perform {
+                let outcome = Result { () throws(E) in try block() }
+                continuation.resume(returning: UncheckedSendable(outcome))
+            }
         }
-        throw CoreDataError.make(
-            134020, "Cannot save objects of \(entityName): no store of the coordinator holds this entity.")
+        return try result.value.get()
     }
 
-    /// All stores whose configuration has `entity`, in the order in which they were added.
-    func stores(holding entity: NSEntityDescription) -> [NSPersistentStore] {
-        persistentStores
+    // MARK: Stores
+
+    /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
+    ///
+    /// - Parameters:
+    ///   - configuration: the configuration of the model whose entities the store holds; `nil` means all entities.
+    ///   - storeURL: `nil` only for store types that keep nothing in a file.
+    /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
+    ///   unknown type, 259 when it is no store, and others of the store's own.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        let addition = StoreAddition(
+            type: storeType, configuration: configuration, url: storeURL ?? URL(fileURLWithPath: "/dev/null"),
+            options: options)
+        let store = try withLock {
+            let store = try addition.run(with: self)
+            stores.append(store)
+            return store
+        }
+        storesDidChange(NSAddedPersistentStoresKey, store)
+        remoteChanges.storesDidChange()
+        return store
     }
 
-    // MARK: Adding and removing, by the registry
+    /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
+    @discardableResult
+    public func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addPersistentStore(
+            ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
+    }
 
-    /// Appends a store that is ready for use.
-    func attach(_ store: NSPersistentStore) { withLock { stores.append(store) } }
+    /// Adds the store that a description describes: at once and on this thread, unless the description asks for another.
+    ///
+    /// - Parameter block: called once, with the error where the store could not be added.
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        let work = UncheckedSendable { [self] in
+            do {
+                try addPersistentStore(
+                    ofType: storeDescription.type, configurationName: storeDescription.configuration,
+                    at: storeDescription.url, options: storeDescription.options)
+                block(storeDescription, nil)
+            } catch {
+                block(storeDescription, error)
+            }
+        }
+        if storeDescription.shouldAddStoreAsynchronously {
+            DispatchQueue.global().async { work.value() }
+        } else {
+            work.value()
+        }
+    }
 
-    /// Takes a store out of the list.
-    func detach(_ store: NSPersistentStore) { withLock { stores.removeAll { $0 === store } } }
+    /// Closes a store and takes it out. Its objects become invalid in every context.
+    open func remove(_ store: NSPersistentStore) throws {
+        guard persistentStores.contains(where: { $0 === store }) else {
+            throw CoreDataError.make(
+                134060, "Cannot remove the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
+        }
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        try withLock {
+            store.willRemove(from: self)
+            stores.removeAll { $0 === store }
+            try store.operations.close()
+            store.persistentStoreCoordinator = nil
+        }
+        remoteChanges.storesDidChange()
+        for observer in liveObservers { observer.coordinatorDidRemove(store) }
+        storesDidChange(NSRemovedPersistentStoresKey, store)
+    }
+
+    /// The store at a URL; `nil` where the coordinator has none there.
+    open func persistentStore(for URL: URL) -> NSPersistentStore? {
+        let wanted = URL.standardizedFileURL
+        return persistentStores.first { $0.url?.standardizedFileURL == wanted }
+    }
+
+    /// Where a store is kept.
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    /// What a store says of itself; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { withLock { store.metadata ?? [:] } }
+
+    /// Changes what a store says of itself, in memory: the next save writes it. Type and UUID stay as they are.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        withLock {
+            var metadata = metadata ?? [:]
+            metadata[NSStoreTypeKey] = store.type
+            metadata[NSStoreUUIDKey] = store.identifier
+            store.metadata = metadata
+        }
+    }
+
+    private func storesDidChange(_ key: String, _ store: NSPersistentStore) {
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [key: [store]])
+    }
+
+    // MARK: Commits
+
+    /// Lets `observer` hear of every commit, until it is gone.
+    func addCommitObserver(_ observer: any CommitObserver) {
+        withLock {
+            observers.removeAll { $0.observer == nil }
+            observers.append(WeakCommitObserver(observer: observer))
+        }
+    }
+
+    /// Tells all observers what was committed, and the world that stores changed. Call it outside of the lock, after
+    /// the transaction.
+    func didCommit(_ changes: CommittedChanges, from source: AnyObject?) {
+        guard !changes.isEmpty else { return }
+        for observer in liveObservers { observer.coordinatorDidCommit(changes, from: source) }
+        if source != nil { remoteChanges.ownCommit(to: changes.stores) }
+    }
+
+    private var liveObservers: [any CommitObserver] { withLock { observers.compactMap(\.observer) } }
+}
+
+private struct WeakCommitObserver {
+    weak var observer: (any CommitObserver)?
 }

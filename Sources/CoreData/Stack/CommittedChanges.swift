@@ -1,0 +1,40 @@
+/// What one transaction changed, as the other contexts of the coordinator hear of it.
+///
+/// Made by a save of a context, or from the history of a store that somebody else wrote to.
+struct CommittedChanges: Sendable {
+    /// Permanent IDs.
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+
+    /// The rows as they were committed, as far as the writer knows them; the others are read when they are needed.
+    var rows: [NSManagedObjectID: RowSnapshot] = [:]
+
+    /// The names of the properties that changed, of updated rows of which the writer knows them.
+    var changedProperties: [NSManagedObjectID: [String]] = [:]
+
+    /// Stores of which it is only known that somebody changed them: whatever was read from them may be stale.
+    var staleStores: [NSPersistentStore] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && staleStores.isEmpty }
+}
+
+/// Somebody who wants to hear of committed changes: the merger of a context.
+protocol CommitObserver: AnyObject, Sendable {
+    /// Called on any thread, after the transaction and outside of the coordinator's lock.
+    ///
+    /// - Parameter source: whoever saved (a context), or `nil` for another process.
+    func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?)
+
+    /// Called on any thread after `store` was taken out of the coordinator.
+    func coordinatorDidRemove(_ store: NSPersistentStore)
+}
+
+extension CommittedChanges {
+    /// The stores that the changes are about, each once.
+    var stores: [NSPersistentStore] {
+        var seen: Set<ObjectIdentifier> = []
+        let ids = [inserted, updated, deleted].joined()
+        return (ids.compactMap(\.persistentStore) + staleStores).filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+// What can be done with a store's file without opening it in a coordinator.
+extension NSPersistentStoreCoordinator {
+    /// The metadata of the store at `url`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    ///
+    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store.
+    public class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try StoreTypeRegistry.storeClass(of: storeType).metadataForPersistentStore(with: url)
+    }
+
+    /// The metadata of the store at `storeURL`.
+    public class func metadataForPersistentStore(
+        type storeType: NSPersistentStore.StoreType, at storeURL: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
+    }
+
+    /// Writes the metadata of the store at `url` at once.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreTypeRegistry.storeClass(of: storeType).setMetadata(metadata, forPersistentStoreAt: url)
+    }
+
+    /// Writes the metadata of the store at `storeURL` at once.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
+    }
+
+    /// The model that the store at `url` keeps of itself.
+    ///
+    /// - Throws: 134130 where the store keeps none; 260 where nothing is there, 259 where it is no store.
+    public class func cachedModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        let storeType = options?[NSStoreTypeKey] as? String ?? NSSQLiteStoreType
+        let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
+        guard let data = try storeClass.cachedModelData(at: url, options: options) else {
+            throw CoreDataError.make(134130, "The store \(url.path) keeps no model of its own; name the model to use.")
+        }
+        return try NSManagedObjectModel(cachedModelData: data)
+    }
+
+    /// Removes the store at `url` and everything that belongs to it.
+    public func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try withLock { try StoreTypeRegistry.storeClass(of: storeType).destroyStore(at: url, options: options) }
+    }
+
+    /// Removes the store at `url` and everything that belongs to it.
+    public func destroyPersistentStore(
+        at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
+    }
+
+    /// The store classes by type, each as an `NSValue` that holds the class as a pointer.
+    public class var registeredStoreTypes: [String: NSValue] {
+        StoreTypeRegistry.all.mapValues { NSValue(pointer: unsafeBitCast($0, to: UnsafeRawPointer.self)) }
+    }
+
+    /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
+        guard let storeClass = storeClass as? NSPersistentStore.Type else {
+            preconditionFailure("\(storeClass) cannot be the class of a store type: it is no NSPersistentStore")
+        }
+        StoreTypeRegistry.register(storeClass, for: storeType)
+    }
+
+    /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+}

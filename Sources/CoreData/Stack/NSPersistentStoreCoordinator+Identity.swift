@@ -1,0 +1,52 @@
+import Foundation
+
+// Which store an entity or an ID belongs to.
+extension NSPersistentStoreCoordinator {
+    /// The store that takes new objects of `entity`: the first writable one whose configuration has it.
+    ///
+    /// - Throws: 134030 where every such store is read only, 134020 where no store has the entity.
+    func store(for entity: NSEntityDescription) throws -> NSPersistentStore {
+        let candidates = stores(holding: entity)
+        if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
+        let entityName = entity.name ?? "(no name)"
+        if let readOnly = candidates.first {
+            throw CoreDataError.make(
+                134030, "Cannot save objects of \(entityName): the store \(readOnly.url?.path ?? "") is read only.",
+                userInfo: ["NSAffectedStoresErrorKey": [readOnly]])
+        }
+        throw CoreDataError.make(
+            134020, "Cannot save objects of \(entityName): no store of the coordinator holds this entity.")
+    }
+
+    /// All stores whose configuration has `entity`, in the order in which they were added.
+    func stores(holding entity: NSEntityDescription) -> [NSPersistentStore] {
+        persistentStores.filter { store in
+            guard store.configurationName != NSPersistentStore.defaultConfigurationName,
+                let entities = managedObjectModel.entities(forConfigurationName: store.configurationName)
+            else { return true }
+            return entities.contains { $0.name == entity.name }
+        }
+    }
+
+    /// The ID that `url` represents; `nil` when no store of the coordinator has its UUID, or the model not its entity.
+    ///
+    /// Whether such a row exists is not looked up. A temporary ID cannot be found by its URI.
+    public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        guard url.scheme?.lowercased() == "x-coredata", let storeIdentifier = url.host else { return nil }
+        let parts = url.path.split(separator: "/")
+        guard parts.count == 2, parts[1].first == "p", let number = Int64(parts[1].dropFirst()),
+            let entity = managedObjectModel.entitiesByName[String(parts[0])]
+        else { return nil }
+        return withLock {
+            let store = persistentStores.first { store in
+                (store.identifier ?? "").caseInsensitiveCompare(storeIdentifier) == .orderedSame
+            }
+            return store?.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))
+        }
+    }
+
+    /// The ID that the text of a URI represents; `nil` as above, and when it is no URI.
+    public func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// The steps by which a store joins a coordinator; ``NSPersistentStore`` says what each means. Run under the lock.
+struct StoreAddition {
+    let type: String
+    let configuration: String?
+    let url: URL
+    let options: [AnyHashable: Any]?
+
+    /// - Returns: the store, ready for use, not yet in the coordinator's list.
+    func run(with coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStore {
+        let storeClass = try StoreTypeRegistry.storeClass(of: type)
+        try checkThatItIsNew(to: coordinator)
+        try checkConfiguration(of: coordinator.managedObjectModel)
+        let store = storeClass.init(
+            persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
+        do {
+            try store.loadMetadata()
+            try StoreCompatibility.check(store, with: coordinator.managedObjectModel)
+            try store.prepare()
+        } catch {
+            store.willRemove(from: coordinator)
+            store.persistentStoreCoordinator = nil
+            throw error
+        }
+        store.didAdd(to: coordinator)
+        return store
+    }
+
+    private func checkThatItIsNew(to coordinator: NSPersistentStoreCoordinator) throws {
+        guard url.path != "/dev/null", coordinator.persistentStore(for: url) != nil else { return }
+        throw CoreDataError.make(134080, "The store \(url.path) is already open in this coordinator.")
+    }
+
+    private func checkConfiguration(of model: NSManagedObjectModel) throws {
+        guard let configuration, configuration != NSPersistentStore.defaultConfigurationName,
+            model.entities(forConfigurationName: configuration) == nil
+        else { return }
+        throw CoreDataError.make(
+            134080, "Cannot open \(url.path): the model has no configuration named \(configuration).")
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+
+/// Compares the version hashes that a store keeps with those of a model.
+struct StoreCompatibility {
+    /// In the model, not in the store.
+    private(set) var onlyInModel: [String] = []
+    /// In the store, not in the model.
+    private(set) var onlyInStore: [String] = []
+    /// In both, with different hashes.
+    private(set) var different: [String] = []
+
+    var isCompatible: Bool { onlyInModel.isEmpty && onlyInStore.isEmpty && different.isEmpty }
+
+    /// - Parameters:
+    ///   - storeHashes: entity name → hash, as in the store's metadata.
+    ///   - modelHashes: entity name → hash, of the configuration with which the store is added.
+    init(storeHashes: [String: Data], modelHashes: [String: Data]) {
+        for (name, hash) in modelHashes {
+            switch storeHashes[name] {
+            case nil: onlyInModel.append(name)
+            case hash?: break
+            case _?: different.append(name)
+            }
+        }
+        onlyInStore = storeHashes.keys.filter { modelHashes[$0] == nil }.sorted()
+        onlyInModel.sort()
+        different.sort()
+    }
+
+    /// Which entities differ, as a clause for a message.
+    var summary: String {
+        var parts: [String] = []
+        if !different.isEmpty { parts.append("\(different.joined(separator: ", ")) changed") }
+        if !onlyInModel.isEmpty { parts.append("\(onlyInModel.joined(separator: ", ")) only in the model") }
+        if !onlyInStore.isEmpty { parts.append("\(onlyInStore.joined(separator: ", ")) only in the store") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// Throws where a store's metadata does not fit the model of its coordinator.
+    ///
+    /// A store that keeps no hashes fits any model.
+    ///
+    /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
+    static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {
+        guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning else { return }
+        var modelHashes = model.entityVersionHashesByName
+        if store.configurationName != NSPersistentStore.defaultConfigurationName,
+            let entities = model.entities(forConfigurationName: store.configurationName)
+        {
+            let names = Set(entities.compactMap(\.name))
+            modelHashes = modelHashes.filter { names.contains($0.key) }
+        }
+        let comparison = StoreCompatibility(storeHashes: storeHashes, modelHashes: modelHashes)
+        guard !comparison.isCompatible else { return }
+        throw CoreDataError.make(
+            134100,
+            "The store \(store.url?.path ?? "") was written with another version of the model (\(comparison.summary)); "
+                + "open it with the model it was written with.",
+            userInfo: [
+                "metadata": store.metadata ?? [:],
+                "reason": "The model used to open the store is incompatible with the one used to create the store",
+            ])
+    }
+
+    private static func hashes(in metadata: [String: Any]?) -> [String: Data]? {
+        guard let kept = metadata?[NSStoreModelVersionHashesKey] as? [String: Any] else { return nil }
+        return kept.compactMapValues { value in (value as? Data) ?? (value as? NSData).map { Data(referencing: $0) } }
+    }
+}

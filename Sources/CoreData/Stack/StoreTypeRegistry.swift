@@ -1,0 +1,25 @@
+import Foundation
+import Synchronization
+
+/// Which class makes the stores of which type. One registry for the process; safe on any thread.
+enum StoreTypeRegistry {
+    private static let classes = Mutex<[String: NSPersistentStore.Type]>([NSSQLiteStoreType: SQLiteStore.self])
+
+    static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+
+    /// Registers `storeClass`, or with `nil` takes the type out.
+    static func register(_ storeClass: NSPersistentStore.Type?, for storeType: String) {
+        classes.withLock { $0[storeType] = storeClass }
+    }
+
+    /// The class of a store type.
+    ///
+    /// - Throws: `NSPersistentStoreInvalidTypeError` (134000) for a type that nobody registered.
+    static func storeClass(of storeType: String) throws -> NSPersistentStore.Type {
+        let known = all
+        if let found = known[storeType] { return found }
+        throw CoreDataError.make(
+            134000,
+            "There is no store type \"\(storeType)\"; the known types are \(known.keys.sorted().joined(separator: ", ")).")
+    }
+}
