@@ -1,0 +1,39 @@
+/// Sums up transactions of a store's history.
+enum HistoryChanges {
+    /// What `transactions`, oldest first, changed together: a row that was inserted and deleted again is left out, one
+    /// that was inserted and updated counts as inserted. In the order of each row's first change.
+    static func coalesced(_ transactions: [StoreTransaction], of store: NSPersistentStore) -> CommittedChanges {
+        var kinds: [RowKey: StoreTransaction.Kind] = [:]
+        var order: [RowKey] = []
+        var properties: [RowKey: Set<String>] = [:]
+        var unknownProperties: Set<RowKey> = []
+        for change in transactions.lazy.flatMap(\.changes) {
+            let before = kinds[change.key]
+            if before == nil { order.append(change.key) }
+            kinds[change.key] =
+                switch (before, change.kind) {
+                case (.insert, .update): .insert
+                case (.insert, .delete): nil
+                case (_, let kind): kind
+                }
+            if change.kind == .update {
+                if change.changedProperties.isEmpty { unknownProperties.insert(change.key) }
+                properties[change.key, default: []].formUnion(change.changedProperties)
+            }
+        }
+        var changes = CommittedChanges()
+        var seen: Set<RowKey> = []
+        for key in order where seen.insert(key).inserted {
+            guard let kind = kinds[key] else { continue }
+            let id = store.operations.objectID(for: key)
+            switch kind {
+            case .insert: changes.inserted.append(id)
+            case .delete: changes.deleted.append(id)
+            case .update:
+                changes.updated.append(id)
+                if !unknownProperties.contains(key) { changes.changedProperties[id] = properties[key]?.sorted() }
+            }
+        }
+        return changes
+    }
+}

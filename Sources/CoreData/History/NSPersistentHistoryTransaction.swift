@@ -1,0 +1,96 @@
+import Foundation
+
+/// One transaction of a store's history: what one save, of any process, changed.
+open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
+    /// When the transaction was committed, by the clock of the machine that did.
+    public let timestamp: Date
+    /// The changes, oldest first; `nil` when only transactions were asked for.
+    open internal(set) var changes: [NSPersistentHistoryChange]?
+    /// The number of the transaction in its store's history.
+    public let transactionNumber: Int64
+    /// The UUID of the store.
+    public let storeID: String
+    /// The bundle that saved; empty where the writer did not say.
+    public let bundleID: String
+    /// The process that saved; empty where the writer did not say.
+    public let processID: String
+    /// The `name` of the context that saved.
+    public let contextName: String?
+    /// The `transactionAuthor` of the context that saved.
+    public let author: String?
+    /// The place in the history right after this transaction.
+    public let token: NSPersistentHistoryToken
+
+    init(_ transaction: StoreTransaction, storeID: String, token: NSPersistentHistoryToken) {
+        timestamp = transaction.timestamp
+        transactionNumber = transaction.number
+        self.storeID = storeID
+        bundleID = transaction.bundleID ?? ""
+        processID = transaction.processID ?? ""
+        contextName = transaction.contextName
+        author = transaction.author
+        self.token = token
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// A notification of the form of did-save-object-IDs, for `mergeChanges(fromContextDidSave:)`.
+    open func objectIDNotification() -> Notification {
+        var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
+        for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
+        var info: [AnyHashable: Any] = [:]
+        info[NSInsertedObjectIDsKey] = ids[.insert]
+        info[NSUpdatedObjectIDsKey] = ids[.update]
+        info[NSDeletedObjectIDsKey] = ids[.delete]
+        return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: info)
+    }
+}
+
+/// What was done to an object in a transaction.
+public enum NSPersistentHistoryChangeType: Int, Sendable {
+    case insert = 0
+    case update = 1
+    case delete = 2
+}
+
+/// One change of one object in a transaction of a store's history.
+open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
+    /// The number of the change in its store's history.
+    public let changeID: Int64
+    /// The object that changed.
+    public let changedObjectID: NSManagedObjectID
+    /// What was done to it.
+    public let changeType: NSPersistentHistoryChangeType
+    /// Of a deleted object: the values of the attributes that its model preserves, by name.
+    public let tombstone: [AnyHashable: Any]?
+    /// The transaction to which the change belongs.
+    open internal(set) weak var transaction: NSPersistentHistoryTransaction?
+    /// Of an updated object: the properties that changed, as far as the writer noted them.
+    public let updatedProperties: Set<NSPropertyDescription>?
+
+    init(_ change: StoreTransaction.Change, id: NSManagedObjectID) {
+        changeID = change.number
+        changedObjectID = id
+        changeType =
+            switch change.kind {
+            case .insert: .insert
+            case .update: .update
+            case .delete: .delete
+            }
+        let properties = id.entity.propertiesByName
+        updatedProperties =
+            change.kind == .update ? Set(change.changedProperties.compactMap { properties[$0] }) : nil
+        tombstone = change.kind == .delete ? Self.values(of: change.tombstone, in: id.entity) : nil
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private static func values(of slots: [String: SlotValue], in entity: NSEntityDescription) -> [AnyHashable: Any]? {
+        guard !slots.isEmpty else { return nil }
+        var values: [AnyHashable: Any] = [:]
+        for (name, slot) in slots {
+            values[name] = RowValues.value(of: slot, as: entity.attributesByName[name]) ?? NSNull()
+        }
+        return values
+    }
+}

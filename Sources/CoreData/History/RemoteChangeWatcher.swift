@@ -1,0 +1,160 @@
+import Foundation
+
+// How other processes are seen.
+//
+// SQLite's `data_version` of a connection grows when any other connection commits, and asking costs microseconds; so a
+// timer asks ten times a second, on a queue of its own. Only when the number moved is the history read, from the last
+// transaction seen. Transactions of the store's own connection are in the history too and are left out: their saves
+// were announced by the context that made them.
+//
+// The stores may be asked under the coordinator's lock only. The watcher never waits for it in front of other work: it
+// tries, and if somebody works with the stores it comes again a little later. Only after many misses does it queue up,
+// so that a busy process sees the others too.
+
+/// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
+/// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world.
+final class RemoteChangeWatcher: @unchecked Sendable {
+    /// How often `data_version` is asked.
+    static let interval = DispatchTimeInterval.milliseconds(100)
+    /// How long to wait when somebody works with the stores.
+    static let retryInterval = DispatchTimeInterval.milliseconds(15)
+    /// After so many misses in a row the watcher queues up for the lock.
+    static let patience = 20
+
+    /// What is known of one store. Touched on `queue` only.
+    private struct Watched {
+        weak var store: NSPersistentStore?
+        var dataVersion: Int64
+        var lastNumber: Int64?
+    }
+
+    private let queue = DispatchQueue(label: "CoreData.RemoteChangeWatcher", qos: .userInitiated)
+    private weak var coordinator: NSPersistentStoreCoordinator?
+    private var watched: [ObjectIdentifier: Watched] = [:]
+    private var timer: (any DispatchSourceTimer)?
+    private var misses = 0
+
+    init() {}
+
+    deinit { timer?.cancel() }
+
+    /// Begins with the stores that are new and forgets those that are gone. Called under the coordinator's lock, so that
+    /// nothing is missed between the opening of a store and the first look at it.
+    func storesDidChange(in coordinator: NSPersistentStoreCoordinator) {
+        let stores = coordinator.persistentStores.filter { StoreOptions($0.options).postsRemoteChanges }
+        var found: [ObjectIdentifier: Watched] = [:]
+        for store in stores {
+            let known = queue.sync { watched[ObjectIdentifier(store)] }
+            found[ObjectIdentifier(store)] = known ?? Self.firstLook(at: store)
+        }
+        queue.sync {
+            self.coordinator = coordinator
+            watched = found
+            found.isEmpty ? pause() : resume()
+        }
+    }
+
+    /// Posts the notification for a commit of this process's own. Returns at once.
+    func ownCommit(to stores: [NSPersistentStore]) {
+        let announced = stores.filter { StoreOptions($0.options).postsRemoteChanges }
+        guard !announced.isEmpty else { return }
+        queue.async { [self] in
+            guard let coordinator else { return }
+            for store in announced {
+                let number = coordinator.withLock { () -> Int64? in
+                    guard store.persistentStoreCoordinator === coordinator else { return nil }
+                    return (try? store.operations.lastHistoryNumber()) ?? nil
+                }
+                post(store, lastNumber: number, from: coordinator)
+            }
+        }
+    }
+
+    private static func firstLook(at store: NSPersistentStore) -> Watched? {
+        guard let version = try? store.operations.dataVersion() else { return nil }
+        return Watched(
+            store: store, dataVersion: version, lastNumber: (try? store.operations.lastHistoryNumber()) ?? nil)
+    }
+
+    // MARK: The timer
+
+    private func resume() {
+        guard timer == nil else { return }
+        let source = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler { [weak self] in self?.poll() }
+        source.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
+        timer = source
+        source.resume()
+    }
+
+    private func pause() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    // MARK: One look
+
+    private func poll() {
+        guard timer != nil, let coordinator else { return }
+        if misses < Self.patience {
+            guard coordinator.tryLock() else {
+                misses += 1
+                queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in self?.poll() }
+                return
+            }
+        } else {
+            coordinator.lock()
+        }
+        misses = 0
+        var findings: [Finding] = []
+        for (key, entry) in watched {
+            guard let store = entry.store, store.persistentStoreCoordinator === coordinator else { continue }
+            guard let finding = look(at: store, key) else { continue }
+            findings.append(finding)
+        }
+        coordinator.unlock()
+        for finding in findings {
+            coordinator.didCommit(finding.changes, from: nil)
+            post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
+        }
+    }
+
+    private struct Finding {
+        let store: NSPersistentStore
+        let changes: CommittedChanges
+        let lastNumber: Int64?
+    }
+
+    /// Asks one store, under the lock.
+    ///
+    /// - Returns: `nil` when nobody else committed. A store that cannot be read now is asked again next time: its
+    ///   numbers stay as they were.
+    private func look(at store: NSPersistentStore, _ key: ObjectIdentifier) -> Finding? {
+        guard let entry = watched[key], let version = try? store.operations.dataVersion(),
+            version != entry.dataVersion
+        else { return nil }
+        guard let lastSeen = entry.lastNumber else {
+            watched[key]?.dataVersion = version
+            let number = (try? store.operations.lastHistoryNumber()) ?? nil
+            watched[key]?.lastNumber = number
+            return Finding(store: store, changes: CommittedChanges(staleStores: [store]), lastNumber: number)
+        }
+        guard let transactions = try? store.operations.history(after: lastSeen) else { return nil }
+        watched[key]?.dataVersion = version
+        guard let last = transactions.last else { return nil }
+        watched[key]?.lastNumber = last.number
+        let foreign = transactions.filter { !$0.isOwn }
+        guard !foreign.isEmpty else { return nil }
+        return Finding(
+            store: store, changes: HistoryChanges.coalesced(foreign, of: store), lastNumber: last.number)
+    }
+
+    private func post(_ store: NSPersistentStore, lastNumber: Int64?, from coordinator: NSPersistentStoreCoordinator) {
+        var info: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier ?? ""]
+        info[NSPersistentStoreURLKey] = store.url
+        if let lastNumber {
+            info[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken(numbers: [store.identifier ?? "": lastNumber])
+        }
+        NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: info)
+    }
+}
