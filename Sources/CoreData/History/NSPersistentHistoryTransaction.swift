@@ -33,17 +33,6 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
-
-    /// A notification of the form of did-save-object-IDs, for `mergeChanges(fromContextDidSave:)`.
-    open func objectIDNotification() -> Notification {
-        var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
-        for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
-        var info: [AnyHashable: Any] = [:]
-        info[NSInsertedObjectIDsKey] = ids[.insert]
-        info[NSUpdatedObjectIDsKey] = ids[.update]
-        info[NSDeletedObjectIDsKey] = ids[.delete]
-        return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: info)
-    }
 }
 
 /// What was done to an object in a transaction.
@@ -80,17 +69,8 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         let properties = id.entity.propertiesByName
         updatedProperties =
             change.kind == .update ? Set(change.changedProperties.compactMap { properties[$0] }) : nil
-        tombstone = change.kind == .delete ? Self.values(of: change.tombstone, in: id.entity) : nil
+        tombstone = change.kind == .delete ? [:] : nil
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
-
-    private static func values(of slots: [String: SlotValue], in entity: NSEntityDescription) -> [AnyHashable: Any]? {
-        guard !slots.isEmpty else { return nil }
-        var values: [AnyHashable: Any] = [:]
-        for (name, slot) in slots {
-            values[name] = RowValues.value(of: slot, as: entity.attributesByName[name]) ?? NSNull()
-        }
-        return values
-    }
 }

@@ -18,40 +18,42 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     static let interval = DispatchTimeInterval.milliseconds(100)
     /// How long to wait when somebody works with the stores.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
-    /// After so many misses in a row the watcher queues up for the lock.
+    /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
     static let patience = 20
 
-    /// What is known of one store. Touched on `queue` only.
+    /// What is known of one store. Touched under the coordinator's lock only.
     private struct Watched {
         weak var store: NSPersistentStore?
-        var dataVersion: Int64
+        /// `nil` while the store could not be asked yet.
+        var dataVersion: Int64?
         var lastNumber: Int64?
     }
 
     private let queue = DispatchQueue(label: "CoreData.RemoteChangeWatcher", qos: .userInitiated)
     private weak var coordinator: NSPersistentStoreCoordinator?
     private var watched: [ObjectIdentifier: Watched] = [:]
+    /// Touched under the coordinator's lock only.
     private var timer: (any DispatchSourceTimer)?
+    /// Touched on `queue` only.
     private var misses = 0
 
     init() {}
 
     deinit { timer?.cancel() }
 
+    /// Says whose stores are watched. Called once, before anything else.
+    func attach(to coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+
     /// Begins with the stores that are new and forgets those that are gone. Called under the coordinator's lock, so that
     /// nothing is missed between the opening of a store and the first look at it.
-    func storesDidChange(in coordinator: NSPersistentStoreCoordinator) {
-        let stores = coordinator.persistentStores.filter { StoreOptions($0.options).postsRemoteChanges }
+    func storesDidChange(_ stores: [NSPersistentStore]) {
         var found: [ObjectIdentifier: Watched] = [:]
-        for store in stores {
-            let known = queue.sync { watched[ObjectIdentifier(store)] }
-            found[ObjectIdentifier(store)] = known ?? Self.firstLook(at: store)
+        for store in stores where StoreOptions(store.options).postsRemoteChanges {
+            let key = ObjectIdentifier(store)
+            found[key] = watched[key] ?? Self.firstLook(at: store)
         }
-        queue.sync {
-            self.coordinator = coordinator
-            watched = found
-            found.isEmpty ? pause() : resume()
-        }
+        watched = found
+        if found.isEmpty { pause() } else { resume() }
     }
 
     /// Posts the notification for a commit of this process's own. Returns at once.
@@ -70,10 +72,11 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
     }
 
-    private static func firstLook(at store: NSPersistentStore) -> Watched? {
-        guard let version = try? store.operations.dataVersion() else { return nil }
-        return Watched(
-            store: store, dataVersion: version, lastNumber: (try? store.operations.lastHistoryNumber()) ?? nil)
+    /// A store that cannot be asked now counts as changed when it can be.
+    private static func firstLook(at store: NSPersistentStore) -> Watched {
+        Watched(
+            store: store, dataVersion: try? store.operations.dataVersion(),
+            lastNumber: (try? store.operations.lastHistoryNumber()) ?? nil)
     }
 
     // MARK: The timer
@@ -95,11 +98,13 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     // MARK: One look
 
     private func poll() {
-        guard timer != nil, let coordinator else { return }
+        guard let coordinator else { return }
         if misses < Self.patience {
             guard coordinator.tryLock() else {
                 misses += 1
-                queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in self?.poll() }
+                if misses % 4 != 0 {
+                    queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self] in self?.poll() }
+                }
                 return
             }
         } else {

@@ -12,14 +12,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private var label: String?
     private var stores: [NSPersistentStore] = []
     private var observers: [WeakCommitObserver] = []
-    private lazy var remoteChanges = RemoteChangeWatcher(coordinator: self)
+    private let remoteChanges = RemoteChangeWatcher()
 
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
-    }
-
-    deinit {
-        remoteChanges.stop()
+        super.init()
+        model.freeze()
+        remoteChanges.attach(to: self)
     }
 
     /// Labels the coordinator in descriptions and logs.
@@ -91,10 +90,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let store = try withLock {
             let store = try addition.run(with: self)
             stores.append(store)
+            remoteChanges.storesDidChange(stores)
             return store
         }
         storesDidChange(NSAddedPersistentStoresKey, store)
-        remoteChanges.storesDidChange()
         return store
     }
 
@@ -142,10 +141,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try withLock {
             store.willRemove(from: self)
             stores.removeAll { $0 === store }
+            remoteChanges.storesDidChange(stores)
             try store.operations.close()
             store.persistentStoreCoordinator = nil
         }
-        remoteChanges.storesDidChange()
         for observer in liveObservers { observer.coordinatorDidRemove(store) }
         storesDidChange(NSRemovedPersistentStoresKey, store)
     }

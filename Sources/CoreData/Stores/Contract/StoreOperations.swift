@@ -30,7 +30,7 @@ protocol StoreOperations: AnyObject {
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
 
-    /// Writes all changes as one transaction, or none of them.
+    /// Writes all changes as one transaction, or none of them; and the store's `metadata` with them where these changed.
     ///
     /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
     func save(_ changes: StoreChangeSet) throws
@@ -174,5 +174,7 @@ struct StoreTransaction {
     let contextName: String?
     let bundleID: String?
     let processID: String?
+    /// Whether this store object wrote it, since it was opened: the context that did has announced it.
+    let isOwn: Bool
     let changes: [Change]
 }
