@@ -16,5 +16,14 @@ struct FolderException {
             place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
         FolderException(
             place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),
+        FolderException(
+            place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
+            reason: "a request names the stores to ask: Apple's API"),
+        FolderException(
+            place: "Stores/Contract/NSPersistentStore", type: "NSPersistentStoreCoordinator",
+            reason: "a store tells its coordinator: Apple's API"),
+        FolderException(
+            place: "Stack/NSPersistentStoreCoordinator", type: "RemoteChangeWatcher",
+            reason: "adding a store with Apple's remote-change option begins to watch it"),
     ]
 }
