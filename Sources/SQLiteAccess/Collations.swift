@@ -1,0 +1,49 @@
+import CSQLite3
+import Foundation
+
+extension Connection {
+    /// Registers an order of texts for this connection's SQL (`COLLATE name`).
+    package func addCollation(
+        named name: String, _ compare: @escaping (_ left: String, _ right: String) -> ComparisonResult
+    ) throws {
+        try addRawCollation(named: name) { left, right in
+            compare(String(decoding: left, as: UTF8.self), String(decoding: right, as: UTF8.self))
+        }
+    }
+
+    /// The same for orders that can look at the bytes where SQLite keeps them.
+    package func addRawCollation(
+        named name: String,
+        _ compare:
+            @escaping (_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) ->
+            ComparisonResult
+    ) throws {
+        let box = Unmanaged.passRetained(CollationBox(compare: compare))
+        let result = sqlite3_create_collation_v2(
+            handle, name, SQLITE_UTF8, box.toOpaque(), compareTexts,
+            { pointer in if let pointer { Unmanaged<CollationBox>.fromOpaque(pointer).release() } })
+        guard result == SQLITE_OK else {
+            // Unlike functions, a collation that fails to register keeps its owner responsible.
+            box.release()
+            throw error(result, sql: name)
+        }
+    }
+}
+
+private final class CollationBox {
+    let compare: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult
+    init(compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult) {
+        self.compare = compare
+    }
+}
+
+private func compareTexts(
+    _ box: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?, _ rightCount: Int32,
+    _ right: UnsafeRawPointer?
+) -> Int32 {
+    guard let box else { return 0 }
+    let compare = Unmanaged<CollationBox>.fromOpaque(box).takeUnretainedValue().compare
+    let leftBytes = UnsafeBufferPointer(start: left?.assumingMemoryBound(to: UInt8.self), count: Int(leftCount))
+    let rightBytes = UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount))
+    return Int32(compare(leftBytes, rightBytes).rawValue)
+}

@@ -1,0 +1,164 @@
+import CSQLite3
+import Foundation
+
+/// One connection to an SQLite database.
+///
+/// Use it on one thread at a time; only ``interrupt()`` may be called at any moment from anywhere. Every failure is an
+/// ``SQLiteError``.
+package final class Connection: @unchecked Sendable {
+    /// What the connection may do to the file.
+    package enum Access: Hashable, Sendable {
+        /// Never writes, and makes no file beside the database's.
+        case readOnly
+        /// Never writes, and takes no locks: the file must not change while it is read.
+        case immutable
+        /// Opens an existing file for writing.
+        case readWrite
+        /// The same, and makes the file where there is none.
+        case create
+    }
+
+    /// The file's path; `:memory:` for a database without one.
+    package let path: String
+    package let access: Access
+    let handle: OpaquePointer
+    let cache = StatementCache()
+    private var isOpen = true
+
+    /// Opens the file, which is not read before the first statement.
+    ///
+    /// - Parameter busyTimeout: how long, in seconds, a statement waits for a lock that another connection holds.
+    package init(path: String, access: Access, busyTimeout: TimeInterval = 5) throws {
+        let flags: Int32 =
+            switch access {
+            case .readOnly, .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            }
+        let name =
+            switch access {
+            case .readOnly: Self.uri(path) + "?readonly_shm=1"
+            case .immutable: Self.uri(path) + "?immutable=1"
+            case .readWrite, .create: path
+            }
+        var opened: OpaquePointer?
+        let result = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard result == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(result))
+            sqlite3_close(opened)
+            throw SQLiteError(extendedCode: result, message: message)
+        }
+        self.path = path
+        self.access = access
+        self.handle = opened
+        setBusyTimeout(busyTimeout)
+    }
+
+    deinit { close() }
+
+    /// Finalises the cached statements and closes the file. Nothing may be called afterwards; calling it twice is fine.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        cache.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    /// How long, in seconds, a statement waits for a lock that another connection holds.
+    package func setBusyTimeout(_ seconds: TimeInterval) {
+        let milliseconds = max(0, min(seconds * 1000, Double(Int32.max)))
+        sqlite3_busy_timeout(handle, Int32(milliseconds))
+    }
+
+    /// Stops the statement that runs now, on whatever thread: it fails with ``SQLiteError/Kind/interrupted``.
+    package func interrupt() { sqlite3_interrupt(handle) }
+
+    // MARK: Statements
+
+    /// Prepares a statement that is not cached.
+    package func prepare(_ sql: String) throws -> Statement {
+        try Statement(connection: self, sql: sql, isPersistent: false)
+    }
+
+    /// Hands `body` a prepared statement for `sql`, from the cache if it is there, and resets it afterwards.
+    ///
+    /// Nested use of the same text gets a statement of its own.
+    package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+        let statement = try cache.take(sql, connection: self)
+        defer { cache.giveBack(statement) }
+        return try body(statement)
+    }
+
+    /// Runs one statement to its end, and throws its rows away.
+    package func execute(_ sql: String, _ arguments: [SQLiteValue] = []) throws {
+        try withStatement(sql) { statement in
+            try statement.bind(arguments)
+            while try statement.step() {}
+        }
+    }
+
+    /// Runs several statements separated by semicolons, without arguments.
+    package func executeScript(_ sql: String) throws {
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard result == SQLITE_OK else { throw error(result, sql: sql) }
+    }
+
+    /// All rows of a query, as values. For small results; hot code reads columns through ``withStatement(_:_:)``.
+    package func rows(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
+        try withStatement(sql) { statement in
+            try statement.bind(arguments)
+            var rows: [[SQLiteValue]] = []
+            while try statement.step() {
+                rows.append((0..<statement.columnCount).map { statement.value(at: $0) })
+            }
+            return rows
+        }
+    }
+
+    /// The first column of the first row; `nil` where there is no row.
+    package func value(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> SQLiteValue? {
+        try withStatement(sql) { statement in
+            try statement.bind(arguments)
+            return try statement.step() ? statement.value(at: 0) : nil
+        }
+    }
+
+    /// The first column of the first row as a number; `nil` where there is no row or it holds `NULL`.
+    package func integer(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> Int64? {
+        try withStatement(sql) { statement in
+            try statement.bind(arguments)
+            return try statement.step() && !statement.isNull(at: 0) ? statement.integer(at: 0) : nil
+        }
+    }
+
+    // MARK: What the last statement did
+
+    /// How many rows the last `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
+    package var changes: Int { Int(sqlite3_changes(handle)) }
+    package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    // MARK: Errors
+
+    /// The error for `result` with the connection's last message.
+    func error(_ result: Int32, sql: String? = nil) -> SQLiteError {
+        let extended = sqlite3_extended_errcode(handle)
+        let code = extended & 0xff == result & 0xff ? extended : result
+        return SQLiteError(extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    }
+
+    /// `path` as the part of a `file:` URI before its query.
+    private static func uri(_ path: String) -> String {
+        var escaped = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+                escaped += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            case 0x80...:
+                escaped += "%" + String(byte, radix: 16, uppercase: true)
+            default:
+                escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,65 @@
+import CSQLite3
+
+extension Connection {
+    /// The value of a pragma; `nil` where it gives no row.
+    package func pragma(_ name: String) throws -> SQLiteValue? {
+        try value("PRAGMA \(Self.checkedName(name))")
+    }
+
+    /// Sets a pragma. `value` is a number or a plain word; anything else is refused.
+    ///
+    /// - Returns: what the pragma answers, such as the journal mode that now holds.
+    @discardableResult
+    package func setPragma(_ name: String, to value: String) throws -> SQLiteValue? {
+        let isPlain =
+            !value.isEmpty
+            && value.utf8.allSatisfy { Self.isWord($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+        guard isPlain else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(value)” is no value for the pragma \(name)")
+        }
+        return try self.value("PRAGMA \(Self.checkedName(name)) = \(value)")
+    }
+
+    /// A number that changes when another connection, of this or another process, commits. A few microseconds.
+    package func dataVersion() throws -> Int64 {
+        try integer("PRAGMA data_version") ?? 0
+    }
+
+    /// Keeps the `-wal` and `-shm` files when the last connection closes, as Apple's stores do; the log is emptied.
+    package func keepLogFiles() {
+        var keep: Int32 = 1
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keep)
+    }
+
+    /// The columns of a table in their order; empty where there is no such table.
+    package func columns(of table: String) throws -> [String] {
+        try withStatement("SELECT name FROM pragma_table_info(?) ORDER BY cid") { statement in
+            try statement.bind(table, at: 1)
+            var names: [String] = []
+            while try statement.step() { names.append(statement.text(at: 0)) }
+            return names
+        }
+    }
+
+    /// Whether the schema has a table of this name, in any case.
+    package func hasTable(_ name: String) throws -> Bool {
+        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
+        return try value(sql, [.text(name)]) != nil
+    }
+
+    private static func checkedName(_ name: String) throws -> String {
+        guard !name.isEmpty, name.utf8.allSatisfy(isWord) else {
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "“\(name)” is no name of a pragma")
+        }
+        return name
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

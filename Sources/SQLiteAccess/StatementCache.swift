@@ -1,0 +1,31 @@
+import CSQLite3
+
+/// Prepared statements by their text. A statement that is in use is out of the cache.
+final class StatementCache {
+    private var statements: [String: Statement] = [:]
+    private var clock: UInt64 = 0
+    private static let capacity = 256
+
+    /// A statement for `sql`, reset and without arguments.
+    func take(_ sql: String, connection: Connection) throws -> Statement {
+        if let statement = statements.removeValue(forKey: sql) { return statement }
+        return try Statement(connection: connection, sql: sql, isPersistent: true)
+    }
+
+    func giveBack(_ statement: Statement) {
+        statement.reset()
+        statement.clearBindings()
+        clock += 1
+        statement.lastUse = clock
+        statements[statement.sql] = statement
+        if statements.count > Self.capacity { dropOldest() }
+    }
+
+    func removeAll() { statements.removeAll() }
+
+    /// Drops the half that was not used for longest, so that the search for them is rare.
+    private func dropOldest() {
+        let limit = statements.values.map(\.lastUse).sorted()[statements.count / 2]
+        statements = statements.filter { $0.value.lastUse >= limit }
+    }
+}

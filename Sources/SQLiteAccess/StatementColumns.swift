@@ -1,0 +1,66 @@
+import CSQLite3
+import Foundation
+
+/// The kind of value that a column of the current row holds.
+package enum ColumnKind: Int32, Sendable {
+    case integer = 1
+    case real = 2
+    case text = 3
+    case blob = 4
+    case null = 5
+}
+
+/// Reading the current row. Valid after ``Statement/step()`` gave `true`, until the next step or reset.
+extension Statement {
+    package func kind(at column: Int) -> ColumnKind {
+        ColumnKind(rawValue: sqlite3_column_type(handle, Int32(column))) ?? .null
+    }
+
+    package func isNull(at column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+
+    /// The value as a number; 0 for `NULL` and for text that is none.
+    package func integer(at column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+
+    /// The value as a number; 0 for `NULL` and for text that is none.
+    package func real(at column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
+
+    /// The value as text; empty for `NULL`. Bytes that are no UTF-8 are replaced.
+    package func text(at column: Int) -> String {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return "" }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    /// The value's bytes, copied; empty for `NULL`.
+    package func data(at column: Int) -> Data {
+        withBytes(at: column) { Data($0) }
+    }
+
+    /// The value's bytes where SQLite keeps them, for the time of `body`.
+    package func withBytes<Result>(
+        at column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result {
+        guard let bytes = sqlite3_column_blob(handle, Int32(column)) else {
+            return try body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return try body(UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+
+    /// The value of 16 bytes as a UUID; `nil` for anything else.
+    package func uuid(at column: Int) -> UUID? {
+        withBytes(at: column) { bytes in
+            bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
+        }
+    }
+
+    package func value(at column: Int) -> SQLiteValue {
+        switch kind(at: column) {
+        case .integer: .integer(integer(at: column))
+        case .real: .real(real(at: column))
+        case .text: .text(text(at: column))
+        case .blob: .blob(data(at: column))
+        case .null: .null
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@Suite struct FunctionTests {
+    struct Refusal: Error, CustomStringConvertible { var description: String { "not that one" } }
+    let connection: Connection
+
+    init() throws { connection = try Connection(path: ":memory:", access: .create) }
+
+    @Test func argumentsArriveAndResultsLeaveUnchanged() throws {
+        try connection.addFunction(named: "same", argumentCount: 1) { $0[0] }
+        for value in [
+            SQLiteValue.null, .integer(7), .real(1.5), .text("é"), .text(""), .blob(Data([1])), .blob(Data()),
+        ] {
+            #expect(try connection.value("SELECT same(?)", [value]) == value)
+        }
+    }
+
+    @Test func anErrorOfTheFunctionFailsTheStatement() throws {
+        try connection.addFunction(named: "refuse", argumentCount: -1) { _ in throw Refusal() }
+        #expect { try connection.value("SELECT refuse(1, 2)") } throws: { "\($0)".contains("not that one") }
+    }
+
+    @Test func aConstantArgumentIsPreparedOnce() throws {
+        final class Pattern { init() {} }
+        final class Counter { var made = 0 }
+        let counter = Counter()
+        try connection.addRawFunction(named: "matches", argumentCount: 2) { arguments in
+            _ = arguments.prepared(from: 1) { _ in
+                counter.made += 1
+                return Pattern()
+            }
+            return .integer(Int64(arguments[0].withUTF8 { $0.count }))
+        }
+        let sql = "WITH n(i) AS (VALUES ('a'), ('bb'), ('ccc')) SELECT sum(matches(i, 'x')) FROM n"
+        #expect(try connection.integer(sql) == 6)
+        #expect(counter.made == 1)
+    }
+
+    @Test func collationsOrder() throws {
+        try connection.addCollation(named: "BY_LENGTH") { left, right in
+            left.count < right.count ? .orderedAscending : left.count > right.count ? .orderedDescending : .orderedSame
+        }
+        let sql = "WITH n(i) AS (VALUES ('ccc'), ('a'), ('bb')) SELECT i FROM n ORDER BY i COLLATE BY_LENGTH"
+        #expect(try connection.rows(sql) == [[.text("a")], [.text("bb")], [.text("ccc")]])
+    }
+}
