@@ -1,0 +1,26 @@
+/// One word, number, text or sign of a predicate format string.
+struct FormatToken: Equatable {
+    enum Kind: Equatable {
+        /// A word: a key, a keyword or the name of a function with its colons. `isEscaped` after `#`: never a keyword.
+        case word(String, isEscaped: Bool)
+        /// `@name` of a collection operator, with the `@`.
+        case operatorKey(String)
+        /// `$name`, without the `$`.
+        case variable(String)
+        /// The digits as they stand, with prefix and exponent.
+        case number(String)
+        /// A quoted text, escapes resolved.
+        case text(String)
+        /// `%@`, `%K` or a printf number: the conversion without the `%`.
+        case placeholder(String)
+        /// An operator or a bracket.
+        case sign(String)
+        case end
+    }
+
+    let kind: Kind
+    /// Where it starts, in scalars.
+    let start: Int
+    /// Where it ends, in scalars.
+    let end: Int
+}

@@ -1,0 +1,72 @@
+import Foundation
+import PredicateSyntax
+import Testing
+
+/// A small generator with a fixed seed, so that a failure can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+/// Whatever the text, the parser answers with a tree or an error.
+@Suite struct FormatMutationTests {
+    static let seeds = [
+        "name CONTAINS[cd] 'x' AND (wins >= 3 OR NOT favorite == YES) AND homeVenue.city IN {'a', \"b\"}",
+        "SUBQUERY(books, $b, $b.pages > %d AND ANY $b.tags.name LIKE[c] '*x?').@count >= 2 OR %K[FIRST].x != nil",
+        "TERNARY(a == 1, b ** 2 - -3, CAST(c, 'NSDate')) < now() && modulus:by:(17, 5) == 2 || #size BETWEEN {1, 2.5e-3}",
+        "ALL staff.age BETWEEN %@ AND {1} UNION {2} == $set.@sum.x AND FUNCTION(SELF, 'f:', 0x1F) <> 名前 & ~3 << 1",
+    ]
+    static let pieces = [
+        "(", ")", "{", "}", "[", "]", "'", "\"", "\\", "\\u", "\\ud83d", "%", "%@", "%K", "%ld", "$", "$x", "#", "@",
+        "@count",
+        ".", ",", ":", "..", "==", "=", "!", "~", "**", "&&", "||", "0x", "1e", "-", "NOT", "ANY", "IN", "BETWEEN",
+        "nil",
+        "SUBQUERY(", "CAST(", "TERNARY(", "UTI-EQUALS", "é", "e\u{301}", "\u{301}", "\u{200d}", "😀", "\0", "\n", "中",
+        "sum:",
+    ]
+
+    @Test func everyMutationIsReadOrRefused() {
+        let seed: UInt64 = 20_240_611
+        var random = SeededGenerator(seed: seed)
+        let arguments: [FormatArgument] = [
+            .value("a.b"), .value(1), .value(nil), .value(["x"]), .value(2.5), .expression(.keyPath(["k"])),
+        ]
+        var read = 0
+        for round in 0..<6_000 {
+            var scalars = Array(Self.seeds[round % Self.seeds.count].unicodeScalars)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0...scalars.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: scalars.insert(contentsOf: Self.pieces.randomElement(using: &random)!.unicodeScalars, at: place)
+                case 1:
+                    scalars.removeSubrange(place..<min(scalars.count, place + Int.random(in: 1...9, using: &random)))
+                case 2: scalars = Array(scalars.prefix(place))
+                default:
+                    let other = Array(Self.seeds.randomElement(using: &random)!.unicodeScalars)
+                    let start = Int.random(in: 0..<other.count, using: &random)
+                    scalars.insert(contentsOf: other[start..<min(other.count, start + 12)], at: place)
+                }
+            }
+            let text = String(String.UnicodeScalarView(scalars))
+            do {
+                let tree = try FormatParser.predicate(text, arguments: arguments.shuffled(using: &random))
+                read += 1
+                let printed = FormatPrinter.string(tree)
+                let again = try FormatParser.predicate(printed)
+                #expect(FormatPrinter.string(again) == printed, "seed \(seed), round \(round): \(text)")
+            } catch {
+                #expect((0...text.count).contains(error.offset), "seed \(seed), round \(round): \(text)")
+                #expect(!error.expected.isEmpty && !error.found.isEmpty)
+            }
+        }
+        #expect(read > 100)
+    }
+}
