@@ -1,0 +1,105 @@
+/// The commands of a screen, found by the keys pressed.
+public struct CommandTable<Target> {
+    /// What a row of keys means.
+    public enum Match {
+        case command(Command<Target>)
+        /// The beginning of at least one command: wait for the next key.
+        case prefix
+        case none
+    }
+
+    public let commands: [Command<Target>]
+    private var bySequence: [KeySequence: Int] = [:]
+    private var prefixes: Set<KeySequence> = []
+
+    public init(_ commands: [Command<Target>]) {
+        self.commands = commands
+        for (index, command) in commands.enumerated() {
+            for sequence in command.keys {
+                bySequence[sequence] = bySequence[sequence] ?? index
+                for length in 1..<max(1, sequence.keys.count) {
+                    prefixes.insert(KeySequence(keys: Array(sequence.keys.prefix(length))))
+                }
+            }
+        }
+    }
+
+    /// What is declared twice, or hidden behind the beginning of another command. Empty in a sound table.
+    public var problems: [String] {
+        var result: [String] = []
+        var owners: [KeySequence: String] = [:]
+        var names: Set<String> = []
+        for command in commands {
+            if !names.insert(command.name).inserted { result.append("two commands are named “\(command.name)”") }
+            for sequence in command.keys {
+                if let owner = owners[sequence] {
+                    result.append("\(sequence.label) is bound to “\(owner)” and to “\(command.name)”")
+                }
+                owners[sequence] = command.name
+                if prefixes.contains(sequence) {
+                    result.append("\(sequence.label) (“\(command.name)”) begins the keys of another command")
+                }
+            }
+        }
+        return result
+    }
+
+    /// What `keys` mean.
+    public func match(_ keys: [Key]) -> Match {
+        let sequence = KeySequence(keys: keys)
+        if let index = bySequence[sequence] { return .command(commands[index]) }
+        return prefixes.contains(sequence) ? .prefix : .none
+    }
+
+    /// The command called `name`.
+    public func command(named name: String) -> Command<Target>? { commands.first { $0.name == name } }
+
+    /// The categories in the order of their first command, each with its commands.
+    public var categories: [(name: String, commands: [Command<Target>])] {
+        var order: [String] = []
+        var groups: [String: [Command<Target>]] = [:]
+        for command in commands {
+            if groups[command.category] == nil { order.append(command.category) }
+            groups[command.category, default: []].append(command)
+        }
+        return order.map { ($0, groups[$0] ?? []) }
+    }
+
+    /// The lines of the help screen.
+    public func helpLines(text: TextWidth) -> [TextPane.Line] {
+        let keyWidth = commands.map { text.width($0.keyLabel) }.max() ?? 0
+        var lines: [TextPane.Line] = []
+        for category in categories {
+            if !lines.isEmpty { lines.append(TextPane.Line("")) }
+            lines.append(TextPane.Line(category.name, role: .heading))
+            for command in category.commands {
+                let keys = text.padded(command.keyLabel, to: min(keyWidth, 22))
+                lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (command.help, .text)]))
+            }
+        }
+        return lines
+    }
+}
+
+/// Follows the keys of a sequence until it names a command.
+public struct KeySequenceReader {
+    /// The keys pressed so far of a sequence that goes on, for the status line.
+    public private(set) var pending: [Key] = []
+
+    public init() {}
+
+    public var pendingLabel: String { KeySequence(keys: pending).label }
+
+    /// Takes a key and says what it means together with those before. An unknown key ends a sequence.
+    public mutating func read<Target>(_ key: Key, in table: CommandTable<Target>) -> CommandTable<Target>.Match {
+        if !pending.isEmpty, key == Key(.escape) {
+            pending = []
+            return .prefix
+        }
+        pending.append(key)
+        let match = table.match(pending)
+        if case .prefix = match { return match }
+        pending = []
+        return match
+    }
+}

@@ -1,0 +1,129 @@
+/// A key as the user pressed it.
+public struct Key: Hashable, Sendable {
+    /// Which key.
+    public enum Code: Hashable, Sendable {
+        case character(Character)
+        case enter, escape, tab, backspace, delete, insert
+        case up, down, left, right, home, end, pageUp, pageDown
+        case function(Int)
+    }
+
+    /// What was held down with it. Shift counts only where the character does not tell already.
+    public struct Modifiers: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt8
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        public static let control = Modifiers(rawValue: 1)
+        public static let alt = Modifiers(rawValue: 2)
+        public static let shift = Modifiers(rawValue: 4)
+    }
+
+    public var code: Code
+    public var modifiers: Modifiers
+
+    public init(_ code: Code, _ modifiers: Modifiers = []) {
+        self.code = code
+        self.modifiers = modifiers
+    }
+
+    /// The character of an unmodified character key: what goes into an input line.
+    public var typed: Character? {
+        if case .character(let character) = code, modifiers.isEmpty { return character }
+        return nil
+    }
+
+    /// How the key is written for the user: `^S`, `Alt-x`, `F5`, `Enter`.
+    public var label: String {
+        var prefix = ""
+        if modifiers.contains(.alt) { prefix += "Alt-" }
+        if modifiers.contains(.shift) { prefix += "Shift-" }
+        if case .character(let character) = code {
+            if modifiers.contains(.control) { return prefix + "^" + character.uppercased() }
+            return prefix + (character == " " ? "Space" : String(character))
+        }
+        if modifiers.contains(.control) { prefix += "Ctrl-" }
+        return prefix + Key.name(of: code)
+    }
+
+    static func name(of code: Code) -> String {
+        switch code {
+        case .character(let character): String(character)
+        case .enter: "Enter"
+        case .escape: "Esc"
+        case .tab: "Tab"
+        case .backspace: "Backspace"
+        case .delete: "Delete"
+        case .insert: "Insert"
+        case .up: "Up"
+        case .down: "Down"
+        case .left: "Left"
+        case .right: "Right"
+        case .home: "Home"
+        case .end: "End"
+        case .pageUp: "PgUp"
+        case .pageDown: "PgDn"
+        case .function(let number): "F\(number)"
+        }
+    }
+}
+
+/// Keys pressed one after the other, as commands are bound to them.
+///
+/// The notation is vim's: characters stand for themselves, other keys stand in angle brackets with `C-`, `M-` and `S-`
+/// for control, alt and shift: `za`, `<C-s>`, `<Enter>`, `<S-Tab>`, `<lt>` for `<`.
+public struct KeySequence: Hashable, Sendable {
+    public var keys: [Key]
+
+    public init(keys: [Key]) { self.keys = keys }
+
+    /// Reads the notation. An angle bracket that begins no known name stands for itself.
+    public init(_ notation: String) {
+        var keys: [Key] = []
+        var rest = Substring(notation)
+        while let character = rest.first {
+            if character == "<", let end = rest.firstIndex(of: ">"),
+                let key = KeySequence.named(rest[rest.index(after: rest.startIndex)..<end])
+            {
+                keys.append(key)
+                rest = rest[rest.index(after: end)...]
+            } else {
+                keys.append(Key(.character(character)))
+                rest.removeFirst()
+            }
+        }
+        self.keys = keys
+    }
+
+    /// How the sequence is written for the user.
+    public var label: String { keys.map(\.label).joined() }
+
+    private static let names: [String: Key.Code] = {
+        let codes: [Key.Code] = [
+            .enter, .escape, .tab, .backspace, .delete, .insert, .up, .down, .left, .right, .home, .end, .pageUp,
+            .pageDown,
+        ]
+        var result = Dictionary(uniqueKeysWithValues: codes.map { (Key.name(of: $0).lowercased(), $0) })
+        for number in 1...12 { result["f\(number)"] = .function(number) }
+        result["space"] = .character(" ")
+        result["lt"] = .character("<")
+        return result
+    }()
+
+    private static func named(_ text: Substring) -> Key? {
+        var modifiers: Key.Modifiers = []
+        var rest = text
+        while rest.count > 2, rest.dropFirst().first == "-" {
+            switch rest.first {
+            case "C": modifiers.insert(.control)
+            case "M": modifiers.insert(.alt)
+            case "S": modifiers.insert(.shift)
+            default: return nil
+            }
+            rest = rest.dropFirst(2)
+        }
+        if let code = names[rest.lowercased()] { return Key(code, modifiers) }
+        if !modifiers.isEmpty, rest.count == 1, let character = rest.first {
+            return Key(.character(character), modifiers)
+        }
+        return nil
+    }
+}

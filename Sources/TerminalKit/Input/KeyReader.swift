@@ -1,0 +1,143 @@
+/// Turns what a terminal sends into events.
+///
+/// Design note. Curses has already decoded the function keys it knows; what remains are characters, key numbers, and
+/// escape sequences that it does not know. An escape followed at once by another character is Alt with that character;
+/// `ESC [` begins a control sequence, which is swallowed whole unless it is one of ours, so that a late answer of the
+/// terminal, a focus report or an unknown key never appears as typed text. A sequence may arrive in two pieces:
+/// `isWaiting` tells the screen to wait a little before it calls `flush()`.
+public struct KeyReader {
+    /// One unit as the screen reads it.
+    public enum Unit: Hashable, Sendable {
+        case scalar(UInt32)
+        case key(Key)
+        case mouse(MouseEvent)
+    }
+
+    /// What was understood.
+    public enum Output: Hashable, Sendable {
+        case event(Event)
+        /// An answer of the terminal to a question: the control sequence without `ESC [`.
+        case reply(String)
+    }
+
+    private enum State {
+        case ground
+        case escape
+        case control(String)
+        case operatingSystem(sawEscape: Bool)
+    }
+
+    private var state = State.ground
+    private var pasted: String?
+
+    public init() {}
+
+    /// Whether a control sequence has begun whose rest may be on its way. After a lone escape curses has waited already.
+    public var isWaiting: Bool {
+        switch state {
+        case .ground, .escape: false
+        case .control, .operatingSystem: true
+        }
+    }
+
+    /// Takes one unit in.
+    public mutating func read(_ unit: Unit) -> [Output] {
+        switch unit {
+        case .mouse(let event): return flush() + [.event(.mouse(event))]
+        case .key(let key):
+            if case .escape = state {
+                state = .ground
+                return [.event(.key(Key(key.code, key.modifiers.union(.alt))))]
+            }
+            return flush() + (pasted == nil ? [.event(.key(key))] : [])
+        case .scalar(let value): return read(scalar: Unicode.Scalar(value) ?? "\u{FFFD}")
+        }
+    }
+
+    /// Ends a sequence that did not go on: a lone escape is the Escape key.
+    public mutating func flush() -> [Output] {
+        defer { state = .ground }
+        if case .escape = state { return [.event(.key(Key(.escape)))] }
+        return []
+    }
+
+    private mutating func read(scalar: Unicode.Scalar) -> [Output] {
+        switch state {
+        case .ground: return readInGround(scalar)
+        case .escape: return readAfterEscape(scalar)
+        case .control(let text):
+            guard (0x40...0x7E).contains(scalar.value) else {
+                state = .control(text + String(scalar))
+                return []
+            }
+            state = .ground
+            return finish(control: text + String(scalar))
+        case .operatingSystem(let sawEscape):
+            // Ends with BEL or ESC \.
+            if scalar.value == 7 || (sawEscape && scalar == "\\") {
+                state = .ground
+            } else {
+                state = .operatingSystem(sawEscape: scalar.value == 0x1B)
+            }
+            return []
+        }
+    }
+
+    private mutating func readInGround(_ scalar: Unicode.Scalar) -> [Output] {
+        if scalar.value == 0x1B {
+            state = .escape
+            return []
+        }
+        if pasted != nil {
+            pasted?.unicodeScalars.append(scalar == "\r" ? "\n" : scalar)
+            return []
+        }
+        return [.event(.key(Self.key(for: scalar)))]
+    }
+
+    private mutating func readAfterEscape(_ scalar: Unicode.Scalar) -> [Output] {
+        switch scalar {
+        case "[":
+            state = .control("")
+            return []
+        case "]", "P", "_", "^":
+            state = .operatingSystem(sawEscape: false)
+            return []
+        case "\u{1B}":
+            return [.event(.key(Key(.escape)))]
+        default:
+            state = .ground
+            var key = Self.key(for: scalar)
+            key.modifiers.insert(.alt)
+            return [.event(.key(key))]
+        }
+    }
+
+    private mutating func finish(control: String) -> [Output] {
+        switch control {
+        case "200~":
+            pasted = ""
+            return []
+        case "201~":
+            defer { pasted = nil }
+            return pasted.map { [.event(.paste($0))] } ?? []
+        case "I", "O": return []
+        case "Z": return [.event(.key(Key(.tab, .shift)))]
+        default: return control.hasPrefix("?") ? [.reply(control)] : []
+        }
+    }
+
+    /// The key that sends a character.
+    private static func key(for scalar: Unicode.Scalar) -> Key {
+        switch scalar.value {
+        case 0x0D, 0x0A: return Key(.enter)
+        case 0x09: return Key(.tab)
+        case 0x08, 0x7F: return Key(.backspace)
+        case 0: return Key(.character(" "), .control)
+        case 0x01..<0x20:
+            let letter = Unicode.Scalar(UInt8(scalar.value) | 0x40)
+            return Key(.character(Character(Character(letter).lowercased())), .control)
+        default: return Key(.character(Character(scalar)))
+        }
+    }
+}

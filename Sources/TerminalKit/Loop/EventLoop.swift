@@ -1,0 +1,117 @@
+import CTerminalRestore
+import Foundation
+
+/// What an event loop runs: it acts on events and paints its state.
+public protocol TerminalProgram: AnyObject {
+    func handle(_ event: Event)
+
+    /// Paints the whole state. Called only when something happened since the last time.
+    func draw(in canvas: Canvas)
+
+    /// Whether the state changed without an event: a callback on the main queue did it.
+    var needsDisplay: Bool { get }
+
+    /// When `wake` shall be called next: for what changes by itself with time. `nil` is never.
+    var nextWake: ContinuousClock.Instant? { get }
+
+    func wake()
+
+    var isFinished: Bool { get }
+}
+
+/// Waits for keys, signals and work of the main queue, and shows a frame when something changed.
+///
+/// Design note. The main thread owns the terminal and is the main queue, as on a phone: `DispatchQueue.main` blocks and
+/// main-actor work run between keys. It waits in one `poll` for the terminal, for signals, which come as bytes through a
+/// pipe, and for the main queue's descriptor; while nothing happens it does not run at all. All pending input is read
+/// before a frame is drawn, so that a held key never lags behind, and frames are at least a sixtieth of a second apart.
+public final class EventLoop {
+    private let screen: any Screen
+    private static let frameInterval = Duration.milliseconds(16)
+
+    public init(screen: any Screen) { self.screen = screen }
+
+    /// Runs until the program is finished. On the main thread.
+    public func run(_ program: any TerminalProgram) {
+        let signals = terminal_signals_begin()
+        defer { terminal_signals_end() }
+        var needsFrame = true
+        var lastFrame = ContinuousClock.now - Self.frameInterval
+        while !program.isFinished {
+            let now = ContinuousClock.now
+            if let wake = program.nextWake, wake <= now {
+                program.wake()
+                needsFrame = true
+            }
+            needsFrame = needsFrame || program.needsDisplay
+            if needsFrame, now - lastFrame >= Self.frameInterval {
+                Self.show(program, on: screen)
+                needsFrame = false
+                lastFrame = now
+            }
+            let deadline = [needsFrame ? lastFrame + Self.frameInterval : nil, program.nextWake].compactMap { $0 }.min()
+            if wait(signals: signals, until: deadline, program: program) { needsFrame = true }
+        }
+    }
+
+    /// Draws the program's state on a screen.
+    public static func show(_ program: any TerminalProgram, on screen: any Screen) {
+        let grid = CellGrid(size: screen.size)
+        program.draw(in: Canvas(grid: grid, text: screen.text))
+        screen.present(grid)
+    }
+
+    /// Waits until something happens, and acts on it. Answers whether anything did.
+    private func wait(signals: Int32, until deadline: ContinuousClock.Instant?, program: any TerminalProgram) -> Bool {
+        let input = screen.inputDescriptor ?? -1
+        let mainQueue = terminal_main_queue_descriptor()
+        var descriptors = [input, signals, mainQueue].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let count = poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: deadline))
+        guard count > 0 else { return false }
+        var happened = false
+        if descriptors[1].revents != 0 { happened = handleSignals(from: signals, program: program) || happened }
+        if descriptors[2].revents != 0 {
+            terminal_main_queue_drain()
+            happened = true
+        }
+        if descriptors[0].revents & Int16(POLLIN) != 0 {
+            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
+            happened = true
+        }
+        if descriptors[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0, input >= 0 {
+            program.handle(.terminate(signal: SIGHUP))
+        }
+        return happened
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let (seconds, attoseconds) = (deadline - ContinuousClock.now).components
+        let value = seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+        return Int32(clamping: max(0, value))
+    }
+
+    /// Acts on the signals that came; of several changes of size only the last counts.
+    private func handleSignals(from descriptor: Int32, program: any TerminalProgram) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return false }
+        let numbers = Set(buffer[..<count].map { Int32($0) })
+        for number in [SIGTERM, SIGHUP, SIGINT] where numbers.contains(number) {
+            program.handle(.terminate(signal: number))
+        }
+        if numbers.contains(SIGTSTP) {
+            screen.suspend()
+            program.handle(.resumed)
+            program.handle(.resize(screen.size))
+        } else if numbers.contains(SIGCONT) {
+            screen.invalidate()
+            program.handle(.resumed)
+        }
+        if numbers.contains(SIGWINCH) {
+            screen.updateSize()
+            program.handle(.resize(screen.size))
+        }
+        return true
+    }
+}

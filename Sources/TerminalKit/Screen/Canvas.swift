@@ -1,0 +1,99 @@
+/// A rectangle of a frame to paint in, with its own origin. Nothing is drawn outside it.
+public struct Canvas {
+    private let grid: CellGrid
+    /// The rectangle in the frame's coordinates.
+    public let frame: Rect
+    /// How text is measured on this screen.
+    public let text: TextWidth
+    public let symbols: Symbols
+
+    public init(grid: CellGrid, text: TextWidth) {
+        self.init(
+            grid: grid, frame: Rect(x: 0, y: 0, width: grid.size.width, height: grid.size.height), text: text,
+            symbols: Symbols(text.repertoire))
+    }
+
+    private init(grid: CellGrid, frame: Rect, text: TextWidth, symbols: Symbols) {
+        self.grid = grid
+        self.frame = frame
+        self.text = text
+        self.symbols = symbols
+    }
+
+    public var size: Size { frame.size }
+    public var width: Int { frame.width }
+    public var height: Int { frame.height }
+
+    /// The part of this canvas under `rect`, which is given in this canvas's coordinates.
+    public func part(x: Int, y: Int, width: Int, height: Int) -> Canvas {
+        let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: height)
+        return Canvas(grid: grid, frame: rect.intersection(frame), text: text, symbols: symbols)
+    }
+
+    /// Blanks the whole canvas.
+    public func clear(style: Style = .text) {
+        for y in 0..<height { fillLine(y, style: style) }
+    }
+
+    /// Blanks a line from `x` on.
+    public func fillLine(_ y: Int, from x: Int = 0, style: Style) {
+        guard (0..<height).contains(y) else { return }
+        for column in max(0, x)..<max(max(0, x), width) {
+            grid.put(Glyph(" ", width: 1), x: frame.minX + column, y: frame.minY + y, style: style)
+        }
+    }
+
+    /// Writes text from `x` on, cut with an ellipsis where it reaches `limit` columns or the edge.
+    ///
+    /// - Returns: the columns written.
+    @discardableResult
+    public func write(_ string: String, x: Int, y: Int, style: Style = .text, limit: Int? = nil) -> Int {
+        guard (0..<height).contains(y), x >= 0, x < width else { return 0 }
+        let room = min(limit ?? Int.max, width - x)
+        guard room > 0 else { return 0 }
+        var column = x
+        for glyph in text.glyphs(text.truncated(string, to: room)) {
+            grid.put(glyph, x: frame.minX + column, y: frame.minY + y, style: style)
+            column += glyph.width
+        }
+        return column - x
+    }
+
+    /// Gives the cells of a line another style and keeps their text.
+    public func restyle(x: Int, y: Int, count: Int, _ change: (Style) -> Style) {
+        guard (0..<height).contains(y) else { return }
+        for column in max(0, x)..<max(max(0, x), min(width, x + count)) {
+            let place = Point(x: frame.minX + column, y: frame.minY + y)
+            grid.restyle(x: place.x, y: place.y, style: change(grid[place.x, place.y].style))
+        }
+    }
+
+    /// A horizontal rule.
+    public func rule(y: Int, style: Style = .border) {
+        for x in 0..<width { write(symbols.horizontal, x: x, y: y, style: style) }
+    }
+
+    /// A frame along the edge, with a title in its upper side.
+    public func box(title: String = "", style: Style = .border) {
+        guard width >= 2, height >= 2 else { return }
+        for x in 1..<(width - 1) {
+            write(symbols.horizontal, x: x, y: 0, style: style)
+            write(symbols.horizontal, x: x, y: height - 1, style: style)
+        }
+        for y in 1..<(height - 1) {
+            write(symbols.vertical, x: 0, y: y, style: style)
+            write(symbols.vertical, x: width - 1, y: y, style: style)
+        }
+        write(symbols.topLeft, x: 0, y: 0, style: style)
+        write(symbols.topRight, x: width - 1, y: 0, style: style)
+        write(symbols.bottomLeft, x: 0, y: height - 1, style: style)
+        write(symbols.bottomRight, x: width - 1, y: height - 1, style: style)
+        if !title.isEmpty, width > 6 { write(" \(title) ", x: 2, y: 0, style: .heading, limit: width - 4) }
+    }
+
+    /// Shows the terminal's cursor at a place of this canvas.
+    public func showCursor(x: Int, y: Int) {
+        guard (0..<height).contains(y) else { return }
+        grid.cursor = Point(x: frame.minX + min(max(0, x), max(0, width - 1)), y: frame.minY + y)
+    }
+}

@@ -1,0 +1,231 @@
+import CNcursesw
+import CTerminalRestore
+import Foundation
+
+/// The terminal that the program was started in, through ncurses.
+///
+/// Design note. Frames are whole grids; lines that differ from the last frame are given to curses, which sends the least
+/// that changes the terminal accordingly. Every glyph is checked against the C library's width, because curses counts
+/// with that: a glyph on which the two disagree becomes question marks of the right width, and the line stays straight.
+/// Only one thread may use it, and only one can exist at a time.
+public final class CursesScreen: Screen {
+    /// What the user may choose.
+    public struct Options {
+        public var usesMouse = true
+        /// By default unless `NO_COLOR` is set to something.
+        public var usesColors = (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+
+        public init() {}
+    }
+
+    public let text: TextWidth
+    public var inputDescriptor: Int32? { STDIN_FILENO }
+    private let handle: OpaquePointer
+    private let theme: CursesTheme
+    private var modes: TerminalModes
+    private let shellModes: termios
+    private var reader = KeyReader()
+    private var shown: CellGrid?
+    private var isClosed = false
+
+    /// Takes the terminal.
+    ///
+    /// - Throws: ``TerminalError`` when standard input or output is no terminal or one that cannot place the cursor.
+    public init(options: Options = Options()) throws {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw TerminalError.notATerminal }
+        text = TextWidth(Self.chooseRepertoire())
+        // Curses would believe these instead of the terminal after a resize.
+        unsetenv("LINES")
+        unsetenv("COLUMNS")
+        var before = termios()
+        tcgetattr(STDIN_FILENO, &before)
+        shellModes = before
+        let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
+        guard type != "dumb" else { throw TerminalError.cannotPlaceCursor(type: type) }
+        guard let handle = (type.isEmpty ? nil : ncurses_newterm(type)) ?? ncurses_newterm("xterm-256color") else {
+            throw TerminalError.cannotOpen(type: type)
+        }
+        self.handle = handle
+        set_term(handle)
+        modes = TerminalModes(type: type, descriptor: STDOUT_FILENO)
+        guard ncurses_capability("cup") != nil else {
+            endwin()
+            throw TerminalError.cannotPlaceCursor(type: type)
+        }
+        Self.configureInput(usesMouse: options.usesMouse)
+        theme = CursesTheme(usesColors: options.usesColors)
+        curs_set(0)
+        modes.enter()
+        modes.ask()
+    }
+
+    /// The text that puts the terminal in order, for a crash handler.
+    var resetText: String { modes.reset }
+
+    /// Gives the terminal back. Nothing may be presented afterwards.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        modes.leave()
+        endwin()
+        var modes = shellModes
+        tcsetattr(STDIN_FILENO, TCSANOW, &modes)
+        delscreen(handle)
+    }
+
+    public var size: Size { Size(width: Int(ncurses_columns()), height: Int(ncurses_lines())) }
+
+    // MARK: Setting up
+
+    /// Unicode where the locale is UTF-8, or where nobody set any locale; ASCII where another one was asked for.
+    private static func chooseRepertoire() -> TextWidth.Repertoire {
+        setlocale(LC_CTYPE, "")
+        func isUnicode() -> Bool { String(cString: nl_langinfo(Int32(CODESET))) == "UTF-8" }
+        if isUnicode() { return .unicode }
+        let environment = ProcessInfo.processInfo.environment
+        let isSet = ["LC_ALL", "LC_CTYPE", "LANG"].contains { !(environment[$0] ?? "").isEmpty }
+        if !isSet, setlocale(LC_CTYPE, "C.UTF-8") != nil, isUnicode() { return .unicode }
+        return .ascii
+    }
+
+    private static func configureInput(usesMouse: Bool) {
+        set_escdelay(25)
+        cbreak()
+        noecho()
+        nonl()
+        // Ctrl-S, Ctrl-Q, Ctrl-C, Ctrl-V, Ctrl-O and Ctrl-\ are keys here; Ctrl-Z still stops.
+        var modes = termios()
+        tcgetattr(STDIN_FILENO, &modes)
+        modes.c_iflag &= ~tcflag_t(IXON)
+        modes.c_lflag &= ~tcflag_t(IEXTEN)
+        withUnsafeMutableBytes(of: &modes.c_cc) { characters in
+            characters[Int(VINTR)] = 0
+            characters[Int(VQUIT)] = 0
+        }
+        tcsetattr(STDIN_FILENO, TCSANOW, &modes)
+        def_prog_mode()
+        let window = ncurses_stdscr()
+        keypad(window, true)
+        nodelay(window, true)
+        intrflush(window, false)
+        guard usesMouse else { return }
+        mousemask(
+            ncurses_button1_pressed() | ncurses_button1_double() | ncurses_wheel_up() | ncurses_wheel_down(), nil)
+        mouseinterval(0)
+    }
+
+    // MARK: Frames
+
+    public func present(_ frame: CellGrid) {
+        let old = shown?.size == frame.size ? shown : nil
+        for y in 0..<frame.size.height where old.map({ $0.line(y) != frame.line(y) }) ?? true {
+            draw(frame.line(y), y: y)
+        }
+        shown = frame
+        if let cursor = frame.cursor {
+            wmove(ncurses_stdscr(), Int32(cursor.y), Int32(cursor.x))
+            curs_set(1)
+        } else {
+            curs_set(0)
+        }
+        wnoutrefresh(ncurses_stdscr())
+        modes.beginFrame()
+        doupdate()
+        modes.endFrame()
+    }
+
+    private func draw(_ line: ArraySlice<CellGrid.Cell>, y: Int) {
+        for (x, cell) in line.enumerated() where cell.width > 0 {
+            let look = theme.look(of: cell.style)
+            var scalars = cell.text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
+            if !isSafe(scalars, width: Int32(cell.width)) {
+                scalars = [wchar_t(0x3F)]
+                if cell.width == 2 { put([wchar_t(0x3F)], x: x + 1, y: y, look: look) }
+            }
+            put(scalars, x: x, y: y, look: look)
+        }
+    }
+
+    private func put(_ scalars: [wchar_t], x: Int, y: Int, look: CursesTheme.Look) {
+        // The last cell of the last line answers ERR because the cursor cannot go on; the cell is written all the same.
+        _ = ncurses_put(Int32(y), Int32(x), scalars + [0], look.attributes, look.pair)
+    }
+
+    private func isSafe(_ scalars: [wchar_t], width: Int32) -> Bool {
+        guard let first = scalars.first else { return false }
+        if first >= 0x20, first < 0x7F, scalars.count == 1 { return true }
+        return ncurses_width(first) == width && scalars.dropFirst().allSatisfy { ncurses_width($0) == 0 }
+    }
+
+    public func invalidate() {
+        shown = nil
+        clearok(ncurses_stdscr(), true)
+    }
+
+    public func updateSize() {
+        var extent = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &extent) == 0, extent.ws_row > 0, extent.ws_col > 0 else { return }
+        resizeterm(Int32(extent.ws_row), Int32(extent.ws_col))
+        werase(ncurses_stdscr())
+        shown = nil
+    }
+
+    public func suspend() {
+        modes.leave()
+        endwin()
+        terminal_stop()
+        modes.enter()
+        updateSize()
+        invalidate()
+    }
+
+    // MARK: Input
+
+    public func readEvents() -> [Event] {
+        var events: [Event] = []
+        while true {
+            var code = wint_t()
+            let result = wget_wch(ncurses_stdscr(), &code)
+            if result == ERR {
+                var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                if reader.isWaiting, poll(&input, 1, 25) > 0, input.revents & Int16(POLLIN) != 0 { continue }
+                events += take(reader.flush())
+                break
+            }
+            if let unit = unit(code: code, isKey: result == KEY_CODE_YES) { events += take(reader.read(unit)) }
+        }
+        return events
+    }
+
+    private func unit(code: wint_t, isKey: Bool) -> KeyReader.Unit? {
+        guard isKey else { return .scalar(UInt32(code)) }
+        let number = Int32(bitPattern: code)
+        switch number {
+        case KEY_MOUSE: return readMouse().map { .mouse($0) }
+        case KEY_RESIZE: return nil
+        default: return CursesKeys.key(number).map { .key($0) }
+        }
+    }
+
+    private func readMouse() -> MouseEvent? {
+        var event = MEVENT()
+        guard getmouse(&event) == OK else { return nil }
+        let place = Point(x: Int(event.x), y: Int(event.y))
+        if event.bstate & ncurses_wheel_up() != 0 { return MouseEvent(.wheelUp, at: place) }
+        if event.bstate & ncurses_wheel_down() != 0 { return MouseEvent(.wheelDown, at: place) }
+        if event.bstate & ncurses_button1_double() != 0 { return MouseEvent(.doubleClick, at: place) }
+        if event.bstate & ncurses_button1_pressed() != 0 { return MouseEvent(.press, at: place) }
+        return nil
+    }
+
+    private func take(_ outputs: [KeyReader.Output]) -> [Event] {
+        outputs.compactMap { output in
+            switch output {
+            case .event(let event): return event
+            case .reply(let reply):
+                if reply == "?2026;1$y" || reply == "?2026;2$y" { modes.synchronizesUpdates = true }
+                return nil
+            }
+        }
+    }
+}

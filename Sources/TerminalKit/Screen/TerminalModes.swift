@@ -1,0 +1,52 @@
+import CNcursesw
+import Foundation
+
+/// The modes of the terminal beyond those that curses sets, and the text that undoes everything.
+struct TerminalModes {
+    private let descriptor: Int32
+    /// Whether the terminal follows xterm closely enough for its private modes to be harmless.
+    let isXtermLike: Bool
+    /// Whether the terminal said that it can show a frame at once.
+    var synchronizesUpdates = false
+
+    init(type: String, descriptor: Int32) {
+        self.descriptor = descriptor
+        let families = [
+            "xterm", "tmux", "screen", "foot", "alacritty", "wezterm", "ghostty", "rxvt", "st-", "vte", "konsole",
+            "contour",
+            "kitty", "gnome", "iterm",
+        ]
+        isXtermLike = families.contains { type.hasPrefix($0) }
+    }
+
+    /// Bracketed paste.
+    func enter() { if isXtermLike { send("\u{1B}[?2004h") } }
+
+    func leave() { if isXtermLike { send("\u{1B}[?2004l") } }
+
+    /// Asks for synchronized updates; the answer comes as input, whenever it comes.
+    func ask() { if isXtermLike { send("\u{1B}[?2026$p") } }
+
+    func beginFrame() { if synchronizesUpdates { send("\u{1B}[?2026h") } }
+
+    func endFrame() { if synchronizesUpdates { send("\u{1B}[?2026l") } }
+
+    /// Everything that puts the terminal in order, for the moment when nothing else can run any more.
+    var reset: String {
+        var text = isXtermLike ? "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l" : ""
+        for name in ["sgr0", "rmkx", "cnorm", "rmcup"] {
+            if let capability = ncurses_capability(name) { text += String(cString: capability) }
+        }
+        return text + "\r\n"
+    }
+
+    private func send(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}

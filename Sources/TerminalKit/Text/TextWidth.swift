@@ -1,0 +1,206 @@
+import Foundation
+
+/// Measures, cuts and pads text by the columns it takes on the screen.
+///
+/// Terminals, C libraries and Unicode disagree about clusters, so text is first turned into glyphs whose width nobody
+/// disputes: an emoji sequence becomes its first emoji, a variation selector is dropped, and what would not be seen
+/// (controls, bidirectional controls, a mark without a base) becomes something that is.
+public struct TextWidth: Hashable, Sendable {
+    /// What the terminal can draw.
+    public enum Repertoire: Hashable, Sendable {
+        case unicode
+        /// Only ASCII: letters lose their marks, and what has no ASCII letter becomes `?`.
+        case ascii
+    }
+
+    /// On which side text stands in a wider field.
+    public enum Alignment: Hashable, Sendable {
+        case left
+        case right
+    }
+
+    public let repertoire: Repertoire
+
+    public init(_ repertoire: Repertoire = .unicode) { self.repertoire = repertoire }
+
+    /// The mark put where text was cut.
+    public var ellipsis: String { repertoire == .unicode ? "…" : "~" }
+
+    /// The glyphs that show `text`, in order.
+    public func glyphs(_ text: String) -> [Glyph] {
+        var result: [Glyph] = []
+        result.reserveCapacity(text.utf8.count)
+        for character in text { appendGlyphs(of: character, to: &result) }
+        return result
+    }
+
+    /// The columns that `text` takes. Plain ASCII is counted without looking at clusters.
+    public func width(_ text: String) -> Int {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
+        return glyphs(text).reduce(0) { $0 + $1.width }
+    }
+
+    /// `text` cut to at most `columns`, with an ellipsis in the last one where something is missing.
+    public func truncated(_ text: String, to columns: Int) -> String {
+        guard columns > 0 else { return "" }
+        let glyphs = glyphs(text)
+        if glyphs.reduce(0, { $0 + $1.width }) <= columns { return glyphs.map(\.text).joined() }
+        var used = 0
+        var result = ""
+        for glyph in glyphs {
+            if used + glyph.width > columns - 1 { break }
+            result += glyph.text
+            used += glyph.width
+        }
+        return result + ellipsis
+    }
+
+    /// `text` cut or filled with spaces to exactly `columns`.
+    public func padded(_ text: String, to columns: Int, alignment: Alignment = .left) -> String {
+        let cut = truncated(text, to: columns)
+        let fill = String(repeating: " ", count: max(0, columns - width(cut)))
+        return alignment == .left ? cut + fill : fill + cut
+    }
+
+    // MARK: One cluster
+
+    private func appendGlyphs(of character: Character, to result: inout [Glyph]) {
+        if let ascii = character.asciiValue, character.unicodeScalars.count == 1, ascii >= 0x20, ascii < 0x7F {
+            result.append(Glyph(String(character), width: 1))
+            return
+        }
+        switch repertoire {
+        case .unicode: appendUnicode(character, to: &result)
+        case .ascii: appendASCII(character, to: &result)
+        }
+    }
+
+    private func appendUnicode(_ character: Character, to result: inout [Glyph]) {
+        let scalars = Array(character.unicodeScalars)
+        if let emoji = Self.leadingEmoji(of: scalars) {
+            result.append(Glyph(String(emoji), width: Self.width(of: emoji)))
+            return
+        }
+        var current: Glyph?
+        for scalar in scalars {
+            if let picture = Self.picture(of: scalar) {
+                if let finished = current { result.append(finished) }
+                current = nil
+                result.append(Glyph(String(picture), width: 1))
+            } else if Self.isZeroWidth(scalar) {
+                guard Self.isMark(scalar) else { continue }
+                var base = current ?? Glyph("\u{25CC}", width: 1)
+                if base.text.unicodeScalars.count < 5 { base.text.unicodeScalars.append(scalar) }
+                current = base
+            } else {
+                if let finished = current { result.append(finished) }
+                current = Glyph(String(scalar), width: Self.width(of: scalar))
+            }
+        }
+        if let current { result.append(current) }
+    }
+
+    private func appendASCII(_ character: Character, to result: inout [Glyph]) {
+        for scalar in character.unicodeScalars where scalar.value < 0x20 || scalar.value == 0x7F {
+            result.append(Glyph("^", width: 1))
+            result.append(Glyph(String(Unicode.Scalar(UInt8(scalar.value ^ 0x40))), width: 1))
+        }
+        if character.unicodeScalars.allSatisfy({ $0.value < 0x20 || $0.value == 0x7F }) { return }
+        if let replacement = Self.asciiReplacements[character] {
+            for letter in replacement { result.append(Glyph(String(letter), width: 1)) }
+            return
+        }
+        let letters = String(character).decomposedStringWithCompatibilityMapping.unicodeScalars
+            .filter { $0.value >= 0x20 && $0.value < 0x7F }
+        if letters.isEmpty {
+            if character.unicodeScalars.contains(where: { !Self.isZeroWidth($0) }) {
+                result.append(Glyph("?", width: 1))
+            }
+        } else {
+            for letter in letters { result.append(Glyph(String(letter), width: 1)) }
+        }
+    }
+
+    /// Letters and signs that Unicode does not decompose to ASCII but everybody writes so.
+    private static let asciiReplacements: [Character: String] = [
+        "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ł": "l",
+        "Ł": "L", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "…": "~", "–": "-", "—": "-", "‘": "'",
+        "’": "'", "“": "\"", "”": "\"", "→": ">", "←": "<", "↑": "^", "↓": "v", "·": ".", "•": "*", "×": "x",
+        "≠": "!=", "≤": "<=", "≥": ">=", "✓": "x", "▸": "+", "▾": "-",
+    ]
+}
+
+// MARK: - Scalars
+
+extension TextWidth {
+    /// The columns of a scalar that takes some.
+    static func width(of scalar: Unicode.Scalar) -> Int { WideRanges.contain(scalar) ? 2 : 1 }
+
+    /// Whether a scalar takes no column of its own.
+    static func isZeroWidth(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x300 { return false }
+        if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
+        if isMark(scalar) { return true }
+        // Arabic and Syriac signs above a number are format characters that do take a column.
+        if [0x0600...0x0605, 0x06DD...0x06DD, 0x070F...0x070F, 0x0890...0x0891, 0x08E2...0x08E2]
+            .contains(where: { $0.contains(scalar.value) })
+        {
+            return false
+        }
+        return scalar.properties.generalCategory == .format
+    }
+
+    /// Whether a scalar is drawn onto the one before it.
+    static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
+        guard scalar.value >= 0x300, !scalar.properties.isVariationSelector else { return false }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return true
+        default: return false
+        }
+    }
+
+    /// What stands for a scalar that would change the terminal's state or the order of the line instead of being seen.
+    static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        switch scalar.value {
+        case 0x00..<0x20: return Unicode.Scalar(0x2400 + scalar.value)
+        case 0x7F: return "\u{2421}"
+        case 0xAD: return "-"
+        case 0x80..<0xA0, 0x2028, 0x2029, 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: return "\u{FFFD}"
+        default: return nil
+        }
+    }
+
+    /// The first emoji of a sequence of several scalars; `nil` where the cluster is no emoji sequence.
+    private static func leadingEmoji(of scalars: [Unicode.Scalar]) -> Unicode.Scalar? {
+        guard scalars.count > 1, let first = scalars.first else { return nil }
+        let isEmoji = first.properties.isEmoji && !(0x1F1E6...0x1F1FF).contains(first.value)
+        guard isEmoji else { return nil }
+        let isSequence = scalars.dropFirst().contains { scalar in
+            scalar.value == 0x200D || scalar.value == 0xFE0F || scalar.value == 0x20E3
+                || scalar.properties.isEmojiModifier || (0xE0020...0xE007F).contains(scalar.value)
+        }
+        return isSequence ? first : nil
+    }
+}
+
+// MARK: - Lines
+
+extension TextWidth {
+    /// `text` broken between words into lines of at most `columns`. A word that is longer is cut.
+    public func wrapped(_ text: String, to columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let longer = line.isEmpty ? String(word) : line + " " + word
+            if width(longer) <= columns {
+                line = longer
+            } else {
+                if !line.isEmpty { lines.append(line) }
+                line = truncated(String(word), to: columns)
+            }
+        }
+        lines.append(line)
+        return lines
+    }
+}

@@ -1,0 +1,285 @@
+/// One field of a form.
+public struct FormField {
+    /// How a field is edited.
+    public enum Kind: Hashable {
+        case text
+        case number
+        case date
+        /// Yes, no, and where it is optional nothing: Space goes through them.
+        case boolean
+        /// A value chosen elsewhere: Enter or Space asks the form's owner.
+        case reference
+        case readOnly
+    }
+
+    public let id: String
+    public var label: String
+    public var kind: Kind
+    /// Whether the field may have no value, which is something else than an empty text.
+    public var isOptional: Bool
+    /// The value as text; `nil` is no value.
+    public var value: String?
+    /// What is wrong with the value.
+    public var error: String?
+    /// What may stand here, shown while the field has the cursor.
+    public var hint: String
+
+    public init(
+        id: String, label: String, kind: Kind = .text, value: String? = nil, isOptional: Bool = true, hint: String = ""
+    ) {
+        self.id = id
+        self.label = label
+        self.kind = kind
+        self.value = value
+        self.isOptional = isOptional
+        self.hint = hint
+    }
+}
+
+/// A form of typed fields. Errors stand beside the field that they are about.
+public final class Form: Layer {
+    public let title: String
+    public private(set) var fields: [FormField]
+    public private(set) var isFinished = false
+    /// A message about the form as a whole.
+    public var message: String?
+    private var cursor: Int
+    private var editor = LineEditor()
+    private var top = 0
+    private var viewHeight = 1
+    private var viewOrigin = Point(x: 0, y: 0)
+    private let original: [String?]
+
+    /// Asked when a field is left or the form accepted: what is wrong with the value, if anything.
+    public var validate: (FormField) -> String? = { _ in nil }
+    /// Takes the values. The second argument says that they shall be saved at once. Answers errors by field, and a
+    /// message for the form as a whole under the empty name; no errors closes the form.
+    public var onAccept: ([FormField], Bool) -> [String: String] = { _, _ in [:] }
+    /// Asks for the value of a reference field.
+    public var onPick: (Form, FormField) -> Void = { _, _ in }
+    /// Asked on Escape when something was changed: calls the closure to close the form for good.
+    public var onDiscard: (@escaping () -> Void) -> Void = { close in close() }
+
+    public init(title: String, fields: [FormField], focus: String? = nil) {
+        self.title = title
+        self.fields = fields
+        original = fields.map(\.value)
+        cursor = fields.firstIndex { $0.id == focus } ?? fields.firstIndex { $0.kind != .readOnly } ?? 0
+        loadEditor()
+    }
+
+    public var isChanged: Bool { fields.map(\.value) != original }
+
+    /// Sets a field from outside: what was picked.
+    public func setValue(_ value: String?, of id: String) {
+        guard let index = fields.firstIndex(where: { $0.id == id }) else { return }
+        fields[index].value = value
+        fields[index].error = validate(fields[index])
+        if index == cursor { loadEditor() }
+    }
+
+    // MARK: Keys
+
+    public func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .paste(let text):
+            edit { $0.insert(text) }
+            return true
+        case .mouse(let mouse):
+            handle(mouse)
+            return true
+        default: return false
+        }
+    }
+
+    private func handle(_ mouse: MouseEvent) {
+        switch mouse.action {
+        case .wheelUp: moveCursor(to: cursor - 1)
+        case .wheelDown: moveCursor(to: cursor + 1)
+        case .press, .doubleClick:
+            let index = top + mouse.position.y - viewOrigin.y
+            if (0..<viewHeight).contains(mouse.position.y - viewOrigin.y), fields.indices.contains(index) {
+                moveCursor(to: index)
+            }
+        }
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        guard !fields.isEmpty else {
+            isFinished = true
+            return true
+        }
+        switch (key.code, key.modifiers) {
+        case (.escape, []), (.character("c"), .control): cancel()
+        case (.character("s"), .control): accept(saving: true)
+        case (.enter, []):
+            if fields[cursor].kind == .reference { onPick(self, fields[cursor]) } else { accept(saving: false) }
+        case (.tab, []), (.down, []): moveCursor(to: cursor + 1 == fields.count ? 0 : cursor + 1)
+        case (.tab, .shift), (.up, []): moveCursor(to: cursor == 0 ? fields.count - 1 : cursor - 1)
+        case (.pageDown, []): moveCursor(to: fields.count - 1)
+        case (.pageUp, []): moveCursor(to: 0)
+        case (.character("n"), .control), (.delete, .control): clear()
+        default: return handleInField(key)
+        }
+        return true
+    }
+
+    private func handleInField(_ key: Key) -> Bool {
+        switch fields[cursor].kind {
+        case .readOnly: return false
+        case .boolean:
+            switch key.typed {
+            case " ": cycleBoolean()
+            case "y", "t", "1": setBoolean("yes")
+            case "n", "f", "0": setBoolean("no")
+            default:
+                if key.code == .left || key.code == .right { cycleBoolean() }
+                if key.code == .backspace || key.code == .delete { clear() }
+            }
+            return true
+        case .reference:
+            if key.code == .backspace || key.code == .delete { clear() }
+            if key.typed != nil || key.code == .right { onPick(self, fields[cursor]) }
+            return true
+        case .text, .number, .date:
+            var copy = editor
+            guard copy.handle(key) else { return false }
+            // Backspace in an empty text makes it no value, as the placeholder then says.
+            if copy == editor, copy.characters.isEmpty { clear() } else { edit { $0 = copy } }
+            return true
+        }
+    }
+
+    private func edit(_ change: (inout LineEditor) -> Void) {
+        guard [.text, .number, .date].contains(fields[cursor].kind) else { return }
+        let before = editor.text
+        change(&editor)
+        guard editor.text != before else { return }
+        let isNothing = editor.characters.isEmpty && fields[cursor].kind != .text
+        fields[cursor].value = isNothing ? nil : editor.text
+        if fields[cursor].error != nil { fields[cursor].error = validate(fields[cursor]) }
+        message = nil
+    }
+
+    private func clear() {
+        guard fields[cursor].kind != .readOnly else { return }
+        fields[cursor].value = nil
+        fields[cursor].error = validate(fields[cursor])
+        loadEditor()
+    }
+
+    private func cycleBoolean() {
+        switch fields[cursor].value {
+        case "yes": setBoolean("no")
+        case "no": setBoolean(fields[cursor].isOptional ? nil : "yes")
+        default: setBoolean("yes")
+        }
+    }
+
+    private func setBoolean(_ value: String?) {
+        fields[cursor].value = value
+        fields[cursor].error = validate(fields[cursor])
+    }
+
+    private func moveCursor(to index: Int) {
+        guard !fields.isEmpty else { return }
+        fields[cursor].error = validate(fields[cursor])
+        cursor = max(0, min(fields.count - 1, index))
+        loadEditor()
+    }
+
+    private func loadEditor() { if !fields.isEmpty { editor = LineEditor(fields[cursor].value ?? "") } }
+
+    private func accept(saving: Bool) {
+        message = nil
+        for index in fields.indices { fields[index].error = validate(fields[index]) }
+        if let wrong = fields.firstIndex(where: { $0.error != nil }) {
+            cursor = wrong
+            loadEditor()
+            return
+        }
+        let errors = onAccept(fields, saving)
+        isFinished = errors.isEmpty
+        message = errors[""]
+        for index in fields.indices { fields[index].error = errors[fields[index].id] }
+        if let wrong = fields.firstIndex(where: { $0.error != nil }) {
+            cursor = wrong
+            loadEditor()
+        }
+    }
+
+    private func cancel() {
+        guard isChanged else {
+            isFinished = true
+            return
+        }
+        onDiscard { self.isFinished = true }
+    }
+
+    // MARK: Painting
+
+    public func draw(in canvas: Canvas) {
+        canvas.clear()
+        StatusLine(left: [(" " + title, .status)], right: isChanged ? [("changed ", .edited)] : []).draw(
+            in: canvas, y: 0)
+        viewHeight = max(1, canvas.height - 4)
+        viewOrigin = Point(x: canvas.frame.minX, y: canvas.frame.minY + 2)
+        top = max(0, min(top, cursor))
+        if cursor >= top + viewHeight { top = cursor - viewHeight + 1 }
+        let labelWidth = min(canvas.width / 3, (fields.map { canvas.text.width($0.label) }.max() ?? 0) + 1)
+        for row in 0..<viewHeight where top + row < fields.count {
+            drawField(top + row, in: canvas, y: row + 2, labelWidth: labelWidth)
+        }
+        drawFooter(in: canvas)
+    }
+
+    private func drawField(_ index: Int, in canvas: Canvas, y: Int, labelWidth: Int) {
+        guard y < canvas.height - 1 else { return }
+        let field = fields[index]
+        let isCurrent = index == cursor
+        canvas.write(
+            canvas.text.padded(field.label, to: labelWidth, alignment: .right), x: 1, y: y,
+            style: Style(field.error == nil ? (isCurrent ? .key : .muted) : .error))
+        if field.kind != .readOnly, !field.isOptional { canvas.write("*", x: labelWidth + 1, y: y, style: .warning) }
+        let x = labelWidth + 3
+        let error = field.error.map { " " + canvas.symbols.moreLeft + " " + $0 } ?? ""
+        let errorWidth = min(canvas.text.width(error), max(0, canvas.width - x - 8))
+        let width = max(1, canvas.width - x - errorWidth - 1)
+        let isEdited = isCurrent && [.text, .number, .date].contains(field.kind)
+        if isEdited {
+            editor.draw(in: canvas, x: x, y: y, width: width, style: .text, showsCursor: true)
+        }
+        var used = isEdited ? min(width, canvas.text.width(editor.text)) : 0
+        if field.value == nil {
+            used = canvas.write(
+                isEdited ? "" : "none", x: x, y: y, style: Style(.muted, selected: isCurrent), limit: width)
+        } else if !isEdited {
+            let shown = field.kind == .boolean ? canvas.booleanText(field.value) : field.value ?? ""
+            let role: Role = field.kind == .reference ? .link : (field.kind == .readOnly ? .muted : .text)
+            used = canvas.write(shown, x: x, y: y, style: Style(role, selected: isCurrent), limit: width)
+        }
+        if errorWidth > 0 {
+            canvas.write(error, x: min(x + used + 1, canvas.width - errorWidth), y: y, style: .error, limit: errorWidth)
+        }
+    }
+
+    private func drawFooter(in canvas: Canvas) {
+        let y = canvas.height - 1
+        if let message {
+            canvas.write(message, x: 1, y: y - 1, style: .error)
+        } else if !fields.isEmpty {
+            canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
+        }
+        let enter = !fields.isEmpty && fields[cursor].kind == .reference ? "Enter choose" : "Enter accept"
+        canvas.write(
+            "\(enter)  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y, style: .muted)
+    }
+}
+
+extension Canvas {
+    /// A Boolean as it is shown in forms.
+    func booleanText(_ value: String?) -> String {
+        value == "yes" ? "\(symbols.checked) yes" : "\(symbols.unchecked) no"
+    }
+}

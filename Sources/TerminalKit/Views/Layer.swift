@@ -1,0 +1,44 @@
+/// Something that lies on the screen: a screen of the program, a question, a list to pick from. The topmost gets the keys.
+public protocol Layer: AnyObject {
+    /// Paints the present state. A layer that covers only a part leaves the rest alone.
+    func draw(in canvas: Canvas)
+
+    /// Acts on an event. Answers `false` when it means nothing here.
+    func handle(_ event: Event) -> Bool
+
+    /// Set by the layer when its work is over: it is taken off the stack.
+    var isFinished: Bool { get }
+}
+
+/// The layers on the screen, from the bottom up.
+public final class LayerStack {
+    public private(set) var layers: [any Layer] = []
+
+    public init() {}
+
+    public var top: (any Layer)? { layers.last }
+
+    public func push(_ layer: any Layer) { layers.append(layer) }
+
+    /// Hands an event to the topmost layer.
+    ///
+    /// Alt with a key that means nothing is taken as Escape and the key: over a slow line they arrive as one.
+    @discardableResult
+    public func handle(_ event: Event) -> Bool {
+        defer { removeFinished() }
+        guard let top else { return false }
+        if top.handle(event) { return true }
+        guard case .key(var key) = event, key.modifiers.contains(.alt) else { return false }
+        key.modifiers.remove(.alt)
+        let escaped = top.handle(.key(Key(.escape)))
+        removeFinished()
+        let handled = layers.last?.handle(.key(key)) ?? false
+        return escaped || handled
+    }
+
+    public func removeFinished() { layers.removeAll { $0.isFinished } }
+
+    public func draw(in canvas: Canvas) {
+        for layer in layers { layer.draw(in: canvas) }
+    }
+}

@@ -1,0 +1,57 @@
+/// A column of a list.
+public struct ListColumn: Hashable, Sendable {
+    /// Tells columns apart.
+    public var id: String
+    public var title: String
+    public var alignment: TextWidth.Alignment
+    /// How much the column matters: where space is short, the greatest number goes first.
+    public var priority: Int
+    /// Whether the column may be cut to less than its text.
+    public var isFlexible: Bool
+
+    public init(
+        id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true
+    ) {
+        self.id = id
+        self.title = title
+        self.alignment = alignment
+        self.priority = priority
+        self.isFlexible = isFlexible
+    }
+}
+
+/// Decides which columns are shown and how wide.
+enum ColumnFit {
+    /// Columns between two columns.
+    static let gap = 2
+    /// Below this a flexible column says nothing any more.
+    static let leastFlexibleWidth = 10
+
+    /// The widths by column; `nil` for a column that is left out.
+    ///
+    /// - Parameters:
+    ///   - natural: what each column would like.
+    ///   - pinned: columns that stay whatever happens: the first, and the one with the focus.
+    static func widths(of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>) -> [Int?] {
+        var shown = Set(columns.indices)
+        func least(_ index: Int) -> Int {
+            columns[index].isFlexible ? min(natural[index], leastFlexibleWidth) : natural[index]
+        }
+        func total(_ width: (Int) -> Int) -> Int {
+            shown.reduce(0) { $0 + width($1) } + gap * max(0, shown.count - 1)
+        }
+        let dropOrder = columns.indices.filter { !pinned.contains($0) }
+            .sorted { (columns[$0].priority, $0) > (columns[$1].priority, $1) }
+        for index in dropOrder where total(least) > available { shown.remove(index) }
+
+        var widths = columns.indices.map { shown.contains($0) ? least($0) : 0 }
+        var spare = available - total { widths[$0] }
+        // What is left goes to the columns that lack most in order of how much they matter.
+        for index in shown.sorted(by: { (columns[$0].priority, $0) < (columns[$1].priority, $1) }) where spare > 0 {
+            let extra = min(spare, natural[index] - widths[index])
+            widths[index] += extra
+            spare -= extra
+        }
+        return columns.indices.map { shown.contains($0) ? max(1, widths[$0]) : nil }
+    }
+}

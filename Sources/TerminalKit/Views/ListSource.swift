@@ -1,0 +1,68 @@
+/// What a sectioned list shows. Only what is on the screen is asked for, except for the row counts.
+public protocol ListSource: AnyObject {
+    var sectionCount: Int { get }
+    /// The title in the section's header. Also tells which sections are folded, so it must be unique.
+    func title(ofSection section: Int) -> String
+    func rowCount(inSection section: Int) -> Int
+    func text(ofColumn column: Int, at row: ListPath) -> String
+    /// What is worth noting about a row now.
+    func mark(at row: ListPath) -> RowMark?
+}
+
+/// A row of a sectioned list.
+public struct ListPath: Hashable, Comparable, Sendable {
+    public var section: Int
+    public var row: Int
+
+    public init(section: Int, row: Int) {
+        self.section = section
+        self.row = row
+    }
+
+    public static func < (left: ListPath, right: ListPath) -> Bool {
+        (left.section, left.row) < (right.section, right.row)
+    }
+}
+
+/// Why a row stands out for a while.
+public enum RowMark: Hashable, Sendable {
+    case inserted, moved, updated
+    /// Changed and not saved yet.
+    case edited
+
+    var role: Role {
+        switch self {
+        case .inserted: .inserted
+        case .moved: .moved
+        case .updated: .updated
+        case .edited: .edited
+        }
+    }
+
+    func symbol(_ symbols: Symbols) -> String {
+        switch self {
+        case .inserted: symbols.inserted
+        case .moved: symbols.moved
+        case .updated: symbols.updated
+        case .edited: "*"
+        }
+    }
+}
+
+/// Where a list's cursor stands.
+public enum ListPosition: Hashable, Sendable {
+    case header(Int)
+    case row(ListPath)
+
+    public var section: Int {
+        switch self {
+        case .header(let section): section
+        case .row(let path): path.section
+        }
+    }
+
+    public var path: ListPath? {
+        if case .row(let path) = self { return path }
+        return nil
+    }
+}

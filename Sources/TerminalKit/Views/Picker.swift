@@ -1,0 +1,157 @@
+/// What a picker shows. Only visible items are asked for.
+public protocol PickerSource: AnyObject {
+    /// How many items match the filter.
+    var count: Int { get }
+    func text(at index: Int) -> String
+    /// A remark at the right of the item.
+    func detail(at index: Int) -> String
+    /// Narrows the items to those that have `text`.
+    func filter(_ text: String)
+}
+
+/// A picker's items in an array.
+public final class ArrayPickerSource: PickerSource {
+    private let items: [(text: String, detail: String)]
+    /// The numbers of the items that match, in the original list.
+    public private(set) var matching: [Int]
+
+    public init(_ items: [(text: String, detail: String)]) {
+        self.items = items
+        matching = Array(items.indices)
+    }
+
+    public var count: Int { matching.count }
+    public func text(at index: Int) -> String { items[matching[index]].text }
+    public func detail(at index: Int) -> String { items[matching[index]].detail }
+
+    public func filter(_ text: String) {
+        let needle = text.lowercased()
+        matching = items.indices.filter { index in
+            needle.isEmpty || items[index].text.lowercased().contains(needle)
+                || items[index].detail.lowercased().contains(needle)
+        }
+    }
+}
+
+/// A list to pick one item from, narrowed by typing.
+public final class Picker: Layer {
+    public let title: String
+    public let source: any PickerSource
+    public private(set) var isFinished = false
+    private var editor = LineEditor()
+    private var cursor = 0
+    private var top = 0
+    private var height = 1
+    private var listOrigin = Point(x: 0, y: 0)
+    /// Called with the index in the source of the item picked.
+    private let onPick: (Int) -> Void
+    private let onCancel: () -> Void
+
+    public init(
+        title: String, source: any PickerSource, selected: Int = 0, onCancel: @escaping () -> Void = {},
+        onPick: @escaping (Int) -> Void
+    ) {
+        self.title = title
+        self.source = source
+        self.cursor = max(0, min(selected, source.count - 1))
+        self.onPick = onPick
+        self.onCancel = onCancel
+    }
+
+    /// A picker over an array, whose `onPick` gets the item's number in it.
+    public convenience init(
+        title: String, items: [(text: String, detail: String)], selected: Int = 0, onPick: @escaping (Int) -> Void
+    ) {
+        let source = ArrayPickerSource(items)
+        self.init(title: title, source: source, selected: selected) { onPick(source.matching[$0]) }
+    }
+
+    public func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .paste(let text):
+            editor.insert(text)
+            refilter()
+            return true
+        case .mouse(let mouse): return handle(mouse)
+        default: return false
+        }
+    }
+
+    private func handle(_ mouse: MouseEvent) -> Bool {
+        switch mouse.action {
+        case .wheelUp: move(by: -3)
+        case .wheelDown: move(by: 3)
+        case .press, .doubleClick:
+            let index = top + mouse.position.y - listOrigin.y
+            guard (0..<height).contains(mouse.position.y - listOrigin.y), index < source.count else { return true }
+            cursor = index
+            if mouse.action == .doubleClick { pick() }
+        }
+        return true
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        switch (key.code, key.modifiers) {
+        case (.escape, []), (.character("c"), .control):
+            isFinished = true
+            onCancel()
+        case (.enter, []): pick()
+        case (.down, []), (.character("n"), .control), (.tab, []): move(by: 1)
+        case (.up, []), (.character("p"), .control), (.tab, .shift): move(by: -1)
+        case (.pageDown, []): move(by: height)
+        case (.pageUp, []): move(by: -height)
+        case (.home, []): move(by: -source.count)
+        case (.end, []): move(by: source.count)
+        default:
+            guard editor.handle(key) else { return false }
+            refilter()
+        }
+        return true
+    }
+
+    private func pick() {
+        guard source.count > 0 else { return }
+        isFinished = true
+        onPick(cursor)
+    }
+
+    private func refilter() {
+        source.filter(editor.text)
+        cursor = 0
+        top = 0
+    }
+
+    private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
+
+    public func draw(in canvas: Canvas) {
+        let width = min(canvas.width, max(30, canvas.width * 2 / 3))
+        let boxHeight = min(canvas.height, max(7, min(source.count + 5, canvas.height * 3 / 4)))
+        let box = canvas.part(
+            x: (canvas.width - width) / 2, y: (canvas.height - boxHeight) / 2, width: width, height: boxHeight)
+        box.clear()
+        box.box(title: title)
+        height = max(1, boxHeight - 4)
+        top = max(0, min(top, cursor))
+        if cursor >= top + height { top = cursor - height + 1 }
+        listOrigin = Point(x: box.frame.minX + 1, y: box.frame.minY + 2)
+        let used = box.write("/", x: 1, y: 1, style: .key)
+        let items = box.part(x: 1, y: 2, width: width - 2, height: height)
+        for row in 0..<height where top + row < source.count { drawItem(top + row, in: items, y: row) }
+        if source.count == 0 { items.write("nothing matches", x: 1, y: 0, style: .muted) }
+        box.write(
+            "Enter pick  Esc cancel  \(source.count) items", x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
+        editor.draw(in: box, x: 1 + used, y: 1, width: width - 3, style: .text, showsCursor: true)
+    }
+
+    private func drawItem(_ index: Int, in canvas: Canvas, y: Int) {
+        let style = Style(.text, selected: index == cursor)
+        canvas.fillLine(y, style: style)
+        let detail = source.detail(at: index)
+        let detailWidth = min(canvas.text.width(detail), canvas.width / 2)
+        canvas.write(source.text(at: index), x: 1, y: y, style: style, limit: canvas.width - detailWidth - 3)
+        canvas.write(
+            detail, x: canvas.width - detailWidth - 1, y: y, style: Style(.muted, selected: index == cursor),
+            limit: detailWidth)
+    }
+}

@@ -1,0 +1,114 @@
+// Painting the list.
+
+extension SectionedList {
+    /// The column where text begins: before it stand the mark and a space.
+    private static let margin = 2
+
+    /// Paints the column titles and the visible lines.
+    public func draw(in canvas: Canvas) {
+        guard canvas.height > 1, let source else { return }
+        viewHeight = canvas.height - 1
+        viewOrigin = Point(x: canvas.frame.minX, y: canvas.frame.minY + 1)
+        revealCursor()
+        let visible = (0..<viewHeight).compactMap { row in
+            top + row < lines.count ? lines.position(atLine: top + row) : nil
+        }
+        let texts = visible.map { position in
+            position.path.map { path in columns.indices.map { source.text(ofColumn: $0, at: path) } } ?? []
+        }
+        let widths = fit(texts, in: canvas)
+        drawTitles(widths, in: canvas)
+        let body = canvas.part(x: 0, y: 1, width: canvas.width, height: viewHeight)
+        for (row, position) in visible.enumerated() {
+            switch position {
+            case .header(let section): drawHeader(section, in: body, y: row, isSelected: position == cursor)
+            case .row(let path): drawRow(path, texts: texts[row], widths: widths, in: body, y: row)
+            }
+        }
+        if hasStickyHeader(atTop: top) {
+            drawHeader(lines.position(atLine: top).section, in: body, y: 0, isSelected: false)
+        }
+    }
+
+    private func fit(_ texts: [[String]], in canvas: Canvas) -> [Int?] {
+        if measured.count != columns.count { measured = columns.map { canvas.text.width($0.title) + 2 } }
+        for row in texts {
+            for (column, text) in row.enumerated() {
+                let width = canvas.text.width(text)
+                if width > measured[column] { measured[column] = min(width, 60) }
+            }
+        }
+        return ColumnFit.widths(
+            of: columns, natural: measured, available: canvas.width - Self.margin, pinned: [0, focusedColumn])
+    }
+
+    private func drawTitles(_ widths: [Int?], in canvas: Canvas) {
+        canvas.fillLine(0, style: Style(.columnTitle))
+        columnSpans = []
+        var x = Self.margin
+        for (index, column) in columns.enumerated() {
+            guard let width = widths[index] else { continue }
+            let suffix = titleSuffix(column)
+            let name = canvas.text.truncated(column.title, to: max(1, width - canvas.text.width(suffix)))
+            let title = canvas.text.padded(name + suffix, to: width, alignment: column.alignment)
+            canvas.write(title, x: x, y: 0, style: Style(.columnTitle, selected: index == focusedColumn))
+            columnSpans.append((index, x..<(x + width + ColumnFit.gap)))
+            x += width + ColumnFit.gap
+        }
+        let hidden = widths.count { $0 == nil }
+        guard hidden > 0 else { return }
+        let note = "+\(hidden)" + canvas.symbols.moreRight
+        let noteX = canvas.width - canvas.text.width(note)
+        if noteX >= x - ColumnFit.gap { canvas.write(note, x: noteX, y: 0, style: Style(.muted)) }
+    }
+
+    private func drawHeader(_ section: Int, in canvas: Canvas, y: Int, isSelected: Bool) {
+        guard let source else { return }
+        let style = Style(.heading, selected: isSelected)
+        canvas.fillLine(y, style: style)
+        let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
+        let count = " (\(lines.rowCounts[section])) "
+        let room = max(1, canvas.width - Self.margin - canvas.text.width(count))
+        canvas.write(fold, x: 0, y: y, style: style)
+        var x = Self.margin
+        x += canvas.write(source.title(ofSection: section), x: x, y: y, style: style, limit: room)
+        x += canvas.write(count, x: x, y: y, style: Style(.muted, selected: isSelected))
+        while x < canvas.width {
+            x += max(
+                1, canvas.write(canvas.symbols.horizontal, x: x, y: y, style: Style(.border, selected: isSelected)))
+        }
+    }
+
+    private func drawRow(_ path: ListPath, texts: [String], widths: [Int?], in canvas: Canvas, y: Int) {
+        let isSelected = cursor == .row(path)
+        let mark = source?.mark(at: path)
+        let style = Style(mark?.role ?? .text, selected: isSelected)
+        canvas.fillLine(y, style: style)
+        if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
+        var x = Self.margin
+        for (index, column) in columns.enumerated() {
+            guard let width = widths[index] else { continue }
+            let cell = canvas.text.padded(texts[index], to: width, alignment: column.alignment)
+            canvas.write(cell, x: x, y: y, style: style)
+            highlight(cell, x: x, y: y, in: canvas)
+            x += width + ColumnFit.gap
+        }
+    }
+
+    /// Marks where the searched text stands in a cell.
+    private func highlight(_ cell: String, x: Int, y: Int, in canvas: Canvas) {
+        guard !highlight.isEmpty else { return }
+        let needle = canvas.text.glyphs(highlight.lowercased()).map(\.text)
+        let glyphs = canvas.text.glyphs(cell)
+        let folded = glyphs.map { $0.text.lowercased() }
+        guard !needle.isEmpty, folded.count >= needle.count else { return }
+        var column = x
+        for start in 0...(folded.count - needle.count) {
+            if Array(folded[start..<(start + needle.count)]) == needle {
+                let width = glyphs[start..<(start + needle.count)].reduce(0) { $0 + $1.width }
+                canvas.restyle(x: column, y: y, count: width) { Style(.match, selected: $0.isSelected) }
+            }
+            column += glyphs[start].width
+        }
+    }
+}

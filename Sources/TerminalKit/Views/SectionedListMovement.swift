@@ -1,0 +1,98 @@
+// Moving the cursor.
+
+extension SectionedList {
+    /// Moves by visible lines, over headers.
+    public func move(by count: Int) {
+        guard let cursor, lines.count > 0, count != 0 else { return }
+        let direction = count > 0 ? 1 : -1
+        if abs(count) == 1 {
+            let next = lines.line(of: cursor) + direction
+            guard (0..<lines.count).contains(next), let stop = stop(atLine: next, direction: direction) else { return }
+            // At the very top the search turns round: stay.
+            if (lines.line(of: stop) - lines.line(of: cursor)) * direction > 0 { self.cursor = stop }
+        } else {
+            self.cursor = stop(atLine: lines.line(of: cursor) + count, direction: direction)
+        }
+        revealCursor()
+    }
+
+    /// Moves by `pages` views; half pages are 0.5.
+    public func move(byPages pages: Double) {
+        let step = Int(Double(max(1, viewHeight - 2)) * pages)
+        top += step
+        move(by: step == 0 ? (pages > 0 ? 1 : -1) : step)
+    }
+
+    /// Scrolls the view; the cursor stays unless it would leave it.
+    public func scroll(by count: Int) {
+        top += count
+        clampTop()
+        guard let cursor else { return }
+        let line = lines.line(of: cursor)
+        let first = hasStickyHeader(atTop: top) ? top + 1 : top
+        if line < first { self.cursor = stop(atLine: first, direction: 1) }
+        if line >= top + viewHeight { self.cursor = stop(atLine: top + viewHeight - 1, direction: -1) }
+    }
+
+    public func moveToStart() {
+        cursor = stop(atLine: 0, direction: 1)
+        revealCursor()
+    }
+
+    public func moveToEnd() {
+        cursor = stop(atLine: lines.count - 1, direction: -1)
+        revealCursor()
+    }
+
+    /// Goes to the first row of the section `step` sections further; upwards first to the start of its own.
+    public func moveBySection(_ step: Int) {
+        guard let cursor else { return }
+        var section = cursor.section + step
+        if step < 0, let path = cursor.path, path.row > 0 { section = cursor.section }
+        moveToSection(max(0, min(section, lines.sectionCount - 1)))
+    }
+
+    /// Goes to a section's first row, or its header where it is folded, and shows it at the top.
+    public func moveToSection(_ section: Int) {
+        guard section >= 0, section < lines.sectionCount else { return }
+        let header = ListPosition.header(section)
+        cursor = isStop(header) && hasHeaders ? header : .row(ListPath(section: section, row: 0))
+        if !lines.shows(cursor ?? header) { cursor = stop(atLine: lines.starts[section], direction: 1) }
+        top = lines.starts[section]
+        revealCursor()
+    }
+
+    /// Goes to a row and unfolds its section.
+    public func moveToRow(_ path: ListPath) {
+        if isFolded(section: path.section) { setFolded(false, section: path.section) }
+        guard lines.shows(.row(path)) else { return }
+        cursor = .row(path)
+        let line = lines.line(of: .row(path))
+        if line < top || line >= top + viewHeight { top = line - viewHeight / 2 }
+        revealCursor()
+    }
+
+    /// Moves the focus to the column on the left or right.
+    public func moveFocus(by step: Int) { focusedColumn = max(0, min(columns.count - 1, focusedColumn + step)) }
+
+    // MARK: Mouse
+
+    /// What stands under a place of the screen, as of the last frame.
+    public func position(at point: Point) -> ListPosition? {
+        let row = point.y - viewOrigin.y
+        guard (0..<viewHeight).contains(row), top + row < lines.count else { return nil }
+        if row == 0, hasStickyHeader(atTop: top) { return .header(lines.position(atLine: top).section) }
+        return lines.position(atLine: top + row)
+    }
+
+    /// The column whose title stands under a place of the screen.
+    public func columnTitle(at point: Point) -> Int? {
+        guard point.y == viewOrigin.y - 1 else { return nil }
+        return columnSpans.first { $0.span.contains(point.x - viewOrigin.x) }?.column
+    }
+
+    /// Puts the cursor where the mouse was pressed; on the header of an open section, nothing moves.
+    public func setCursor(_ position: ListPosition) {
+        if isStop(position) { cursor = position }
+    }
+}

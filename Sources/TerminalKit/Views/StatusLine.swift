@@ -1,0 +1,22 @@
+/// One line at the bottom or top: pieces from the left, and pieces from the right that give way last.
+public struct StatusLine {
+    public var left: [(text: String, role: Role)]
+    public var right: [(text: String, role: Role)]
+
+    public init(left: [(String, Role)] = [], right: [(String, Role)] = []) {
+        self.left = left.map { (text: $0.0, role: $0.1) }
+        self.right = right.map { (text: $0.0, role: $0.1) }
+    }
+
+    public func draw(in canvas: Canvas, y: Int, style: Style = .status) {
+        canvas.fillLine(y, style: style)
+        let rightWidth = right.reduce(0) { $0 + canvas.text.width($1.text) }
+        let room = max(canvas.width / 2, canvas.width - rightWidth - 1)
+        var x = 0
+        for piece in left where x < room {
+            x += canvas.write(piece.text, x: x, y: y, style: Style(piece.role), limit: room - x)
+        }
+        var end = max(x + 1, canvas.width - rightWidth)
+        for piece in right { end += canvas.write(piece.text, x: end, y: y, style: Style(piece.role)) }
+    }
+}

@@ -1,0 +1,76 @@
+import TerminalKit
+import Testing
+
+@Suite struct KeyTests {
+    /// Feeds characters as they come from the terminal and flushes at the end.
+    private func read(_ text: String) -> [KeyReader.Output] {
+        var reader = KeyReader()
+        return text.unicodeScalars.flatMap { reader.read(.scalar($0.value)) } + reader.flush()
+    }
+
+    private func keys(_ text: String) -> [Key] {
+        read(text).compactMap { output in
+            if case .event(.key(let key)) = output { return key }
+            return nil
+        }
+    }
+
+    @Test func charactersAndControls() {
+        #expect(keys("a東") == [Key(.character("a")), Key(.character("東"))])
+        #expect(keys("\u{13}\r\t\u{7F}") == [Key(.character("s"), .control), Key(.enter), Key(.tab), Key(.backspace)])
+        #expect(keys("\u{0}") == [Key(.character(" "), .control)])
+    }
+
+    @Test func escapeAloneAndWithACharacter() {
+        #expect(keys("\u{1B}") == [Key(.escape)])
+        #expect(keys("\u{1B}x") == [Key(.character("x"), .alt)])
+        #expect(keys("\u{1B}\u{1B}") == [Key(.escape), Key(.escape)])
+        var reader = KeyReader()
+        _ = reader.read(.scalar(0x1B))
+        #expect(reader.read(.key(Key(.up))) == [.event(.key(Key(.up, .alt)))])
+    }
+
+    @Test func pastedTextIsOnePieceAndNoCommands() {
+        #expect(read("\u{1B}[200~dd\rq\u{1B}[201~j") == [.event(.paste("dd\nq")), .event(.key(Key(.character("j"))))])
+    }
+
+    @Test func unknownSequencesAndFocusReportsAreSwallowed() {
+        #expect(read("\u{1B}[I\u{1B}[Oj") == [.event(.key(Key(.character("j"))))])
+        #expect(read("\u{1B}[97;5uj") == [.event(.key(Key(.character("j"))))])
+        #expect(read("\u{1B}]11;rgb:0000/0000/0000\u{1B}\\j") == [.event(.key(Key(.character("j"))))])
+    }
+
+    @Test func answersOfTheTerminalAreTold() {
+        #expect(read("\u{1B}[?2026;2$y") == [.reply("?2026;2$y")])
+    }
+
+    @Test func anUnfinishedSequenceWaitsAndIsDropped() {
+        var reader = KeyReader()
+        for scalar in "\u{1B}[?20".unicodeScalars { #expect(reader.read(.scalar(scalar.value)).isEmpty) }
+        #expect(reader.isWaiting)
+        #expect(reader.flush().isEmpty)
+        #expect(!reader.isWaiting)
+    }
+
+    @Test(arguments: [
+        ("za", "za"), ("<C-s>", "^S"), ("<Enter>", "Enter"), ("<S-Tab>", "Shift-Tab"), ("<M-x>", "Alt-x"),
+        ("<F5>", "F5"),
+        ("<Space>", "Space"), ("<", "<"), ("<lt>", "<"), ("<C-Left>", "Ctrl-Left"), ("<PgDn>", "PgDn"), ("g<", "g<"),
+    ])
+    func notation(_ notation: String, _ label: String) {
+        #expect(KeySequence(notation).label == label)
+    }
+
+    @Test func editingKeysOfALine() {
+        var line = LineEditor("wins > 3")
+        for key in KeySequence("<C-a><M-f><C-k>").keys { _ = line.handle(key) }
+        #expect(line.text == "wins")
+        for key in KeySequence("<C-w>Año<Left><Delete>").keys { _ = line.handle(key) }
+        #expect(line.text == "Añ")
+        line.insert("\u{301}")
+        #expect(line.characters.count == 2)
+        for key in KeySequence("<C-u>東京<Backspace>").keys { _ = line.handle(key) }
+        #expect(line.text == "東")
+        #expect(!line.handle(Key(.function(5))))
+    }
+}

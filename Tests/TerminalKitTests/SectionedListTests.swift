@@ -1,0 +1,232 @@
+import TerminalKit
+import Testing
+
+/// Sections of numbered rows; counts what is asked for.
+private final class Numbers: ListSource {
+    var sections: [(title: String, rows: [String])]
+    var marks: [String: RowMark] = [:]
+    var textsAsked = 0
+
+    init(_ sections: [(String, [String])]) { self.sections = sections }
+
+    var sectionCount: Int { sections.count }
+    func title(ofSection section: Int) -> String { sections[section].title }
+    func rowCount(inSection section: Int) -> Int { sections[section].rows.count }
+    func text(ofColumn column: Int, at row: ListPath) -> String {
+        textsAsked += 1
+        let name = sections[row.section].rows[row.row]
+        return column == 0 ? name : String(name.unicodeScalars.count * 10 + column)
+    }
+    func mark(at row: ListPath) -> RowMark? { marks[sections[row.section].rows[row.row]] }
+}
+
+@Suite struct SectionedListTests {
+    private let columns = [
+        ListColumn(id: "name", title: "Name"),
+        ListColumn(id: "wins", title: "Wins", alignment: .right, priority: 1, isFlexible: false),
+        ListColumn(id: "goals", title: "Goals for", alignment: .right, priority: 2, isFlexible: false),
+        ListColumn(id: "best", title: "Best finish", priority: 3),
+    ]
+
+    private func teams() -> Numbers {
+        Numbers([
+            ("AFC", ["日本 Japan", "대한민국 South Korea", "العربية السعودية", "Iran"]),
+            ("CAF", ["Cameroon", "Côte d’Ivoire"]),
+            ("CONMEBOL", ["Brazil 🏆", "Argentina", "Uruguay"]),
+            ("OFC", []),
+            ("UEFA", (1...30).map { "Europe \($0)" }),
+        ])
+    }
+
+    private func draw(_ list: SectionedList, width: Int = 40, height: Int = 10) -> ScriptedScreen {
+        let screen = ScriptedScreen(width: width, height: height)
+        paint(screen) { list.draw(in: $0) }
+        return screen
+    }
+
+    @Test(arguments: [(40, 10), (80, 24), (120, 40)])
+    func goldenList(_ width: Int, _ height: Int) throws {
+        let source = teams()
+        source.marks = ["Iran": .inserted, "Cameroon": .updated, "Argentina": .moved]
+        let list = SectionedList(source: source, columns: columns)
+        list.reset()
+        list.titleSuffix = { $0.id == "wins" ? "↓" : "" }
+        let screen = ScriptedScreen(width: width, height: height)
+        paint(screen) { list.draw(in: $0) }
+        list.move(by: 3)
+        list.highlight = "ro"
+        paint(screen) { list.draw(in: $0) }
+        try expectGolden(screen, "list-\(width)x\(height)")
+        list.moveToEnd()
+        list.setFolded(true, section: 2)
+        paint(screen) { list.draw(in: $0) }
+        try expectGolden(screen, "list-end-\(width)x\(height)")
+    }
+
+    @Test func goldenListInASCII() throws {
+        let source = teams()
+        let list = SectionedList(source: source, columns: columns)
+        list.reset()
+        list.setFolded(true, section: 1)
+        let screen = ScriptedScreen(width: 50, height: 12, repertoire: .ascii)
+        paint(screen) { list.draw(in: $0) }
+        #expect(screen.dump(styles: false).utf8.allSatisfy { $0 < 0x80 })
+        try expectGolden(screen, "list-ascii")
+    }
+
+    @Test func theHeaderOfTheCurrentSectionSticks() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        _ = draw(list)
+        list.moveToEnd()
+        let lines = draw(list).lines
+        #expect(lines[1].hasPrefix("▾ UEFA (30)"))
+        #expect(lines[9].contains("Europe 30"))
+    }
+
+    @Test func theCursorIsAlwaysSeenAndNeverUnderTheStickyHeader() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        _ = draw(list)
+        for step in Array(repeating: 1, count: 45) + Array(repeating: -1, count: 45) {
+            list.move(by: step)
+            let screen = draw(list)
+            let selected = (0..<10).filter { y in
+                screen.frame.line(y).contains { $0.style.isSelected && $0.style.role != .columnTitle }
+            }
+            #expect(selected.count == 1)
+            #expect(list.cursor.map { if case .row = $0 { true } else { $0.section == 3 } } == true)
+        }
+        #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
+    }
+
+    @Test func foldingHidesRowsAndKeepsTheCursorOnTheHeader() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        _ = draw(list)
+        list.move(by: 2)
+        list.setFolded(true, section: 0)
+        #expect(list.cursor == .header(0))
+        #expect(draw(list).lines[1].hasPrefix("▸ AFC (4)"))
+        list.move(by: 1)
+        #expect(list.cursor == .row(ListPath(section: 1, row: 0)))
+        list.setAllFolded(true)
+        #expect(list.cursor == .header(1))
+        #expect(draw(list).lines.filter { $0.hasPrefix("▸") }.count == 5)
+        list.setAllFolded(false)
+        #expect(list.cursor == .row(ListPath(section: 1, row: 0)))
+    }
+
+    @Test func foldsBelongToTitlesAndSurviveAReload() {
+        let source = teams()
+        let list = SectionedList(source: source, columns: columns)
+        list.reset()
+        list.setFolded(true, section: 1)
+        source.sections.insert(("AAA", ["new"]), at: 0)
+        list.reload(cursor: .header(2))
+        #expect(list.isFolded(section: 2))
+        #expect(!list.isFolded(section: 1))
+    }
+
+    @Test func theCursorKeepsItsScreenLineWhenRowsComeAbove() {
+        let source = teams()
+        let list = SectionedList(source: source, columns: columns)
+        list.reset()
+        _ = draw(list)
+        list.moveToRow(ListPath(section: 4, row: 15))
+        _ = draw(list)
+        let line = list.screenLine
+        source.sections[0].rows += ["One more", "And another"]
+        source.sections[4].rows.insert("Europe 0", at: 0)
+        list.reload(cursor: .row(ListPath(section: 4, row: 16)))
+        #expect(list.screenLine == line)
+        #expect(draw(list).lines.contains { $0.contains("Europe 16") })
+    }
+
+    @Test func aVanishedCursorRowLeavesTheNearest() {
+        let source = teams()
+        let list = SectionedList(source: source, columns: columns)
+        list.reset()
+        list.moveToRow(ListPath(section: 1, row: 1))
+        source.sections[1].rows.removeLast()
+        list.reload()
+        #expect(list.cursor == .row(ListPath(section: 1, row: 0)))
+        source.sections = []
+        list.reload()
+        #expect(list.cursor == nil)
+        _ = draw(list)
+        source.sections = [("Only", ["row"])]
+        list.reload()
+        #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
+    }
+
+    @Test func sectionsAreSteppedThrough() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        _ = draw(list)
+        list.moveBySection(1)
+        #expect(list.cursor == .row(ListPath(section: 1, row: 0)))
+        list.moveBySection(2)
+        #expect(list.cursor == .header(3))
+        list.moveToRow(ListPath(section: 4, row: 7))
+        list.moveBySection(-1)
+        #expect(list.cursor == .row(ListPath(section: 4, row: 0)))
+        list.moveBySection(-9)
+        #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
+    }
+
+    @Test func onlyVisibleRowsAreAskedFor() {
+        let rows = (0..<20).map { "row \($0)" }
+        let source = Numbers((0..<5000).map { ("section \($0)", rows) })
+        let list = SectionedList(source: source, columns: columns)
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            list.reset()
+            for _ in 0..<50 {
+                list.moveToEnd()
+                _ = draw(list)
+                list.moveToStart()
+                _ = draw(list)
+                list.reload()
+            }
+        }
+        #expect(source.textsAsked <= 100 * 9 * columns.count)
+        #expect(list.rowCount == 100_000)
+        // A hundred frames and fifty reloads: a hundredth of a second each would be felt.
+        #expect(time < .seconds(3), "\(time)")
+    }
+
+    @Test func aListWithoutSectionsHasNoHeaders() {
+        let list = SectionedList(source: Numbers([("", ["a", "b"])]), columns: columns)
+        list.hasHeaders = false
+        list.reset()
+        let lines = draw(list).lines
+        #expect(lines[1].hasPrefix("  a"))
+        #expect(lines[2].hasPrefix("  b"))
+    }
+
+    @Test func columnsThatMatterStay() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        let narrow = draw(list, width: 24).lines[0]
+        #expect(narrow.contains("Name") && !narrow.contains("Best"))
+        list.moveFocus(by: 3)
+        #expect(draw(list, width: 24).lines[0].contains("Best"))
+        #expect(draw(list, width: 1, height: 1).lines.count == 1)
+        #expect(draw(list, width: 3, height: 2).lines.count == 2)
+    }
+
+    @Test func theMouseFindsLines() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        _ = draw(list)
+        #expect(list.position(at: Point(x: 5, y: 1)) == .header(0))
+        #expect(list.position(at: Point(x: 5, y: 3)) == .row(ListPath(section: 0, row: 1)))
+        #expect(list.position(at: Point(x: 5, y: 0)) == nil)
+        #expect(list.columnTitle(at: Point(x: 3, y: 0)) == 0)
+        list.scroll(by: 3)
+        _ = draw(list)
+        #expect(list.cursor != nil)
+        #expect(list.position(at: Point(x: 5, y: 1)) == .header(0))
+    }
+}

@@ -1,0 +1,173 @@
+import TerminalKit
+import Testing
+
+@Suite struct ViewTests {
+    private func send(_ keys: String, to layer: any Layer) {
+        for key in KeySequence(keys).keys { _ = layer.handle(.key(key)) }
+    }
+
+    private func form() -> Form {
+        let form = Form(
+            title: "Edit Brazil",
+            fields: [
+                FormField(id: "name", label: "Team name", value: "Brazil", isOptional: false, hint: "text"),
+                FormField(id: "wins", label: "Wins", kind: .number, value: "76", hint: "0 to 500"),
+                FormField(id: "favorite", label: "Favorite", kind: .boolean, value: "no", isOptional: false),
+                FormField(id: "venue", label: "Home venue", kind: .reference, value: nil),
+                FormField(id: "id", label: "ID", kind: .readOnly, value: "p1"),
+            ])
+        form.validate = { field in
+            if field.id == "wins", let value = field.value, Int(value) == nil { return "not a whole number" }
+            if field.id == "name", field.value?.isEmpty ?? true { return "must not be empty" }
+            return nil
+        }
+        return form
+    }
+
+    @Test func aFormShowsErrorsAtTheField() throws {
+        let form = form()
+        var accepted: [FormField]?
+        form.onAccept = { fields, _ in
+            accepted = fields
+            return [:]
+        }
+        send("<Tab>x<Enter>", to: form)
+        #expect(!form.isFinished)
+        #expect(accepted == nil)
+        let screen = ScriptedScreen(width: 70, height: 12)
+        paint(screen) { form.draw(in: $0) }
+        #expect(screen.lines[3].contains("76x"))
+        #expect(screen.lines[3].contains("not a whole number"))
+        try expectGolden(screen, "form-error")
+        send("<Backspace><Enter>", to: form)
+        #expect(form.isFinished)
+        #expect(accepted?[1].value == "76")
+    }
+
+    @Test func fieldsAreEditedByTheirType() {
+        let form = form()
+        var picked: [String] = []
+        form.onPick = { _, field in picked.append(field.id) }
+        send("<Tab><Tab><Space>", to: form)
+        #expect(form.fields[2].value == "yes")
+        send("n", to: form)
+        #expect(form.fields[2].value == "no")
+        send("<Tab><Enter>", to: form)
+        #expect(picked == ["venue"])
+        form.setValue("Maracanã", of: "venue")
+        #expect(form.fields[3].value == "Maracanã")
+        send("<Backspace>", to: form)
+        #expect(form.fields[3].value == nil)
+        send("<Tab>zzz", to: form)
+        #expect(form.fields[4].value == "p1")
+        // No value and empty text are two things.
+        send("<Tab><C-u>", to: form)
+        #expect(form.fields[0].value == "")
+        send("<Backspace>", to: form)
+        #expect(form.fields[0].value == nil)
+    }
+
+    @Test func leavingAChangedFormAsks() {
+        let form = form()
+        var asked = 0
+        form.onDiscard = { _ in asked += 1 }
+        send("x<Esc>", to: form)
+        #expect(asked == 1)
+        #expect(!form.isFinished)
+        let untouched = self.form()
+        send("<Esc>", to: untouched)
+        #expect(untouched.isFinished)
+    }
+
+    @Test func errorsOfTheOwnerAreShownAtTheirFields() {
+        let form = form()
+        form.onAccept = { _, _ in ["wins": "must not exceed matches", "": "not accepted"] }
+        send("<Enter>", to: form)
+        #expect(!form.isFinished)
+        #expect(form.fields[1].error == "must not exceed matches")
+        #expect(form.message == "not accepted")
+    }
+
+    @Test func aPromptShowsTheProblemAtItsPlace() throws {
+        let prompt = Prompt(label: "filter: ", history: ["wins > 1", "favorite == YES"])
+        prompt.onAccept = { $0.hasSuffix("=") ? Prompt.Problem("a value is missing", at: $0.count) : nil }
+        send("wins ==<Enter>", to: prompt)
+        #expect(!prompt.isFinished)
+        let screen = ScriptedScreen(width: 50, height: 4)
+        paint(screen) { prompt.draw(in: $0) }
+        #expect(screen.lines[3] == "               ^ a value is missing")
+        #expect(screen.frame.cursor == Point(x: 15, y: 2))
+        send(" 3<Enter>", to: prompt)
+        #expect(prompt.isFinished)
+    }
+
+    @Test func promptsHaveHistoryAndCompletion() {
+        let prompt = Prompt(label: "filter: ", history: ["wins > 1", "favorite == YES"])
+        send("dra<Up>", to: prompt)
+        #expect(prompt.editor.text == "favorite == YES")
+        send("<Up><Down><Down>", to: prompt)
+        #expect(prompt.editor.text == "dra")
+        prompt.complete = { text, cursor in
+            Prompt.Completion(range: 0..<cursor, candidates: ["draws", "drawn"])
+        }
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text == "draws")
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text == "drawn")
+        var cancelled = false
+        prompt.onCancel = { cancelled = true }
+        send("<Esc>", to: prompt)
+        #expect(cancelled && prompt.isFinished)
+    }
+
+    @Test func dialogsTakeOnlyTheirKeys() throws {
+        var answer = ""
+        let dialog = Dialog(
+            title: "Delete",
+            lines: [TextPane.Line("Delete Brazil?"), TextPane.Line("It takes 3 matches along.", role: .warning)],
+            choices: [
+                Dialog.Choice("y", "delete") { answer = "yes" },
+                Dialog.Choice("n", "keep") { answer = "no" },
+            ])
+        send("<Enter>x", to: dialog)
+        #expect(!dialog.isFinished)
+        let screen = ScriptedScreen(width: 50, height: 10)
+        paint(screen) { dialog.draw(in: $0) }
+        try expectGolden(screen, "dialog")
+        send("<Esc>", to: dialog)
+        #expect(answer == "no")
+    }
+
+    @Test func pickersNarrowWhileTyping() throws {
+        var picked: Int?
+        let items = ["Brazil", "Argentina", "日本", "Bolivia"].map { (text: $0, detail: "team") }
+        let picker = Picker(title: "Team", items: items) { picked = $0 }
+        send("bo", to: picker)
+        let screen = ScriptedScreen(width: 50, height: 12)
+        paint(screen) { picker.draw(in: $0) }
+        try expectGolden(screen, "picker")
+        send("<Enter>", to: picker)
+        #expect(picked == 3)
+    }
+
+    @Test func layersAreTakenOffWhenFinishedAndAltFallsBackToEscape() {
+        let stack = LayerStack()
+        let below = TextPane(title: "below", lines: [TextPane.Line("text")])
+        stack.push(below)
+        stack.push(Prompt(label: "find: "))
+        stack.handle(.key(Key(.character("q"), .alt)))
+        #expect(stack.layers.isEmpty)
+    }
+
+    @Test func panesScroll() {
+        let pane = TextPane(title: "Help", lines: (1...30).map { TextPane.Line("line \($0)") })
+        let screen = ScriptedScreen(width: 40, height: 8)
+        paint(screen) { pane.draw(in: $0) }
+        send("G", to: pane)
+        paint(screen) { pane.draw(in: $0) }
+        #expect(screen.lines[6] == "line 30")
+        send("gj", to: pane)
+        paint(screen) { pane.draw(in: $0) }
+        #expect(screen.lines[1] == "line 2")
+    }
+}
