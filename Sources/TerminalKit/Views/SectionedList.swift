@@ -5,7 +5,8 @@
 /// of folded or empty sections. Where the first visible line is a row, the sticky header covers that line, so the cursor
 /// is kept off it.
 public final class SectionedList {
-    public private(set) weak var source: (any ListSource)?
+    /// Kept alive by the list.
+    public let source: any ListSource
     public var columns: [ListColumn] {
         didSet { if columns != oldValue { measured = [] } }
     }
@@ -76,7 +77,6 @@ public final class SectionedList {
     }
 
     private func relayout() {
-        guard let source else { return }
         lines = ListLines(source: source, hasHeaders: hasHeaders, folded: folded)
     }
 
@@ -152,7 +152,7 @@ public final class SectionedList {
 
     /// Folds or unfolds one section; the cursor goes to its header or first row.
     public func setFolded(_ fold: Bool, section: Int) {
-        guard hasHeaders, let source, section < lines.sectionCount else { return }
+        guard hasHeaders, section < lines.sectionCount else { return }
         let title = source.title(ofSection: section)
         let wasOn = cursor?.section == section
         if fold { folded.insert(title) } else { folded.remove(title) }
@@ -170,7 +170,7 @@ public final class SectionedList {
 
     /// Folds or unfolds all sections.
     public func setAllFolded(_ fold: Bool) {
-        guard hasHeaders, let source else { return }
+        guard hasHeaders else { return }
         let section = cursor?.section
         folded = fold ? Set((0..<source.sectionCount).map { source.title(ofSection: $0) }) : []
         relayout()

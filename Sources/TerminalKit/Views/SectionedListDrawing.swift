@@ -6,7 +6,7 @@ extension SectionedList {
 
     /// Paints the column titles and the visible lines.
     public func draw(in canvas: Canvas) {
-        guard canvas.height > 1, let source else { return }
+        guard canvas.height > 1 else { return }
         viewHeight = canvas.height - 1
         viewOrigin = Point(x: canvas.frame.minX, y: canvas.frame.minY + 1)
         revealCursor()
@@ -63,7 +63,6 @@ extension SectionedList {
     }
 
     private func drawHeader(_ section: Int, in canvas: Canvas, y: Int, isSelected: Bool) {
-        guard let source else { return }
         let style = Style(.heading, selected: isSelected)
         canvas.fillLine(y, style: style)
         let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
@@ -81,7 +80,7 @@ extension SectionedList {
 
     private func drawRow(_ path: ListPath, texts: [String], widths: [Int?], in canvas: Canvas, y: Int) {
         let isSelected = cursor == .row(path)
-        let mark = source?.mark(at: path)
+        let mark = source.mark(at: path)
         let style = Style(mark?.role ?? .text, selected: isSelected)
         canvas.fillLine(y, style: style)
         if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
