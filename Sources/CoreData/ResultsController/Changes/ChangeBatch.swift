@@ -1,0 +1,52 @@
+/// Everything that one batch of changes did to a list: both states, and the fewest changes that lead from one to the other.
+///
+/// Immutable. Row callbacks, difference and snapshot are projections of it. Positions of what leaves are those of the old
+/// state, positions of what arrives those of the new one. Every row has at most one change; rows that only made room have
+/// none.
+struct ChangeBatch {
+    enum Kind {
+        case delete
+        case insert
+        case move
+        case update
+    }
+
+    /// What happened to one row. `oldPath` is `nil` for an insert, `newPath` for a delete.
+    struct RowChange {
+        let kind: Kind
+        let row: RowToken
+        let oldPath: ListContents.Path?
+        let newPath: ListContents.Path?
+    }
+
+    /// A section that came or went.
+    struct SectionChange: Hashable {
+        let index: Int
+        let number: UInt32
+    }
+
+    let old: ListContents
+    let new: ListContents
+    /// By descending old index.
+    let deletedSections: [SectionChange]
+    /// By ascending new index.
+    let insertedSections: [SectionChange]
+    /// Deletes by descending old path, inserts and moves by ascending new path, updates by ascending old path.
+    let rowChanges: [RowChange]
+
+    var isEmpty: Bool { deletedSections.isEmpty && insertedSections.isEmpty && rowChanges.isEmpty }
+
+    /// Finds the fewest changes. O(k log n) for k touched rows.
+    ///
+    /// - Parameters:
+    ///   - touched: every row that came, went or got new values. All others must be in both states in the same order.
+    ///   - replaced: rows that were put into place again without having changed: reported only if they had to move.
+    init(from old: ListContents, to new: ListContents, touched: some Sequence<RowToken>, replaced: Set<RowToken> = []) {
+        let builder = BatchBuilder(old: old, new: new, touched: touched, replaced: replaced)
+        self.old = old
+        self.new = new
+        deletedSections = builder.deletedSections
+        insertedSections = builder.insertedSections
+        rowChanges = builder.rowChanges
+    }
+}

@@ -1,0 +1,56 @@
+/// Finds which of a few touched items can stay where they are, so that the others move and as few as possible do.
+///
+/// Items that nobody touched keep their order. An item stays only if as many untouched ones are before it as there were
+/// (its gap is the same); among items of one gap those stay that form a longest run in the old order.
+enum Stationary {
+    /// One touched item. Orders are positions among the touched items of the old and of the new state.
+    struct Item {
+        var oldOrder: Int
+        var newOrder: Int
+        /// The group of the item in the old and in the new state, and how many untouched items of it are before.
+        var oldGap: (group: UInt32, count: Int)
+        var newGap: (group: UInt32, count: Int)
+    }
+
+    /// The indices of the items that stay. Of several longest runs, the one with the lower old positions. O(k log k).
+    static func staying(_ items: [Item]) -> Set<Int> {
+        var staying: Set<Int> = []
+        var run: [Int] = []
+        let candidates = items.indices.filter { items[$0].oldGap == items[$0].newGap }
+        let ordered = candidates.sorted { items[$0].newOrder < items[$1].newOrder }
+        for candidate in ordered {
+            if let last = run.last, items[last].newGap != items[candidate].newGap {
+                staying.formUnion(longestRun(run, in: items))
+                run = []
+            }
+            run.append(candidate)
+        }
+        staying.formUnion(longestRun(run, in: items))
+        return staying
+    }
+
+    /// The longest subsequence of `run`, which is in new order, whose old orders ascend (patience sorting).
+    private static func longestRun(_ run: [Int], in items: [Item]) -> [Int] {
+        guard run.count > 1 else { return run }
+        // For each length, the end of the run of that length with the lowest old order; and each end's predecessor.
+        var ends: [Int] = []
+        var predecessors = Array(repeating: -1, count: run.count)
+        for (place, item) in run.enumerated() {
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if items[run[ends[middle]]].oldOrder < items[item].oldOrder { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { predecessors[place] = ends[low - 1] }
+            if low == ends.count { ends.append(place) } else { ends[low] = place }
+        }
+        var result: [Int] = []
+        var place = ends.last ?? -1
+        while place >= 0 {
+            result.append(run[place])
+            place = predecessors[place]
+        }
+        return result
+    }
+}

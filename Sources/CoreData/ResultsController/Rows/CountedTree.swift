@@ -1,0 +1,224 @@
+/// A sequence of elements that finds the position of an element, and the element at a position, in logarithmic time.
+///
+/// Design. A B+tree in which every branch knows how many elements are below each of its children, and what they weigh:
+/// the rows of a list weigh one each, its sections weigh as much as they have rows. Elements stand in leaves of up to
+/// ``maximumLeaf``.
+///
+/// Nodes are numbered and name each other by number, so a node can know its parent although the tree is a value: the
+/// slots in which nodes live are shared in pages between copies of the tree (``PagedSlots``), and a change duplicates
+/// only the pages that it writes. A copy of the tree is therefore the snapshot of a state for almost nothing.
+/// ``LeafIndex`` tells in which leaf an element is; the way up to the root then gives its position. The index is built
+/// when it is first needed and costs four bytes an element.
+///
+/// A tree built from sorted elements keeps them where they are: its first leaves are pieces of the one block, copied
+/// only when they are written. Building costs a hundredth of a microsecond an element or less.
+///
+/// Copies may be read on several threads as long as nobody asks for the position of an element (which may build the
+/// index that the copies share).
+struct CountedTree<Element: CountedElement> {
+    /// What is below a child of a branch.
+    struct Child {
+        var node: UInt32
+        var count: UInt32
+        var weight: UInt32
+    }
+
+    struct Branch {
+        var parent: UInt32
+        var children: [Child]
+    }
+
+    struct Leaf {
+        var parent: UInt32
+        var elements: LeafElements<Element>
+    }
+
+    /// The index, shared by copies until one of them changes.
+    final class IndexHolder {
+        var index: LeafIndex?
+
+        init(_ index: LeafIndex? = nil) { self.index = index }
+    }
+
+    /// A place in the tree: a leaf and a position inside it.
+    struct Place {
+        var leaf: UInt32
+        var slot: Int
+    }
+
+    static var none: UInt32 { .max }
+    static var maximumLeaf: Int { 512 }
+    static var filledLeaf: Int { 256 }
+    static var smallLeaf: Int { 64 }
+    static var maximumBranch: Int { 64 }
+    static var filledBranch: Int { 48 }
+    static var smallBranch: Int { 12 }
+
+    var leaves = PagedSlots<Leaf>()
+    var branches = PagedSlots<Branch>()
+    /// The branch at the top. There always is one, with leaves below it when `height` is 1.
+    var root: UInt32
+    /// How many levels of branches there are.
+    var height = 1
+    var holder = IndexHolder()
+
+    /// The number of elements.
+    var count = 0
+    /// The sum of the elements' weights.
+    var weight = 0
+
+    /// An empty tree.
+    init() { root = branches.add(Branch(parent: Self.none, children: [])) }
+
+    // MARK: Reading
+
+    /// The element at `position`, counted from 0. O(log n).
+    subscript(position: Int) -> Element {
+        let place = place(of: position)
+        return leaves[place.leaf].elements[place.slot]
+    }
+
+    /// The position of the element named `code`, or `nil` if it is not in the tree. O(log n); the first call builds the
+    /// index, O(n).
+    func position(of code: UInt64) -> Int? {
+        place(ofCode: code).map { sumBefore(leaf: $0.leaf).count + $0.slot }
+    }
+
+    /// Whether the element named `code` is in the tree.
+    func contains(_ code: UInt64) -> Bool { index[code] != LeafIndex.none }
+
+    /// What the elements before `position` weigh. O(log n).
+    func weight(before position: Int) -> Int {
+        guard position < count else { return weight }
+        let place = place(of: position)
+        var sum = sumBefore(leaf: place.leaf).weight
+        leaves[place.leaf].elements.withElements { elements in
+            for slot in 0..<place.slot { sum += elements[slot].weight }
+        }
+        return sum
+    }
+
+    /// The element that covers `offset` when elements are laid end to end by weight, its position, and how far into it
+    /// the offset is. The offset must be less than ``weight``. O(log n).
+    func locate(weight offset: Int) -> (position: Int, element: Element, remainder: Int) {
+        precondition(offset >= 0 && offset < weight, "offset out of bounds")
+        var rest = offset
+        var position = 0
+        var node = root
+        for _ in 0..<height {
+            for child in branches[node].children {
+                if rest < Int(child.weight) {
+                    node = child.node
+                    break
+                }
+                rest -= Int(child.weight)
+                position += Int(child.count)
+            }
+        }
+        return leaves[node].elements.withElements { elements in
+            var slot = 0
+            while rest >= elements[slot].weight {
+                rest -= elements[slot].weight
+                slot += 1
+            }
+            return (position + slot, elements[slot], rest)
+        }
+    }
+
+    /// Calls `body` with each leaf's number and elements, in order.
+    func forEachLeaf(_ body: (UInt32, UnsafeBufferPointer<Element>) -> Void) {
+        func visit(_ node: UInt32, level: Int) {
+            guard level > 0 else { return leaves[node].elements.withElements { body(node, $0) } }
+            for child in branches[node].children { visit(child.node, level: level - 1) }
+        }
+        visit(root, level: height)
+    }
+
+    /// The elements at the positions in `range`, copied. O(log n) and a step for each.
+    func elements(in range: Range<Int>) -> [Element] {
+        var result: [Element] = []
+        result.reserveCapacity(range.count)
+        func visit(_ node: UInt32, level: Int, start: Int) {
+            guard level > 0 else {
+                return leaves[node].elements.withElements { elements in
+                    let wanted = range.clamped(to: start..<start + elements.count)
+                    result.append(contentsOf: elements[wanted.lowerBound - start..<wanted.upperBound - start])
+                }
+            }
+            var start = start
+            for child in branches[node].children {
+                let end = start + Int(child.count)
+                if end > range.lowerBound && start < range.upperBound {
+                    visit(child.node, level: level - 1, start: start)
+                }
+                start = end
+            }
+        }
+        if !range.isEmpty { visit(root, level: height, start: 0) }
+        return result
+    }
+
+    // MARK: Ways up and down
+
+    /// The index, built if it is not there yet.
+    var index: LeafIndex {
+        if let index = holder.index { return index }
+        let made = LeafIndex(Element.self, forEachLeaf: forEachLeaf)
+        holder.index = made
+        return made
+    }
+
+    /// Where the element at `position` is. With `insertingBefore` the position may be the count.
+    func place(of position: Int, toInsert: Bool = false) -> Place {
+        precondition(position >= 0 && position < count + (toInsert ? 1 : 0), "position out of bounds")
+        var rest = position
+        var node = root
+        for _ in 0..<height {
+            let children = branches[node].children
+            for (number, child) in children.enumerated() {
+                // An insertion at the border of two leaves goes to the end of the first.
+                if rest < Int(child.count) || (toInsert && (rest == Int(child.count) || number == children.count - 1)) {
+                    node = child.node
+                    break
+                }
+                rest -= Int(child.count)
+            }
+        }
+        return Place(leaf: node, slot: rest)
+    }
+
+    func place(ofCode code: UInt64) -> Place? {
+        let leaf = index[code]
+        guard leaf != LeafIndex.none else { return nil }
+        let slot = leaves[leaf].elements.withElements { elements in elements.firstIndex { $0.code == code } }
+        guard let slot else { preconditionFailure("the index names a leaf that does not hold the element") }
+        return Place(leaf: leaf, slot: slot)
+    }
+
+    /// The element named `code` and what the elements before it weigh; `nil` if it is not in the tree.
+    func entry(of code: UInt64) -> (element: Element, weightBefore: Int)? {
+        guard let place = place(ofCode: code) else { return nil }
+        var sum = sumBefore(leaf: place.leaf).weight
+        return leaves[place.leaf].elements.withElements { elements in
+            for slot in 0..<place.slot { sum += elements[slot].weight }
+            return (elements[place.slot], sum)
+        }
+    }
+
+    /// How many elements are in the leaves before `leaf`, and what they weigh.
+    func sumBefore(leaf: UInt32) -> (count: Int, weight: Int) {
+        var sum = (count: 0, weight: 0)
+        var node = leaf
+        var parent = leaves[leaf].parent
+        while parent != Self.none {
+            for child in branches[parent].children {
+                if child.node == node { break }
+                sum.count += Int(child.count)
+                sum.weight += Int(child.weight)
+            }
+            node = parent
+            parent = branches[node].parent
+        }
+        return sum
+    }
+}

@@ -1,0 +1,126 @@
+/// The contents of a sectioned list at one moment: which rows, in which order, in which sections.
+///
+/// A value: a copy costs a few references and stays as it is while the original changes, so the state before a change is
+/// kept by keeping a copy. Rows and sections are only numbers here. All reads and single changes are O(log n).
+///
+/// A flat list has exactly one section, number 0, also when it is empty. In a sectioned list no section is empty.
+struct ListContents {
+    /// A row's place: the section's index and the row's index inside it.
+    struct Path: Hashable, Comparable {
+        var section: Int
+        var row: Int
+
+        static func < (left: Path, right: Path) -> Bool { (left.section, left.row) < (right.section, right.row) }
+    }
+
+    let isSectioned: Bool
+    private(set) var rows: CountedTree<RowToken>
+    private(set) var sections: CountedTree<SectionEntry>
+
+    /// An empty list.
+    init(isSectioned: Bool) {
+        self.isSectioned = isSectioned
+        rows = CountedTree()
+        sections = CountedTree()
+        if !isSectioned { sections.insert(SectionEntry(number: 0, rowCount: 0), at: 0) }
+    }
+
+    /// A list of rows that are already in order. The block of rows is not copied: O(sections + n/256).
+    ///
+    /// - Parameter sections: the sections in order; their counts sum up to the number of rows. Ignored in a flat list.
+    init(rows block: SharedElements<RowToken>, sections entries: [SectionEntry], isSectioned: Bool) {
+        self.isSectioned = isSectioned
+        rows = CountedTree(block, isUnit: true)
+        let entries = isSectioned ? entries : [SectionEntry(number: 0, rowCount: UInt32(block.count))]
+        sections = CountedTree(SharedElements(entries), isUnit: false)
+        precondition(sections.weight == rows.count, "the sections' counts do not sum up to the rows")
+    }
+
+    var rowCount: Int { rows.count }
+    var sectionCount: Int { sections.count }
+
+    // MARK: Sections
+
+    /// The section at `index`.
+    func section(at index: Int) -> SectionEntry { sections[index] }
+
+    /// All sections, in order. O(sections).
+    var allSections: [SectionEntry] { sections.elements(in: 0..<sections.count) }
+
+    /// The index of the section with `number`, or `nil` if there is none now.
+    func index(ofSection number: UInt32) -> Int? { sections.position(of: UInt64(number)) }
+
+    /// The number of rows of the section with `number`: 0 if there is none now.
+    func rowCount(ofSection number: UInt32) -> Int { sections.entry(of: UInt64(number))?.element.weight ?? 0 }
+
+    /// The positions, in the whole list, of the rows of the section with `number`; empty if there is none now.
+    func range(ofSection number: UInt32) -> Range<Int> {
+        guard let entry = sections.entry(of: UInt64(number)) else { return 0..<0 }
+        return entry.weightBefore..<entry.weightBefore + entry.element.weight
+    }
+
+    // MARK: Rows
+
+    /// The place of `row`, or `nil` if it is not in the list.
+    func path(of row: RowToken) -> Path? { rows.position(of: row.code).map(path(at:)) }
+
+    func contains(_ row: RowToken) -> Bool { rows.contains(row.code) }
+
+    /// The place of the row at `position` of the whole list.
+    func path(at position: Int) -> Path {
+        let place = sections.locate(weight: position)
+        return Path(section: place.position, row: place.remainder)
+    }
+
+    /// The position, in the whole list, of `path`; `nil` if the list has no such place.
+    func position(of path: Path) -> Int? {
+        guard path.section >= 0, path.section < sections.count, path.row >= 0 else { return nil }
+        guard path.row < sections[path.section].weight else { return nil }
+        return sections.weight(before: path.section) + path.row
+    }
+
+    /// The row at `path`, or `nil` if the list has no such place.
+    func row(at path: Path) -> RowToken? { position(of: path).map { rows[$0] } }
+
+    // MARK: Changing
+
+    /// Takes `row` out; its section goes with its last row. Does nothing if it is not in the list.
+    mutating func remove(_ row: RowToken) {
+        guard let position = rows.remove(row.code) else { return }
+        var section = sections.locate(weight: position).element
+        section.rowCount -= 1
+        if section.rowCount == 0 && isSectioned {
+            sections.remove(section.code)
+        } else {
+            sections.replace(section)
+        }
+    }
+
+    /// Adds a section with its first rows, before the section at `index`.
+    mutating func insertSection(number: UInt32, rows added: [RowToken], at index: Int) {
+        let start = index < sections.count ? sections.weight(before: index) : rows.count
+        for (offset, row) in added.enumerated() { rows.insert(row, at: start + offset) }
+        sections.insert(SectionEntry(number: number, rowCount: UInt32(added.count)), at: index)
+    }
+
+    /// Puts `row` before the row at `offset` of the section with `number`, which must be there.
+    mutating func insert(_ row: RowToken, at offset: Int, inSection number: UInt32) {
+        guard var entry = sections.entry(of: UInt64(number)) else {
+            preconditionFailure("no section \(number) to put a row into")
+        }
+        rows.insert(row, at: entry.weightBefore + offset)
+        entry.element.rowCount += 1
+        sections.replace(entry.element)
+    }
+
+    /// Checks the invariants, O(n), and returns what is wrong, or `nil`. For tests.
+    func brokenInvariant() -> String? {
+        if let problem = rows.brokenInvariant() ?? sections.brokenInvariant() { return problem }
+        if sections.weight != rows.count { return "sections have \(sections.weight) rows, the list \(rows.count)" }
+        if !isSectioned && sections.count != 1 { return "a flat list has \(sections.count) sections" }
+        if isSectioned, let empty = allSections.first(where: { $0.rowCount == 0 }) {
+            return "section \(empty.number) is empty"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,23 @@
+/// Numbers for section names: a name keeps its number as long as the list lives, whether or not it has rows now.
+///
+/// Names are only ever added, so every copy of the list's contents can share one table. Not thread safe.
+final class SectionNames {
+    private(set) var names: [String] = []
+    private var numbers: [String: UInt32]?
+
+    init(_ names: [String] = []) { self.names = names }
+
+    subscript(number: UInt32) -> String { names[Int(number)] }
+
+    /// The number of `name`, a new one if it has none yet. The first call builds the table of numbers.
+    func number(of name: String) -> UInt32 {
+        if numbers == nil {
+            numbers = Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+        }
+        if let known = numbers?[name] { return known }
+        let number = UInt32(names.count)
+        names.append(name)
+        numbers?[name] = number
+        return number
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// The exact batch: what is reported leads from the old list to the new one, and nothing more is reported.
+@Suite struct ChangeBatchTests {
+    private typealias Path = ListContents.Path
+
+    /// A batch between two lists given as `section: rows`, told as text.
+    private func events(_ old: [ListModel.Section], _ new: [ListModel.Section], touched: [UInt64]) -> [String] {
+        let batch = ChangeBatch(
+            from: ListModel(old).contents, to: ListModel(new).contents, touched: touched.map(RowToken.init))
+        #expect(ListModel(old).replaying(batch) == ListModel(new))
+        func text(_ path: Path?) -> String { path.map { "(\($0.section),\($0.row))" } ?? "-" }
+        return batch.deletedSections.map { "section delete \($0.index)" }
+            + batch.insertedSections.map { "section insert \($0.index)" }
+            + batch.rowChanges.map { "\($0.kind) \($0.row.code) \(text($0.oldPath))→\(text($0.newPath))" }
+    }
+
+    private func section(_ number: UInt32, _ rows: UInt64...) -> ListModel.Section { .init(number: number, rows: rows) }
+
+    @Test func case39And40_shiftedRowsAreNotReported() {
+        let rows = Array(1...100 as ClosedRange<UInt64>)
+        let whole = ListModel.Section(number: 1, rows: rows)
+        let with = ListModel.Section(number: 1, rows: [500] + rows)
+        #expect(events([whole], [with], touched: [500]) == ["insert 500 -→(0,0)"])
+        #expect(events([with], [whole], touched: [500]) == ["delete 500 (0,0)→-"])
+    }
+
+    @Test func case41_samePlaceIsAnUpdate() {
+        #expect(events([section(1, 1, 2, 3)], [section(1, 1, 2, 3)], touched: [2]) == ["update 2 (0,1)→(0,1)"])
+    }
+
+    @Test func case42_rowThatChangesSectionMovesThoughItsPathStays() {
+        #expect(
+            events([section(5, 1, 2)], [section(4, 1), section(5, 2)], touched: [1])
+                == ["section insert 0", "move 1 (0,0)→(0,0)"])
+    }
+
+    @Test func case44_sectionsThatVanishAndAppearByRenaming() {
+        #expect(
+            events([section(1, 1), section(2, 2), section(9, 3)], [section(7, 1, 2), section(9, 3)], touched: [1, 2])
+                == [
+                    "section delete 1", "section delete 0", "section insert 0", "move 1 (0,0)→(0,0)",
+                    "move 2 (1,0)→(0,1)",
+                ])
+    }
+
+    @Test func case45_swapIsOneMoveAndOneUpdate() {
+        #expect(
+            events([section(1, 1, 2)], [section(1, 2, 1)], touched: [1, 2])
+                == ["move 2 (0,1)→(0,0)", "update 1 (0,0)→(0,1)"])
+    }
+
+    @Test func case47_deletesAreOldPathsAndInsertsNewOnes() {
+        #expect(
+            events(
+                [section(1, 1, 2, 3), section(2, 4, 5)], [section(1, 9, 2, 8), section(2, 5, 3)],
+                touched: [1, 3, 4, 5, 8, 9])
+                == [
+                    "delete 4 (1,0)→-", "delete 1 (0,0)→-", "insert 9 -→(0,0)", "insert 8 -→(0,2)",
+                    "move 3 (0,2)→(1,1)", "update 5 (1,1)→(1,0)",
+                ])
+    }
+
+    @Test func sectionsThatChangePlacesGoAndCome() {
+        // Sections cannot move: one of the two stays, the other is deleted and inserted, and its row moves with it.
+        #expect(
+            events([section(1, 1), section(2, 2)], [section(2, 2), section(1, 1)], touched: [1, 2])
+                == ["section delete 1", "section insert 0", "move 2 (1,0)→(0,0)", "update 1 (0,0)→(1,0)"])
+    }
+
+    @Test func rowsPutIntoPlaceAgainAreSilentUnlessTheyMove() {
+        func events(_ new: [UInt64], replaced: [UInt64]) -> [String] {
+            let batch = ChangeBatch(
+                from: ListModel([section(1, 1, 2, 3, 4)]).contents,
+                to: ListModel([.init(number: 1, rows: new)]).contents, touched: [RowToken(code: 2)],
+                replaced: Set(replaced.map(RowToken.init)))
+            return batch.rowChanges.map { "\($0.kind) \($0.row.code)" }
+        }
+        #expect(events([1, 2, 3, 4], replaced: [1, 3]) == ["update 2"])
+        #expect(events([1, 3, 2, 4], replaced: [1, 2, 3]) == ["move 2"])
+        #expect(events([4, 1, 2, 3], replaced: [1, 4]) == ["move 4", "update 2"])
+    }
+
+    // MARK: Random batches
+
+    /// Case 48: 100,000 random batches, in ten parts; `ROSTER_LONG_TESTS=n` multiplies them by n.
+    @Test(arguments: 0..<10)
+    func case48_replayOfRandomBatchesGivesTheNewContents(part: Int) {
+        let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
+        for world in 0..<20 * factor {
+            let seed = UInt64(part * 1_000_000 + world)
+            var list = RandomWorld(seed: seed, rows: world % 14, sections: 1 + world % 4)
+            for round in 0..<500 {
+                if let problem = list.step(changes: 1 + round % 4) {
+                    Issue.record("\(problem), seed \(seed), round \(round)")
+                    return
+                }
+            }
+        }
+    }
+
+    /// The fewest moves, by trying every set of moves. Brute force is exponential: short lists, few changes.
+    @Test func movesAreTheFewest() {
+        var world = RandomWorld(seed: 7, rows: 8, sections: 3)
+        for round in 0..<3_000 {
+            if round % 100 == 0 { world = RandomWorld(seed: UInt64(7 + round), rows: 8, sections: 1 + round / 100 % 3) }
+            world.checksMinimality = true
+            if let problem = world.step(changes: 2 + round % 7) {
+                Issue.record("\(problem), seed \(7 + round / 100 * 100), round \(round % 100)")
+                return
+            }
+        }
+    }
+
+    @Test func largeBatchesAreMergedToTheSameResult() {
+        for seed in 1...6 as ClosedRange<UInt64> {
+            var world = RandomWorld(seed: seed, rows: 1_500, sections: seed % 2 == 0 ? 40 : 1)
+            for _ in 0..<4 {
+                if let problem = world.step(changes: 300) {
+                    Issue.record("\(problem), seed \(seed)")
+                    return
+                }
+            }
+        }
+    }
+
+    @Test func flatListsKeepTheirOneSection() {
+        var world = RandomWorld(seed: 3, rows: 5, sections: 1, isSectioned: false)
+        for round in 0..<500 {
+            if let problem = world.step(changes: 1 + round % 8) {
+                Issue.record("\(problem), round \(round)")
+                return
+            }
+        }
+    }
+}
