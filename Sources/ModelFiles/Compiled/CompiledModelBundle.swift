@@ -1,0 +1,64 @@
+import Foundation
+
+/// The folders of compiled models: `.momd` with its versions.
+package enum CompiledModelBundle {
+    /// What `VersionInfo.plist` of a `.momd` says.
+    package struct VersionInfo: Sendable {
+        package var currentVersion: String
+        /// The version hashes of the entities, by version and entity.
+        package var hashes: [String: [String: Data]]
+        /// One text for all hashes of a version, by version; empty in older folders.
+        package var checksums: [String: String]
+    }
+
+    /// Reads `VersionInfo.plist`.
+    ///
+    /// - Throws: ``ModelFileError``.
+    package static func versionInfo(of url: URL) throws -> VersionInfo {
+        let file = url.appendingPathComponent("VersionInfo.plist")
+        let data: Data
+        do { data = try Data(contentsOf: file) } catch { throw SourceModelBundle.missing(file, error) }
+        let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        guard let list, let current = list["NSManagedObjectModel_CurrentVersionName"] as? String else {
+            throw ModelFileError(
+                .malformed, file: file.path,
+                "this is not a property list with the key 'NSManagedObjectModel_CurrentVersionName'")
+        }
+        return VersionInfo(
+            currentVersion: current,
+            hashes: list["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]] ?? [:],
+            checksums: list["NSManagedObjectModel_VersionChecksums"] as? [String: String] ?? [:])
+    }
+
+    /// The path of the `.mom` file of the current version of a `.momd`, or the only one where nothing names it.
+    package static func currentVersion(of url: URL) throws -> URL {
+        if FileManager.default.fileExists(atPath: url.appendingPathComponent("VersionInfo.plist").path) {
+            let name = try versionInfo(of: url).currentVersion
+            let file = url.appendingPathComponent(name + ".mom")
+            guard FileManager.default.fileExists(atPath: file.path) else {
+                throw ModelFileError(.missing, file: file.path, "the current version of the model is not there")
+            }
+            return file
+        }
+        let versions = try versions(of: url)
+        guard let only = versions.first, versions.count == 1 else {
+            throw ModelFileError(
+                .malformed, file: url.path,
+                versions.isEmpty
+                    ? "no .mom file is in the folder"
+                    : "the folder has \(versions.count) versions and no VersionInfo.plist: name the .mom file itself")
+        }
+        return only
+    }
+
+    /// The `.mom` files of a `.momd`, by name.
+    package static func versions(of url: URL) throws -> [URL] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+        } catch {
+            throw SourceModelBundle.missing(url, error)
+        }
+        return names.filter { $0.hasSuffix(".mom") }.sorted().map { url.appendingPathComponent($0) }
+    }
+}

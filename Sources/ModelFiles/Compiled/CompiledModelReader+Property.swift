@@ -1,0 +1,135 @@
+extension CompiledModelReader {
+    mutating func readProperty(
+        _ value: PropertyListValue, name: String, of entity: String
+    ) throws -> PropertyDocument {
+        guard let object = archive.object(value) else { throw error("the property '\(entity).\(name)' is no object") }
+        let fields = object.fields
+        let kind: PropertyDocument.Kind
+        switch object.className {
+        case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
+            kind = .attribute(try readAttribute(object, path: "\(entity).\(name)"))
+        case "NSRelationshipDescription":
+            kind = .relationship(try readRelationship(object, path: "\(entity).\(name)"))
+        case "NSFetchedPropertyDescription":
+            kind = .fetched(try readFetchRequest(fields["NSFetchRequest"], name: "fetchedPropertyFetchRequest"))
+        default:
+            throw error("the property '\(entity).\(name)' is of the unknown class \(object.className)")
+        }
+        var property = PropertyDocument(name: name, kind: kind)
+        let bits = archive.integer(fields["_P"]) ?? 0
+        property.isOptional = archive.flag(fields["NSIsOptional"])
+        property.isTransient = archive.flag(fields["NSIsTransient"])
+        property.renamingIdentifier = renamingIdentifier(fields, name: name)
+        property.versionHashModifier = archive.text(fields["NSVersionHashModifier"])
+        property.userInfo = try readUserInfo(fields["NSUserInfo"])
+        property.isIndexed = archive.flag(fields["NSIsIndexed"])
+        property.validations = try readValidations(fields, type: property.attribute?.type)
+        if case .attribute(var attribute) = property.kind {
+            attribute.allowsCloudEncryption = archive.flag(fields["NSAllowsCloudEncryption"]) || bits & 0x800 != 0
+            property.kind = .attribute(attribute)
+        }
+        return property
+    }
+
+    private mutating func readAttribute(_ object: KeyedArchive.Object, path: String) throws -> AttributeDocument {
+        let fields = object.fields
+        let code = UInt(clamping: archive.integer(fields["NSAttributeType"]) ?? 0)
+        guard let type = AttributeKind(rawValue: code) else {
+            throw error("the attribute '\(path)' has the unknown type \(code)")
+        }
+        var attribute = AttributeDocument(type: type)
+        let className = archive.text(fields["NSAttributeValueClassName"])
+        if className != type.valueClassName { attribute.valueClassName = className }
+        attribute.defaultValue = try fields["NSDefaultValue"].flatMap { archive.resolve($0) == nil ? nil : $0 }
+            .map { try readDefaultValue($0, type: type) }
+        attribute.valueTransformerName = archive.text(fields["NSValueTransformerName"])
+        let flags = archive.integer(fields["NSFlagsKey"]) ?? 0
+        attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
+        attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
+        if object.className == "NSDerivedAttributeDescription" {
+            attribute.derivation = try readExpression(fields["NSDerivationExpression"])
+            attribute.derivationFilter = try readPredicate(fields["NSFilteringPredicate"])
+        }
+        if type == .composite { attribute.elements = try readElements(fields["NSElements"], path: path) }
+        return attribute
+    }
+
+    /// The elements of a composite attribute. No archive of Apple's with one is known; the key is ours.
+    private mutating func readElements(_ value: PropertyListValue?, path: String) throws -> [PropertyDocument] {
+        try spend()
+        var elements: [PropertyDocument] = []
+        for item in archive.elements(value) ?? [] {
+            try spend()
+            guard let object = archive.object(item), let name = archive.text(object.fields["NSPropertyName"]) else {
+                throw error("an element of the composite attribute '\(path)' is no attribute")
+            }
+            // One level of nesting per dot: a circle of elements ends here.
+            guard path.split(separator: ".").count < 16 else { throw error("the composite '\(path)' contains itself") }
+            elements.append(try readProperty(item, name: name, of: path))
+        }
+        return elements
+    }
+
+    /// Archives have some values in a wider form than their attribute.
+    private mutating func readDefaultValue(_ value: PropertyListValue, type: AttributeKind) throws -> ValueDocument {
+        let read = try readValue(value)
+        switch (type, read) {
+        case (.double, .integer(let number)), (.float, .integer(let number)): return .real(Double(number))
+        case (.decimal, .integer(let number)): return .decimal(.init(number))
+        case (.decimal, .real(let number)): return .decimal(.init(number))
+        case (.boolean, .integer(let number)): return .boolean(number != 0)
+        case (.integer16, .real(let number)), (.integer32, .real(let number)), (.integer64, .real(let number)):
+            return Int64(exactly: number).map(ValueDocument.integer) ?? read
+        case (.integer16, .boolean(let flag)), (.integer32, .boolean(let flag)), (.integer64, .boolean(let flag)):
+            return .integer(flag ? 1 : 0)
+        case (.uri, .string(let text)): return .uri(text)
+        default: return read
+        }
+    }
+
+    private func readRelationship(_ object: KeyedArchive.Object, path: String) throws -> RelationshipDocument {
+        let fields = object.fields
+        let destination =
+            archive.text(fields["_NSDestinationEntityName"])
+            ?? archive.object(fields["NSDestinationEntity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
+        guard let destination else { throw error("the relationship '\(path)' has no destination") }
+        var relationship = RelationshipDocument(destinationName: destination)
+        relationship.inverseName =
+            archive.text(fields["_NSInverseRelationshipName"])
+            ?? archive.object(fields["NSInverseRelationship"]).flatMap { archive.text($0.fields["NSPropertyName"]) }
+        relationship.maxCount = Int(Int32(clamping: archive.integer(fields["NSMaxCount"]) ?? 0))
+        relationship.minCount = Int(Int32(clamping: archive.integer(fields["NSMinCount"]) ?? 0))
+        relationship.isOrdered = archive.flag(fields["NSIsOrdered"])
+        let rule = Int(Int32(clamping: archive.integer(fields["NSDeleteRule"]) ?? 1))
+        guard let deleteRule = DeleteRuleKind(rawValue: rule) else {
+            throw error("the relationship '\(path)' has the unknown delete rule \(rule)")
+        }
+        relationship.deleteRule = deleteRule
+        return relationship
+    }
+
+    mutating func readFetchRequest(_ value: PropertyListValue?, name: String) throws -> FetchRequestDocument? {
+        guard let object = archive.object(value) else { return nil }
+        let fields = object.fields
+        let entity = archive.object(fields["NSEntity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
+        guard let entity = entity ?? archive.text(fields["NSEntityName"]) else {
+            note("the fetch request '\(name)' has no entity and was passed over")
+            return nil
+        }
+        func count(_ key: String) -> Int { Int(Int32(clamping: max(0, archive.integer(fields[key]) ?? 0))) }
+        var request = FetchRequestDocument(name: name, entityName: entity)
+        request.predicate = try readPredicate(fields["NSPredicate"])
+        request.fetchLimit = count("NSFetchLimit")
+        request.fetchOffset = count("NSFetchOffset")
+        request.fetchBatchSize = count("NSBatchSize")
+        request.resultType = UInt(count("NSResultType"))
+        for item in archive.elements(fields["NSSortDescriptors"]) ?? [] {
+            guard let sort = archive.object(item), let key = archive.text(sort.fields["NSKey"]) else { continue }
+            request.sortKeys.append(
+                SortKeyDocument(
+                    key: key, isAscending: archive.flag(sort.fields["NSAscending"]),
+                    selector: archive.text(sort.fields["NSSelector"])))
+        }
+        return request
+    }
+}

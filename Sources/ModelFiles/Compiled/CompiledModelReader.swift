@@ -1,0 +1,89 @@
+import Foundation
+
+/// Reads compiled models: the keyed archive of a `.mom` file, and the one that a store keeps.
+///
+/// The two differ in little: the store's has inherited properties in every entity, either as copies or as proxies; they
+/// are left out here. Unknown keys and classes are passed over with a note; what the model cannot be without is an error.
+package struct CompiledModelReader {
+    let archive: KeyedArchive
+    let file: String
+    var notes: [ModelNote] = []
+
+    /// How many values, predicates and expressions may still be read: they are trees in the model but may share parts in
+    /// the archive, so that a small file could stand for a huge tree.
+    var allowance = 500_000
+
+    /// Reads the bytes of a `.mom` file.
+    ///
+    /// - Parameter file: The path for messages.
+    /// - Throws: ``ModelFileError``.
+    package static func read(_ data: Data, file: String) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        let archive: KeyedArchive
+        do {
+            archive = try KeyedArchive(data)
+        } catch let error as PropertyListError {
+            let place = error.offset.map { " (at byte \($0))" } ?? ""
+            throw ModelFileError(.malformed, file: file, "this is no compiled model: \(error.reason)\(place)")
+        }
+        var reader = CompiledModelReader(archive: archive, file: file)
+        let model = try reader.readModel()
+        if let problem = ModelProblems.find(in: model).first {
+            throw ModelFileError(.malformed, file: file, problem.reason)
+        }
+        return (model, reader.notes)
+    }
+
+    private init(archive: KeyedArchive, file: String) {
+        self.archive = archive
+        self.file = file
+    }
+
+    func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, reason) }
+
+    mutating func note(_ text: String) { notes.append(ModelNote(text)) }
+
+    /// Uses up some of the values that may be read.
+    mutating func spend(_ count: Int = 1) throws {
+        allowance -= count
+        if allowance < 0 { throw error("the model has too many values: it is damaged") }
+    }
+
+    private mutating func readModel() throws -> ModelDocument {
+        guard let root = archive.object(archive.root) else { throw error("the keyed archive has no root object") }
+        guard root.className == "NSManagedObjectModel" else {
+            throw error("the archive holds an object of the class \(root.className), not a model")
+        }
+        guard let entries = archive.entries(root.fields["NSEntities"]) else { throw error("the model has no entities") }
+        var objects: [(name: String, object: KeyedArchive.Object)] = []
+        for entry in entries {
+            guard let object = archive.object(entry.value), object.className == "NSEntityDescription" else {
+                throw error("an entity of the model is no entity description")
+            }
+            guard let name = archive.text(object.fields["NSEntityName"]) else { throw error("an entity has no name") }
+            objects.append((name, object))
+        }
+        objects.sort { $0.name < $1.name }
+        var model = ModelDocument()
+        for (_, object) in objects { model.entities.append(try readEntity(object)) }
+        model.versionIdentifiers = (archive.elements(root.fields["NSVersionIdentifiers"]) ?? [])
+            .compactMap { archive.text($0) }.sorted()
+        model.configurations = readConfigurations(root.fields["NSConfigurations"])
+        for entry in archive.entries(root.fields["NSFetchRequestTemplates"]) ?? [] {
+            guard let name = archive.text(entry.key) else { continue }
+            if let request = try readFetchRequest(entry.value, name: name) { model.fetchRequests.append(request) }
+        }
+        model.fetchRequests.sort { $0.name < $1.name }
+        return model
+    }
+
+    private func readConfigurations(_ value: PropertyListValue?) -> [ConfigurationDocument] {
+        let all = (archive.entries(value) ?? []).compactMap { entry -> ConfigurationDocument? in
+            guard let name = archive.text(entry.key) else { return nil }
+            let members = (archive.elements(entry.value) ?? []).compactMap { member in
+                archive.object(member).flatMap { archive.text($0.fields["NSEntityName"]) }
+            }
+            return ConfigurationDocument(name: name, entityNames: members.sorted())
+        }
+        return all.sorted { $0.name < $1.name }
+    }
+}

@@ -1,0 +1,89 @@
+extension CompiledModelWriter {
+    mutating func write(_ entity: EntityDocument, model root: PropertyListValue) throws {
+        let reference = reference(toEntity: entity.name)
+        var fields: [String: PropertyListValue] = [
+            "NSEntityName": builder.string(entity.name),
+            "NSClassNameForEntity": builder.string(entity.className ?? "NSManagedObject"),
+            "NSManagedObjectModel": root,
+            "NSSuperentity": self.reference(toEntity: entity.parentName),
+            "NSSubentities": subentities(of: entity),
+            "NSRenamingIdentifier": builder.string(entity.renamingIdentifier ?? entity.name),
+            "NSVersionHashModifier": builder.string(entity.versionHashModifier),
+            "NSUserInfo": try write(entity.userInfo),
+            "NSProperties": try writeProperties(of: entity),
+        ]
+        if entity.isAbstract { fields["NSIsAbstract"] = .boolean(true) }
+        if !entity.uniquenessConstraints.isEmpty {
+            fields["NSUniqueTuples"] = nameLists(entity.uniquenessConstraints)
+        }
+        if !entity.compoundIndexes.isEmpty { fields["NSCompoundIndexes"] = nameLists(entity.compoundIndexes) }
+        if !entity.fetchIndexes.isEmpty {
+            var indexes: [PropertyListValue] = []
+            for index in entity.fetchIndexes { indexes.append(try write(index, of: entity)) }
+            fields["NSFetchIndexDescriptions"] = builder.array(indexes, isMutable: true)
+        }
+        builder.define(reference, ["NSEntityDescription", "NSObject"], fields)
+    }
+
+    private mutating func subentities(of entity: EntityDocument) -> PropertyListValue {
+        let children = model.entities.filter { $0.parentName == entity.name }.map(\.name)
+        var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+        for child in children { entries.append((builder.string(child), reference(toEntity: child))) }
+        return builder.dictionary(entries, isMutable: true)
+    }
+
+    private mutating func writeProperties(of entity: EntityDocument) throws -> PropertyListValue {
+        var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+        for property in allProperties(of: entity) {
+            try write(property, of: entity)
+            let reference = properties[entity.name]?[property.name] ?? builder.null
+            entries.append((builder.string(property.name), reference))
+        }
+        return builder.dictionary(entries, isMutable: true)
+    }
+
+    private mutating func nameLists(_ lists: [[String]]) -> PropertyListValue {
+        var written: [PropertyListValue] = []
+        for list in lists {
+            let names = list.map { builder.string($0) }
+            written.append(builder.array(names, isMutable: true))
+        }
+        return builder.array(written, isMutable: true)
+    }
+
+    private mutating func write(_ index: FetchIndexDocument, of entity: EntityDocument) throws -> PropertyListValue {
+        let reference = builder.reserve()
+        var elements: [PropertyListValue] = []
+        for element in index.elements { elements.append(try write(element, of: reference)) }
+        let fields: [String: PropertyListValue] = [
+            "NSIndexName": builder.string(index.name), "NSEntity": self.reference(toEntity: entity.name),
+            "NSIndexElements": builder.array(elements, isMutable: true),
+            "NSPartialIndexPredicate": try index.partialPredicate.map { try write($0) } ?? builder.null,
+        ]
+        builder.define(reference, ["NSFetchIndexDescription", "NSObject"], fields)
+        return reference
+    }
+
+    private mutating func write(
+        _ element: FetchIndexElementDocument, of index: PropertyListValue
+    ) throws -> PropertyListValue {
+        var fields: [String: PropertyListValue] = [
+            "NSFetchIndexElementType": .integer(element.isRTree ? 1 : 0), "NSAscending": .boolean(element.isAscending),
+            "NSFetchIndexDescription": index,
+        ]
+        switch element.content {
+        case .property(let name): fields["NSPropertyName"] = builder.string(name)
+        case .expression(let expression, let name, let resultType):
+            let nameReference = builder.string(name)
+            fields["NSPropertyName"] = nameReference
+            let description: [String: PropertyListValue] = [
+                "NSExpression": try write(expression), "NSExpressionType": .integer(Int64(resultType)),
+                "NSPropertyName": nameReference, "NSRenamingIdentifier": nameReference, "NSEntity": builder.null,
+                "NSIsOptional": .boolean(true), "NSIsReadOnly": .boolean(true), "_P": .integer(247),
+            ]
+            fields["NSIndexedProperty"] = builder.object(
+                ["NSExpressionDescription", "NSPropertyDescription", "NSObject"], description)
+        }
+        return builder.object(["NSFetchIndexElementDescription", "NSObject"], fields)
+    }
+}

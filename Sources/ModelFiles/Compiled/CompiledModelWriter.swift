@@ -1,0 +1,102 @@
+import Foundation
+
+/// Writes compiled models: the keyed archive of a `.mom` file, or the one that a store keeps.
+///
+/// The structure is that of Apple's archives, key by key. In a store every entity also has copies of the properties that it
+/// inherits, and named fetch requests are left out. Composite attributes and the operators BETWEEN, LIKE, MATCHES and
+/// those of substrings are in no archive that is known; their classes are named after public descriptions.
+package struct CompiledModelWriter {
+    package enum Form: Sendable {
+        /// A `.mom` file.
+        case file
+        /// `Z_MODELCACHE` of a store, before compression.
+        case store
+    }
+
+    let model: ModelDocument
+    let form: Form
+    var builder = KeyedArchiveBuilder()
+    /// The references of the entities, by name.
+    var entities: [String: PropertyListValue] = [:]
+    /// The references of the properties, by the names of the entity and of the property; inherited copies too.
+    var properties: [String: [String: PropertyListValue]] = [:]
+
+    /// The bytes of the archive.
+    ///
+    /// - Throws: ``ModelFileError`` where a predicate or expression has no archived form: a format string that was never
+    ///   parsed.
+    package static func write(_ model: ModelDocument, form: Form) throws -> Data {
+        var writer = CompiledModelWriter(model: model, form: form)
+        return try writer.write()
+    }
+
+    private init(model: ModelDocument, form: Form) {
+        self.model = model
+        self.form = form
+    }
+
+    private mutating func write() throws -> Data {
+        let root = builder.reserve()
+        for entity in model.entities {
+            entities[entity.name] = builder.reserve()
+            for property in allProperties(of: entity) {
+                properties[entity.name, default: [:]][property.name] = builder.reserve()
+            }
+        }
+        for entity in model.entities { try write(entity, model: root) }
+        var fields: [String: PropertyListValue] = [
+            "NSEntities": entityTable(), "NSFetchRequestTemplates": builder.null,
+            "NSVersionIdentifiers": versionIdentifiers(),
+        ]
+        if form == .file, !model.fetchRequests.isEmpty {
+            var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+            for request in model.fetchRequests {
+                entries.append((builder.string(request.name), try write(request)))
+            }
+            fields["NSFetchRequestTemplates"] = builder.dictionary(entries, isMutable: true)
+        }
+        if !model.configurations.isEmpty { fields["NSConfigurations"] = configurations() }
+        builder.define(root, ["NSManagedObjectModel", "NSObject"], fields)
+        return builder.finish(root: root)
+    }
+
+    /// The properties that the archive has for an entity: in a store with the inherited ones.
+    func allProperties(of entity: EntityDocument) -> [PropertyDocument] {
+        guard form == .store, let parent = entity.parentName.flatMap(model.entity(named:)) else {
+            return entity.properties
+        }
+        return allProperties(of: parent) + entity.properties
+    }
+
+    private mutating func entityTable() -> PropertyListValue {
+        let sorted = model.entities.map(\.name).sorted()
+        let references = sorted.map { entities[$0] ?? builder.null }
+        let keys = sorted.map { builder.string($0) }
+        guard form == .store else { return builder.dictionary(Array(zip(keys, references)), isMutable: true) }
+        let keyArray = builder.array(keys)
+        let valueArray = builder.array(references)
+        let mapping = builder.object(
+            ["NSKnownKeysMappingStrategy1", "NSKnownKeysMappingStrategy", "NSObject"],
+            ["keys": keyArray, "length": .integer(Int64(keys.count)), "version": .integer(1)])
+        let token = builder.string("__empty_slot_token_4c24_98dc_ac1e_b773__")
+        return builder.object(
+            ["NSKnownKeysDictionary1", "NSKnownKeysDictionary", "NSMutableDictionary", "NSDictionary", "NSObject"],
+            ["values": valueArray, "searchMapping": mapping, "emptyToken": token, "version": .integer(1)])
+    }
+
+    private mutating func versionIdentifiers() -> PropertyListValue {
+        let identifiers = model.versionIdentifiers.map { builder.string($0) }
+        return builder.set(identifiers)
+    }
+
+    private mutating func configurations() -> PropertyListValue {
+        var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
+        for configuration in model.configurations {
+            let members = builder.set(configuration.entityNames.compactMap { entities[$0] })
+            entries.append((builder.string(configuration.name), members))
+        }
+        return builder.dictionary(entries, isMutable: true)
+    }
+
+    func reference(toEntity name: String?) -> PropertyListValue { name.flatMap { entities[$0] } ?? builder.null }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// Opens a model, whatever form it has.
+package enum ModelFile {
+    /// The largest file that is taken for a model.
+    private static let greatestSize = 256 << 20
+
+    /// Reads the model at `url`: `.xcdatamodeld` and `.momd` (the current version), `.xcdatamodel`, a `contents` file or
+    /// `.mom`. What a file is, is seen from its content where the name does not say it.
+    ///
+    /// - Returns: The model, and what was passed over.
+    /// - Throws: ``ModelFileError`` with the file, the line where there is one, and what is wrong.
+    package static func read(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        let file: URL
+        switch url.pathExtension {
+        case "xcdatamodeld", "xcdatamodel": file = try SourceModelBundle.contents(of: url)
+        case "momd": file = try CompiledModelBundle.currentVersion(of: url)
+        case "omo":
+            throw ModelFileError(.unsupported, file: url.path, "optimised models are not read: use the .mom beside it")
+        default: file = url
+        }
+        let data = try contents(of: file)
+        if data.starts(with: Array("bplist".utf8)) { return try CompiledModelReader.read(data, file: file.path) }
+        if file.pathExtension == "mom" {
+            throw ModelFileError(
+                .malformed, file: file.path, "this is no compiled model: it is not a binary property list")
+        }
+        return try SourceModelReader.read(data, file: file.path)
+    }
+
+    private static func contents(of file: URL) throws -> Data {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
+            throw ModelFileError(.missing, file: file.path, "there is no such file")
+        }
+        guard !isFolder.boolValue else {
+            throw ModelFileError(
+                .malformed, file: file.path,
+                "this is a folder, but none whose name ends in .xcdatamodeld, .xcdatamodel or .momd")
+        }
+        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
+        guard (size ?? 0) <= greatestSize else {
+            throw ModelFileError(.malformed, file: file.path, "the file is too large for a model")
+        }
+        do { return try Data(contentsOf: file) } catch { throw SourceModelBundle.missing(file, error) }
+    }
+
+    /// The model that a store keeps in `Z_MODELCACHE`.
+    ///
+    /// - Parameter store: The path of the store, for messages.
+    /// - Throws: ``ModelFileError``.
+    package static func readCached(_ data: Data, store: String) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        do {
+            return try CompiledModelReader.read(RawDeflate.expand(data), file: store)
+        } catch let failure as RawDeflate.Failure {
+            let reason =
+                switch failure {
+                case .damaged: "its compressed data is damaged"
+                case .truncated: "its compressed data is cut short"
+                case .tooLarge: "it is too large"
+                case .outOfMemory: "there is not enough memory to expand it"
+                }
+            throw ModelFileError(.malformed, file: store, "the model kept in the store cannot be read: \(reason)")
+        }
+    }
+
+    /// The form in which a store keeps the model.
+    ///
+    /// - Throws: ``ModelFileError`` where a predicate or expression is still text.
+    package static func writeCached(_ model: ModelDocument) throws -> Data {
+        do {
+            return try RawDeflate.compress(CompiledModelWriter.write(model, form: .store))
+        } catch is RawDeflate.Failure {
+            throw ModelFileError(
+                .unsupported, file: "the archive of a model", "there is not enough memory to compress it")
+        }
+    }
+}

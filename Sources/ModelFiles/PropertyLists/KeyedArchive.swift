@@ -1,0 +1,89 @@
+import Foundation
+
+/// A keyed archive, undecoded: a table of objects that refer to each other by number.
+package struct KeyedArchive {
+    /// One object of an archive: its class and its fields.
+    package struct Object {
+        /// The number under which others refer to it.
+        package let number: Int
+        package let className: String
+        package let fields: [String: PropertyListValue]
+    }
+
+    private let objects: [PropertyListValue]
+    /// The reference to the root object.
+    package let root: PropertyListValue
+
+    /// Opens the archive in `data`.
+    ///
+    /// - Throws: ``PropertyListError``.
+    package init(_ data: Data) throws {
+        guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
+            archive["$archiver"] == .string("NSKeyedArchiver"), case .array(let objects) = archive["$objects"],
+            case .dictionary(let top) = archive["$top"]
+        else { throw PropertyListError("the property list is not a keyed archive") }
+        guard let root = top["root"] else { throw PropertyListError("the keyed archive has no root object") }
+        self.objects = objects
+        self.root = root
+    }
+
+    /// The value that `value` refers to, or itself; `nil` for no value, the null object, and references that lead nowhere.
+    package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
+        guard case .reference(let number) = value else { return value }
+        guard objects.indices.contains(number), objects[number] != .string("$null") else { return nil }
+        if case .reference = objects[number] { return nil }
+        return objects[number]
+    }
+
+    /// The object that `value` refers to; `nil` where it is a plain value or nothing.
+    package func object(_ value: PropertyListValue?) -> Object? {
+        guard case .reference(let number) = value, case .dictionary(let fields) = resolve(value),
+            case .dictionary(let description) = resolve(fields["$class"]),
+            case .string(let className) = description["$classname"]
+        else { return nil }
+        return Object(number: number, className: className, fields: fields)
+    }
+
+    /// The text that `value` refers to, be it plain or an object of a string class.
+    package func text(_ value: PropertyListValue?) -> String? {
+        if case .string(let text) = resolve(value) { return text }
+        if let object = object(value), case .string(let text) = resolve(object.fields["NS.string"]) { return text }
+        return nil
+    }
+
+    /// The elements of an archived array or set.
+    package func elements(_ value: PropertyListValue?) -> [PropertyListValue]? {
+        if case .array(let elements) = resolve(value) { return elements }
+        guard let object = object(value), case .array(let elements) = resolve(object.fields["NS.objects"]) else {
+            return nil
+        }
+        return elements
+    }
+
+    /// The keys and values of an archived dictionary, in the form of the model cache too.
+    package func entries(_ value: PropertyListValue?) -> [(key: PropertyListValue, value: PropertyListValue)]? {
+        guard let object = object(value) else { return nil }
+        if let mapping = self.object(object.fields["searchMapping"]) {
+            guard let keys = elements(mapping.fields["keys"]), let values = elements(object.fields["values"]) else {
+                return nil
+            }
+            let empty = text(object.fields["emptyToken"])
+            return zip(keys, values).filter { empty == nil || text($1) != empty }.map { ($0, $1) }
+        }
+        guard case .array(let keys) = resolve(object.fields["NS.keys"]), let values = elements(value) else {
+            return nil
+        }
+        return zip(keys, values).map { ($0, $1) }
+    }
+
+    package func integer(_ value: PropertyListValue?) -> Int64? {
+        switch resolve(value) {
+        case .integer(let number): number
+        case .boolean(let flag): flag ? 1 : 0
+        default: nil
+        }
+    }
+
+    /// The flag; `false` where it is absent, as archives leave it out then.
+    package func flag(_ value: PropertyListValue?) -> Bool { integer(value).map { $0 != 0 } ?? false }
+}

@@ -1,0 +1,79 @@
+import CZlib
+import Foundation
+
+/// Raw deflate (RFC 1951), without the header and checksum of zlib or gzip: how a store keeps its model.
+package enum RawDeflate {
+    /// What cannot be inflated, and why.
+    package enum Failure: Error, Equatable, Sendable {
+        case damaged
+        case truncated
+        /// The data would grow beyond the limit.
+        case tooLarge(limit: Int)
+        case outOfMemory
+    }
+
+    /// The compressed form of `data`.
+    ///
+    /// - Throws: ``Failure/outOfMemory``.
+    package static func compress(_ data: Data) throws -> Data {
+        var stream = z_stream()
+        guard
+            deflateInit2_(
+                &stream, Z_BEST_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+                Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        else { throw Failure.outOfMemory }
+        defer { deflateEnd(&stream) }
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(data.count))))
+        var input = [UInt8](data)
+        let status = input.withUnsafeMutableBufferPointer { source in
+            output.withUnsafeMutableBufferPointer { target in
+                stream.next_in = source.baseAddress
+                stream.avail_in = UInt32(source.count)
+                stream.next_out = target.baseAddress
+                stream.avail_out = UInt32(target.count)
+                return deflate(&stream, Z_FINISH)
+            }
+        }
+        guard status == Z_STREAM_END else { throw Failure.outOfMemory }
+        return Data(output.prefix(Int(stream.total_out)))
+    }
+
+    /// The data whose compressed form is `data`.
+    ///
+    /// - Parameter limit: The greatest size of the result, so that a small file cannot fill the memory.
+    /// - Throws: ``Failure``.
+    package static func expand(_ data: Data, limit: Int = 256 << 20) throws -> Data {
+        var stream = z_stream()
+        guard inflateInit2_(&stream, -MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+            throw Failure.outOfMemory
+        }
+        defer { inflateEnd(&stream) }
+        var input = [UInt8](data)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        var output = Data()
+        try input.withUnsafeMutableBufferPointer { source in
+            stream.next_in = source.baseAddress
+            stream.avail_in = UInt32(source.count)
+            var status = Z_OK
+            while status == Z_OK {
+                let written = chunk.withUnsafeMutableBufferPointer { target in
+                    stream.next_out = target.baseAddress
+                    stream.avail_out = UInt32(target.count)
+                    status = inflate(&stream, Z_NO_FLUSH)
+                    return target.count - Int(stream.avail_out)
+                }
+                output.append(contentsOf: chunk.prefix(written))
+                guard output.count <= limit else { throw Failure.tooLarge(limit: limit) }
+                // Nothing read and nothing written: the end of the input came before the end of the stream.
+                if status == Z_OK, stream.avail_in == 0, written == 0 { status = Z_BUF_ERROR }
+            }
+            switch status {
+            case Z_STREAM_END: return
+            case Z_BUF_ERROR: throw Failure.truncated
+            case Z_MEM_ERROR: throw Failure.outOfMemory
+            default: throw Failure.damaged
+            }
+        }
+        return output
+    }
+}

@@ -1,0 +1,67 @@
+/// Reads the attributes of one element and remembers which were asked for, so that the others can be noted.
+struct SourceElement {
+    let tree: XMLTree
+    let file: String
+    private var asked: Set<String> = []
+
+    init(_ tree: XMLTree, file: String) {
+        self.tree = tree
+        self.file = file
+    }
+
+    var line: Int { tree.line }
+
+    /// The attribute's text; `nil` where it is absent.
+    mutating func text(_ name: String) -> String? {
+        asked.insert(name)
+        return tree.attributes[name]
+    }
+
+    /// The attribute's text.
+    ///
+    /// - Throws: ``ModelFileError`` where it is absent or empty.
+    mutating func requiredText(_ name: String) throws -> String {
+        guard let text = text(name), !text.isEmpty else {
+            throw error("the element '\(tree.name)' needs the attribute '\(name)'")
+        }
+        return text
+    }
+
+    /// The Boolean value of the attribute; `nil` where it is absent.
+    mutating func flag(_ name: String) throws -> Bool? {
+        guard let text = text(name) else { return nil }
+        switch text.lowercased() {
+        case "yes", "true", "1": return true
+        case "no", "false", "0": return false
+        default: throw error("the attribute '\(name)' is '\(text)', not YES or NO")
+        }
+    }
+
+    /// The whole number of the attribute; `nil` where it is absent.
+    mutating func number(_ name: String) throws -> Int? {
+        guard let text = text(name) else { return nil }
+        guard let number = Int(text), Int32(exactly: number) != nil else {
+            throw error("the attribute '\(name)' is '\(text)', not a whole number")
+        }
+        return number
+    }
+
+    /// One of several words; `nil` where the attribute is absent.
+    mutating func choice<Value>(_ name: String, of choices: [String: Value]) throws -> Value? {
+        guard let text = text(name) else { return nil }
+        guard let value = choices[text] else {
+            let known = choices.keys.sorted().joined(separator: ", ")
+            throw error("the attribute '\(name)' is '\(text)', not one of: \(known)")
+        }
+        return value
+    }
+
+    func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, line: line, reason) }
+
+    /// A note for each attribute that nobody asked for.
+    func notesOnUnknownAttributes() -> [ModelNote] {
+        tree.attributes.keys.filter { !asked.contains($0) }.sorted().map {
+            ModelNote(line: line, "the attribute '\($0)' of '\(tree.name)' is not known and was passed over")
+        }
+    }
+}
