@@ -6,21 +6,39 @@ enum ModelCopying {
         copy.configurationMembers = model.configurationMembers
         copy.versionIdentifiers = model.versionIdentifiers
         copy.localizationDictionary = model.localizationDictionary
+        for (name, template) in templates(of: model, among: copy.entitiesByName) {
+            copy.setFetchRequestTemplate(template, forName: name)
+        }
         return copy
     }
 
-    /// Copies of `entities` with the hierarchy, destinations, inverses and index elements among the copies.
-    static func copies(of entities: [NSEntityDescription]) -> [NSEntityDescription] {
+    /// Copies of the model's named requests, for entities among `entities`; those for others are left out.
+    static func templates(
+        of model: NSManagedObjectModel, among entities: [String: NSEntityDescription]
+    ) -> [String: NSFetchRequest<NSFetchRequestResult>] {
+        model.fetchRequestTemplatesByName.compactMapValues { template in
+            guard let name = template.entityName, let entity = entities[name],
+                let copy = template.copy() as? NSFetchRequest<NSFetchRequestResult>
+            else { return nil }
+            copy.entity = entity
+            return copy
+        }
+    }
+
+    /// Copies of `entities` with the hierarchy, destinations, inverses, requests and index elements among the copies.
+    ///
+    /// - Parameter twins: Entities that are equal to one of `entities`: what refers to them refers to its copy.
+    static func copies(
+        of entities: [NSEntityDescription], twins: [(twin: NSEntityDescription, of: NSEntityDescription)] = []
+    ) -> [NSEntityDescription] {
         let pairs = entities.compactMap { entity in (entity.copy() as? NSEntityDescription).map { (entity, $0) } }
-        let copies = Dictionary(
-            pairs.map { (ObjectIdentifier($0), $1) }, uniquingKeysWith: { first, _ in first })
+        var copies = Dictionary(pairs.map { (ObjectIdentifier($0), $1) }, uniquingKeysWith: { first, _ in first })
+        for (twin, original) in twins { copies[ObjectIdentifier(twin)] = copies[ObjectIdentifier(original)] }
         for (original, copy) in pairs {
             copy.subentities = original.subentities.compactMap { copies[ObjectIdentifier($0)] }
         }
         for (_, copy) in pairs {
-            for relationship in copy.ownProperties.compactMap({ $0 as? NSRelationshipDescription }) {
-                redirect(relationship, among: copies)
-            }
+            for property in copy.ownProperties { redirect(property, among: copies) }
             let properties = copy.propertiesByName
             for element in copy.indexes.flatMap(\.elements) {
                 if let name = element.propertyName, let property = properties[name] { element.property = property }
@@ -29,17 +47,25 @@ enum ModelCopying {
         return pairs.map(\.1)
     }
 
-    /// Leads a copied relationship to the copies of its destination and inverse.
+    /// Leads a copied relationship or fetched property to the copies of what it refers to.
     private static func redirect(
-        _ relationship: NSRelationshipDescription, among copies: [ObjectIdentifier: NSEntityDescription]
+        _ property: NSPropertyDescription, among copies: [ObjectIdentifier: NSEntityDescription]
     ) {
-        let inverse = relationship.inverseRelationship
-        if let owner = inverse?.owningEntity, let name = inverse?.name, let copy = copies[ObjectIdentifier(owner)] {
-            relationship.inverseRelationship =
-                copy.ownProperties.first { $0.name == name } as? NSRelationshipDescription
-        }
-        if let destination = relationship.destinationEntity, let copy = copies[ObjectIdentifier(destination)] {
-            relationship.destinationEntity = copy
+        switch property {
+        case let relationship as NSRelationshipDescription:
+            let inverse = relationship.inverseRelationship
+            if let owner = inverse?.owningEntity, let name = inverse?.name, let copy = copies[ObjectIdentifier(owner)] {
+                relationship.inverseRelationship =
+                    copy.ownProperties.first { $0.name == name } as? NSRelationshipDescription
+            }
+            if let destination = relationship.destinationEntity, let copy = copies[ObjectIdentifier(destination)] {
+                relationship.destinationEntity = copy
+            }
+        case let fetched as NSFetchedPropertyDescription:
+            if let entity = fetched.fetchRequest?.entity, let copy = copies[ObjectIdentifier(entity)] {
+                fetched.fetchRequest?.entity = copy
+            }
+        default: break
         }
     }
 }

@@ -17,7 +17,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The name of the class of the values. Follows the type; a transformable attribute may name its own class.
     open var attributeValueClassName: String? { willSet { willModify() } }
 
-    /// The value that a new object starts with. Kept as it is given, not copied and not converted: see ``initialValue``.
+    /// The value that a new object starts with. Kept as it is given, not copied and not converted.
     open var defaultValue: Any? { willSet { willModify() } }
 
     /// The name of the transformer that turns a transformable value into data; `nil` means a keyed archive.
@@ -33,13 +33,13 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var preservesValueInHistoryOnDeletion = false { willSet { willModify() } }
 
     /// The least and the greatest value of a number or date, where the model sets them.
-    final var bounds = ValueBounds() { willSet { willModify() } }
+    final var bounds: ValueBounds { validation.bounds }
 
     /// The shortest and the greatest length of a string, where the model sets them.
-    final var lengthBounds = LengthBounds() { willSet { willModify() } }
+    final var lengthBounds: LengthBounds { validation.lengthBounds }
 
     /// The regular expression that a whole string has to match, where the model sets one.
-    final var pattern: String? { willSet { willModify() } }
+    final var pattern: String? { validation.pattern }
 
     override func copyValues(to copy: NSPropertyDescription) {
         super.copyValues(to: copy)
@@ -51,8 +51,5 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
         copy.allowsCloudEncryption = allowsCloudEncryption
         copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
-        copy.bounds = bounds
-        copy.lengthBounds = lengthBounds
-        copy.pattern = pattern
     }
 }

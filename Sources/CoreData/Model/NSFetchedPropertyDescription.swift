@@ -6,4 +6,14 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
         super.init()
         isTransient = true
     }
+
+    /// What is fetched. In its predicate `$FETCH_SOURCE` stands for the object whose property it is, and
+    /// `$FETCHED_PROPERTY` for this description.
+    open var fetchRequest: NSFetchRequest<NSFetchRequestResult>? { willSet { willModify() } }
+
+    override func copyValues(to copy: NSPropertyDescription) {
+        super.copyValues(to: copy)
+        guard let copy = copy as? NSFetchedPropertyDescription else { return }
+        copy.fetchRequest = fetchRequest?.copy() as? NSFetchRequest<NSFetchRequestResult>
+    }
 }

@@ -7,6 +7,70 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// An empty model.
     public override init() {}
 
+    /// The model at `url`: `.momd` and `.xcdatamodeld` (the current version), `.mom` or `.xcdatamodel`.
+    ///
+    /// - Returns: `nil` where there is no such file, or it is not a model. ``init(validContentsOf:)`` says what is wrong.
+    public convenience init?(contentsOf url: URL) {
+        do { try self.init(validContentsOf: url) } catch { return nil }
+    }
+
+    /// The model at `url`, as ``init(contentsOf:)`` takes it.
+    ///
+    /// - Throws: a `CocoaError` of the file-reading range, whose one line names the file, the line where there is one, and
+    ///   what is wrong.
+    public convenience init(validContentsOf url: URL) throws {
+        self.init()
+        try ModelLoading.fill(self, contentsOf: url)
+    }
+
+    /// The model that a store keeps (`Z_MODELCACHE.Z_CONTENT`).
+    ///
+    /// - Parameter store: The path of the store, for messages.
+    /// - Throws: a `CocoaError` of the file-reading range.
+    convenience init(cachedModelData data: Data, store: String = "the store") throws {
+        self.init()
+        try ModelLoading.fill(self, cachedData: data, store: store)
+    }
+
+    /// The form in which a store keeps the model (`Z_MODELCACHE.Z_CONTENT`).
+    ///
+    /// - Throws: a `CocoaError` where a predicate of the model is a block.
+    final func cachedModelData() throws -> Data { try ModelLoading.cachedData(of: self) }
+
+    /// Copies of everything in `models` as one model.
+    ///
+    /// - Parameter models: The models; `nil` stands for those of the main bundle.
+    /// - Returns: `nil` where two of the models have different entities of one name.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        self.init()
+        guard ModelMerging.fill(self, merging: models ?? ModelMerging.models(in: nil)) else { return nil }
+    }
+
+    /// Copies of those entities of `models` that are in a store, in the version that it has, as one model.
+    ///
+    /// - Returns: `nil` where an entity of the store is in none of the models in that version.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        self.init()
+        guard ModelMerging.fill(self, merging: models, forStoreMetadata: metadata) else { return nil }
+    }
+
+    /// All models among the resources of `bundles` as one; of the main bundle for `nil`.
+    ///
+    /// - Returns: `nil` where there are none, or two of them have different entities of one name.
+    open class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        let models = ModelMerging.models(in: bundles)
+        return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
+    }
+
+    /// What a store needs of the models among the resources of `bundles` as one model.
+    ///
+    /// - Returns: `nil` where an entity of the store is in none of the models in that version.
+    open class func mergedModel(
+        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        NSManagedObjectModel(byMerging: ModelMerging.models(in: bundles), forStoreMetadata: metadata)
+    }
+
     // MARK: Entities
 
     /// All entities, in the order in which they were given. Subentities of the given ones are added by themselves.
@@ -75,6 +139,22 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// The name under which Apple's files keep the default configuration.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
+    // MARK: Fetch requests
+
+    /// The named fetch requests. They are shared: copy one before changing it.
+    open private(set) var fetchRequestTemplatesByName: [String: NSFetchRequest<NSFetchRequestResult>] = [:]
+
+    /// The fetch request of that name. It is shared: copy it before changing it.
+    open func fetchRequestTemplate(forName name: String) -> NSFetchRequest<NSFetchRequestResult>? {
+        fetchRequestTemplatesByName[name]
+    }
+
+    /// Adds a named fetch request, or takes it away when it is `nil`.
+    open func setFetchRequestTemplate(_ template: NSFetchRequest<NSFetchRequestResult>?, forName name: String) {
+        willModify()
+        fetchRequestTemplatesByName[name] = template
+    }
+
     // MARK: Versions
 
     /// The names that the model's author gave to this version.
@@ -89,6 +169,27 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     /// One text for all version hashes: base 64 of 32 bytes, as a compiled model and a store's metadata have it.
     open var versionChecksum: String { VersionHash.checksum(entityVersionHashesByName) }
+
+    /// Whether the entities of a configuration have the version hashes that a store's metadata gives.
+    ///
+    /// - Parameter configuration: `nil` means all entities.
+    open func isConfiguration(
+        withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
+    ) -> Bool {
+        guard let entities = entities(forConfigurationName: configuration),
+            let stored = ModelMerging.versionHashes(in: metadata)
+        else { return false }
+        let hashes = entityVersionHashesByName
+        let names = Set(entities.compactMap(\.name))
+        return hashes.filter { names.contains($0.key) } == stored
+    }
+
+    /// The checksum of each version of the model at `modelURL`, by the version's name.
+    ///
+    /// - Throws: a `CocoaError` of the file-reading range.
+    open class func __checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+        try ModelMerging.checksums(ofVersionsAt: modelURL)
+    }
 
     // MARK: Freezing and copying
 

@@ -69,11 +69,11 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     final var isMarkedExternalRecord = false
 
     /// The conditions that a value must meet to be saved, beside being there at all.
-    open var validationPredicates: [NSPredicate] { validation.predicates }
+    open var validationPredicates: [NSPredicate] { validation.otherConditions.map(\.predicate) }
 
     /// For each of the validation predicates what is wrong with a value that fails it: an error code of the validation
     /// range as an `NSNumber`, or a message.
-    open var validationWarnings: [Any] { validation.warnings }
+    open var validationWarnings: [Any] { validation.otherConditions.map(\.warning) }
 
     /// Sets the conditions that a value must meet.
     ///
@@ -91,7 +91,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
             "The validation predicates and warnings of '\(name)' differ in number: \(predicates.count), \(warnings.count)"
         )
         willModify()
-        validation = PropertyValidation(predicates: predicates, warnings: warnings.map(PropertyValidation.warning))
+        validation = PropertyValidation(
+            rules: zip(predicates, warnings).map { .predicate($0, warning: PropertyValidation.warning($1)) })
     }
     final var validation = PropertyValidation()
 

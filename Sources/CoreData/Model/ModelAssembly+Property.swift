@@ -1,0 +1,93 @@
+import Foundation
+import ModelFiles
+
+extension ModelAssembly {
+    /// - Parameter path: The names of the entity and of the property, for messages.
+    func property(_ source: PropertyDocument, path: String) throws -> NSPropertyDescription {
+        let property: NSPropertyDescription
+        switch source.kind {
+        case .attribute(let attribute): property = try self.attribute(attribute, path: path)
+        case .relationship(let relationship): property = self.relationship(relationship)
+        case .fetched(let request):
+            let fetched = NSFetchedPropertyDescription()
+            if let request {
+                let made = try fetchRequest(request)
+                made.entity = entity(request.entityName)
+                fetched.fetchRequest = made
+            }
+            property = fetched
+        }
+        property.name = source.name
+        property.isOptional = source.isOptional
+        property.isTransient = source.isTransient
+        property.explicitRenamingIdentifier = source.renamingIdentifier
+        property.versionHashModifier = source.versionHashModifier
+        property.userInfo = ModelValue.userInfo(source.userInfo)
+        property.isMarkedIndexed = source.isIndexed
+        property.isIndexedBySpotlight = source.isIndexedBySpotlight
+        property.isMarkedExternalRecord = source.isStoredInExternalRecord
+        let type = source.attribute?.type ?? .undefined
+        property.validation = PropertyValidation(
+            rules: try source.validations.compactMap { try rule($0, type: type, path: path) })
+        return property
+    }
+
+    private func attribute(_ source: AttributeDocument, path: String) throws -> NSAttributeDescription {
+        let attribute: NSAttributeDescription
+        if let derivation = source.derivation {
+            let derived = NSDerivedAttributeDescription()
+            derived.derivationExpression = try expression(derivation, path: path)
+            derived.filteringPredicate = try source.derivationFilter.flatMap { try predicate($0, path: path) }
+            attribute = derived
+        } else if source.type == .composite {
+            let composite = NSCompositeAttributeDescription()
+            composite.elements = try source.elements.compactMap {
+                try property($0, path: "\(path).\($0.name)") as? NSAttributeDescription
+            }
+            attribute = composite
+        } else {
+            attribute = NSAttributeDescription()
+        }
+        let type = NSAttributeType(rawValue: source.type.rawValue) ?? .undefinedAttributeType
+        attribute.attributeType = type
+        if let className = source.valueClassName { attribute.attributeValueClassName = className }
+        attribute.defaultValue = source.defaultValue.flatMap { ModelValue.object($0, type: type) }
+        attribute.valueTransformerName = source.valueTransformerName
+        attribute.allowsExternalBinaryDataStorage = source.allowsExternalBinaryDataStorage
+        attribute.allowsCloudEncryption = source.allowsCloudEncryption
+        attribute.preservesValueInHistoryOnDeletion = source.preservesValueInHistoryOnDeletion
+        return attribute
+    }
+
+    private func relationship(_ source: RelationshipDocument) -> NSRelationshipDescription {
+        let relationship = NSRelationshipDescription()
+        relationship.maxCount = source.maxCount
+        relationship.minCount = source.minCount
+        relationship.isOrdered = source.isOrdered
+        relationship.deleteRule = NSDeleteRule(rawValue: UInt(source.deleteRule.rawValue)) ?? .nullifyDeleteRule
+        return relationship
+    }
+
+    private func rule(
+        _ source: ValidationDocument, type: AttributeKind, path: String
+    ) throws -> PropertyValidation.Rule? {
+        let code = source.errorCode(for: type) ?? 1550
+        switch source {
+        case .minimum(let value):
+            if let value = ModelValue.slotValue(value) { return .minimum(value, code: code) }
+        case .maximum(let value):
+            if let value = ModelValue.slotValue(value) { return .maximum(value, code: code) }
+        case .minimumLength(let length): return .minimumLength(length)
+        case .maximumLength(let length): return .maximumLength(length)
+        case .pattern(let pattern): return .pattern(pattern)
+        case .predicate: break
+        }
+        let warning: Any =
+            switch source.warning(for: type) {
+            case .code(let code): NSNumber(value: code)
+            case .message(let text): text
+            }
+        guard let predicate = try predicate(source.predicate, path: path) else { return nil }
+        return .predicate(predicate, warning: warning)
+    }
+}

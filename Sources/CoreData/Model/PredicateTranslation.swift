@@ -1,0 +1,116 @@
+import Foundation
+import ModelFiles
+import PredicateSyntax
+
+/// Predicates and expressions between model files and syntax trees.
+enum PredicateTranslation {
+    /// What cannot be told: the reason.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    // MARK: From files
+
+    /// - Throws: ``Failure`` for text that does not parse, and for operators that are not known.
+    static func tree(_ document: PredicateDocument) throws(Failure) -> PredicateTree {
+        switch document {
+        case .format(let text):
+            do { return try FormatParser.predicate(text) } catch { throw Failure(description: "'\(text)': \(error)") }
+        case .constant(let value): return .constant(value)
+        case .not(let part): return .not(try tree(part))
+        case .and(let parts): return .and(try trees(parts))
+        case .or(let parts): return .or(try trees(parts))
+        case .comparison(let comparison):
+            guard let kind = ComparisonOperator(rawValue: comparison.operatorType) else {
+                throw Failure(description: "the operator \(comparison.operatorType) is not known")
+            }
+            guard let modifier = ComparisonModifier(rawValue: comparison.modifier) else {
+                throw Failure(description: "the modifier \(comparison.modifier) is not known")
+            }
+            return .comparison(
+                ComparisonTree(
+                    left: try tree(comparison.left), right: try tree(comparison.right), comparison: kind,
+                    modifier: modifier, options: ComparisonOptions(rawValue: comparison.options)))
+        }
+    }
+
+    private static func trees(_ documents: [PredicateDocument]) throws(Failure) -> [PredicateTree] {
+        var result: [PredicateTree] = []
+        for document in documents { result.append(try tree(document)) }
+        return result
+    }
+
+    /// - Throws: ``Failure`` for text that does not parse.
+    static func tree(_ document: ExpressionDocument) throws(Failure) -> ExpressionTree {
+        switch document {
+        case .format(let text):
+            do { return try FormatParser.expression(text) } catch { throw Failure(description: "'\(text)': \(error)") }
+        case .constant(let value): return .constant(ModelValue.object(value))
+        case .evaluatedObject: return .evaluatedObject
+        case .variable(let name): return .variable(name)
+        case .keyPath(let path): return .keyPath(keys(path))
+        case .keyPathOf(let operand, let path): return .keyPathOf(try tree(operand), keys(path))
+        case .function(let name, let arguments): return .function(name, try trees(arguments))
+        case .aggregate(let parts): return .aggregate(try trees(parts))
+        }
+    }
+
+    private static func trees(_ documents: [ExpressionDocument]) throws(Failure) -> [ExpressionTree] {
+        var result: [ExpressionTree] = []
+        for document in documents { result.append(try tree(document)) }
+        return result
+    }
+
+    private static func keys(_ path: String) -> [String] { path.split(separator: ".").map(String.init) }
+
+    // MARK: To files
+
+    /// - Throws: ``Failure`` for predicates with code in them, which no file can hold.
+    static func document(_ tree: PredicateTree) throws(Failure) -> PredicateDocument {
+        switch tree {
+        case .constant(let value): return .constant(value)
+        case .not(let part): return .not(try document(part))
+        case .and(let parts): return .and(try documents(parts))
+        case .or(let parts): return .or(try documents(parts))
+        case .opaque: throw Failure(description: "a predicate that is a block cannot be kept in a model file")
+        case .comparison(let comparison):
+            return .comparison(
+                PredicateDocument.Comparison(
+                    left: try document(comparison.left), right: try document(comparison.right),
+                    operatorType: comparison.comparison.rawValue, modifier: comparison.modifier.rawValue,
+                    options: comparison.options.rawValue))
+        }
+    }
+
+    private static func documents(_ trees: [PredicateTree]) throws(Failure) -> [PredicateDocument] {
+        var result: [PredicateDocument] = []
+        for tree in trees { result.append(try document(tree)) }
+        return result
+    }
+
+    /// - Throws: ``Failure`` for expressions that archives of models are not known to hold.
+    static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {
+        switch tree {
+        case .constant(let value):
+            let document = ModelValue.document(value)
+            if case .unknown(let name) = document {
+                throw Failure(description: "a constant of the class \(name) cannot be kept in a model file")
+            }
+            return .constant(document)
+        case .evaluatedObject: return .evaluatedObject
+        case .variable(let name): return .variable(name)
+        case .keyPath(let keys): return .keyPath(keys.joined(separator: "."))
+        case .keyPathOf(let operand, let keys): return .keyPathOf(try document(operand), keys.joined(separator: "."))
+        case .function(let name, let arguments): return .function(name, try documents(arguments))
+        case .aggregate(let parts): return .aggregate(try documents(parts))
+        case .functionOn, .subquery, .index, .conditional, .set, .opaque:
+            throw Failure(description: "'\(FormatPrinter.string(tree))' cannot be kept in a model file")
+        }
+    }
+
+    private static func documents(_ trees: [ExpressionTree]) throws(Failure) -> [ExpressionDocument] {
+        var result: [ExpressionDocument] = []
+        for tree in trees { result.append(try document(tree)) }
+        return result
+    }
+}
