@@ -9,6 +9,9 @@ enum ModelCopying {
         for (name, template) in templates(of: model, among: copy.entitiesByName) {
             copy.setFetchRequestTemplate(template, forName: name)
         }
+        for (original, twin) in zip(model.entities, copy.entities) {
+            twin.writtenVersionHash = original.writtenVersionHash
+        }
         return copy
     }
 

@@ -9,16 +9,33 @@ enum ModelLoading {
         do {
             let document = try ModelFile.read(url).model
             try ModelAssembly.fill(model, from: document, file: url.path)
+            if let hashes = try writtenHashes(for: url) { VersionHash.adopt(hashes, in: model) }
         } catch let error as ModelFileError {
             throw cocoaError(error)
         }
     }
 
+    /// The version hashes that stand beside a compiled model.
+    private static func writtenHashes(for url: URL) throws -> [String: Data]? {
+        let folder = url.pathExtension == "momd" ? url : url.deletingLastPathComponent()
+        guard folder.pathExtension == "momd", url.pathExtension != "xcdatamodel",
+            FileManager.default.fileExists(atPath: folder.appendingPathComponent("VersionInfo.plist").path)
+        else { return nil }
+        let info = try CompiledModelBundle.versionInfo(of: folder)
+        let version = url == folder ? info.currentVersion : url.deletingPathExtension().lastPathComponent
+        return info.hashes[version]
+    }
+
     /// Fills an empty model with one that a store keeps.
-    static func fill(_ model: NSManagedObjectModel, cachedData: Data, store: String) throws {
+    ///
+    /// - Parameter metadata: The store's metadata; entities whose hash cannot be computed take it from there.
+    static func fill(
+        _ model: NSManagedObjectModel, cachedData: Data, store: String, metadata: [String: Any]
+    ) throws {
         do {
             let document = try ModelFile.readCached(cachedData, store: store).model
             try ModelAssembly.fill(model, from: document, file: store)
+            if let hashes = ModelMerging.versionHashes(in: metadata) { VersionHash.adopt(hashes, in: model) }
         } catch let error as ModelFileError {
             throw cocoaError(error)
         }

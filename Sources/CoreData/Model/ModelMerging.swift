@@ -60,6 +60,9 @@ enum ModelMerging {
             }
             model.versionIdentifiers.formUnion(source.versionIdentifiers)
         }
+        for entity in model.entities {
+            entity.writtenVersionHash = entity.name.flatMap { kept[$0]?.writtenVersionHash }
+        }
         return true
     }
 

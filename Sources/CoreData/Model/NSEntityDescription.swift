@@ -158,6 +158,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The hash of what the store's form of the entity depends on: 32 bytes. See ``VersionHash``.
     open var versionHash: Data { VersionHash.entity(self) }
 
+    /// The hash that Apple's tools wrote for this very entity, where it cannot be computed; see ``VersionHash``. A change of
+    /// the entity or an ancestor drops it.
+    final var writtenVersionHash: Data?
+
     // MARK: Computed once
 
     private var cachedContents: EntityContents?
@@ -195,6 +199,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private func invalidateCaches() {
         cachedContents = nil
         compiledLayout = nil
+        writtenVersionHash = nil
         for child in subentities { child.invalidateCaches() }
     }
 

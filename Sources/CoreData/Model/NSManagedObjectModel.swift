@@ -25,11 +25,15 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     /// The model that a store keeps (`Z_MODELCACHE.Z_CONTENT`).
     ///
-    /// - Parameter store: The path of the store, for messages.
+    /// - Parameters:
+    ///   - store: The path of the store, for messages.
+    ///   - metadata: The store's metadata: entities whose version hash cannot be computed take it from there.
     /// - Throws: a `CocoaError` of the file-reading range.
-    convenience init(cachedModelData data: Data, store: String = "the store") throws {
+    convenience init(
+        cachedModelData data: Data, store: String = "the store", metadata: [String: Any] = [:]
+    ) throws {
         self.init()
-        try ModelLoading.fill(self, cachedData: data, store: store)
+        try ModelLoading.fill(self, cachedData: data, store: store, metadata: metadata)
     }
 
     /// The form in which a store keeps the model (`Z_MODELCACHE.Z_CONTENT`).

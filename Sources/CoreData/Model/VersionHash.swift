@@ -6,7 +6,8 @@ import Foundation
 /// are transient), its parent and its uniqueness constraints. Names of classes, default values, validation, delete rules
 /// and indexes are left out: changing them needs no migration. The composition is that of Apple's files, byte for byte,
 /// except for derived and composite attributes, whose composition there is unknown: theirs also covers the derivation
-/// or the elements, in a form of our own.
+/// or the elements, in a form of our own. Entities that have such an attribute take the hash that stands beside their
+/// compiled model, or in the metadata of the store that keeps their model (``adopt(_:in:)``).
 enum VersionHash {
     /// The style of the hashes, as the metadata of a store names it.
     static let version = 3
@@ -59,6 +60,7 @@ enum VersionHash {
     }
 
     private static func entity(_ entity: NSEntityDescription, parent: Data?) -> Data {
+        if let written = entity.writtenVersionHash { return written }
         var hash = SHA256()
         hash.update((entity.name ?? "").utf8)
         hash.update([entity.isAbstract ? 1 : 0])
@@ -85,6 +87,18 @@ enum VersionHash {
         return Dictionary(
             entities.compactMap { entity in entity.name.map { ($0, hash(entity)) } },
             uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Makes entities whose hash cannot be computed take it from `hashes`, which Apple's tools wrote for the same model.
+    static func adopt(_ hashes: [String: Data], in model: NSManagedObjectModel) {
+        for entity in model.entities {
+            let isUnknown = entity.attributesByName.values.contains {
+                $0 is NSDerivedAttributeDescription || $0 is NSCompositeAttributeDescription
+            }
+            if isUnknown, let name = entity.name, let hash = hashes[name], hash.count == 32 {
+                entity.writtenVersionHash = hash
+            }
+        }
     }
 
     /// Base 64 of one hash of all hashes: `NSStoreModelVersionChecksumKey` of a store's metadata.
