@@ -1,3 +1,5 @@
+import Synchronization
+
 /// An entity compiled once: which property stands in which slot of a row.
 ///
 /// Slots are numbered attributes first (inherited before own, each group by name), then to-one relationships in the same
@@ -22,6 +24,8 @@ final class EntityLayout: @unchecked Sendable {
     let toManyRelationships: [NSRelationshipDescription]
     let fetchedProperties: [NSPropertyDescription]
     private let places: [String: Place]
+    /// What the managed objects work out from the layout, once.
+    let attachment = AtomicLazyReference<AnyObject>()
 
     init(entity: NSEntityDescription, index: Int) {
         self.entity = entity

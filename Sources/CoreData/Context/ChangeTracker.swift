@@ -1,0 +1,186 @@
+/// What changed in a context: since the last save, and since the current event began.
+///
+/// All lists keep the order in which the objects came. An object is at the same time in one of the unsaved lists and,
+/// while its event lasts, in the pending ones.
+final class ChangeTracker {
+    private unowned(unsafe) let context: NSManagedObjectContext
+
+    // Unsaved.
+    private(set) var inserted = ObjectList(flag: .inserted)
+    private(set) var updated = ObjectList(flag: .updated)
+    private(set) var deleted = ObjectList(flag: .deleted)
+
+    // Since the event began.
+    private(set) var pendingInserted = ObjectList(flag: .pendingInserted)
+    private(set) var pendingUpdated = ObjectList(flag: .pendingUpdated)
+    private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)
+    private(set) var pendingRefreshed = ObjectList(flag: .pendingRefreshed)
+
+    /// The number of the current event.
+    private(set) var event: UInt64 = 1
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Asking
+
+    var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasPendingChanges }
+
+    /// Whether the event has anything to process. (Deleted objects that were never saved stand nowhere else.)
+    var hasPending: Bool { hasPendingChanges || !pendingRefreshed.isEmpty }
+
+    private var hasPendingChanges: Bool {
+        !pendingInserted.isEmpty || !pendingUpdated.isEmpty || !pendingDeleted.isEmpty
+    }
+
+    // MARK: Noting changes
+
+    /// To be called before each change of an object's values: notes it and keeps what it was when the event began.
+    @inline(__always)
+    func willChange(_ object: NSManagedObject) {
+        if object.flags.isDisjoint(with: [.pendingUpdated, .pendingInserted]) { noteChange(object) }
+    }
+
+    private func noteChange(_ object: NSManagedObject) {
+        context.requireQueue()
+        if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
+        if object.baseline == nil || object.baseline?.event != event {
+            object.baseline = EventBaseline(event: event, values: object.values, snapshot: object.snapshot)
+        }
+        pendingUpdated.add(object)
+        context.scheduleProcessing()
+    }
+
+    func noteInsertion(_ object: NSManagedObject) {
+        context.requireQueue()
+        object.flags.subtract([.fault, .dropped])
+        pendingDeleted.remove(object)
+        inserted.add(object)
+        pendingInserted.add(object)
+        context.scheduleProcessing()
+    }
+
+    /// A saved object goes into the deleted ones; one that was never saved is dropped.
+    func noteDeletion(_ object: NSManagedObject) {
+        context.requireQueue()
+        if object.flags.contains(.stored) {
+            deleted.add(object)
+            updated.remove(object)
+        } else {
+            object.flags.insert(.dropped)
+            inserted.remove(object)
+        }
+        pendingDeleted.add(object)
+        context.scheduleProcessing()
+    }
+
+    /// A deletion is taken back.
+    func noteRevival(_ object: NSManagedObject) {
+        guard object.flags.contains(.stored) else { return noteInsertion(object) }
+        deleted.remove(object)
+        if object.flags.contains(.pendingDeleted) {
+            pendingDeleted.remove(object)
+        } else {
+            pendingInserted.add(object)
+        }
+        if ChangedValues.differsFromSaved(object) { updated.add(object) }
+        context.scheduleProcessing()
+    }
+
+    func noteRefresh(_ object: NSManagedObject) {
+        pendingRefreshed.add(object)
+        context.scheduleProcessing()
+    }
+
+    /// The object's changes are gone; its deletion or insertion, if any, is not.
+    func forgetUpdate(_ object: NSManagedObject) { updated.remove(object) }
+
+    /// The object leaves all lists.
+    func forget(_ object: NSManagedObject) {
+        inserted.remove(object)
+        updated.remove(object)
+        deleted.remove(object)
+        pendingInserted.remove(object)
+        pendingUpdated.remove(object)
+        pendingDeleted.remove(object)
+        pendingRefreshed.remove(object)
+        object.flags.remove(.dropped)
+        object.baseline = nil
+    }
+
+    // MARK: Ending events and saves
+
+    /// What one event did.
+    struct Event {
+        let number: UInt64
+        var inserted: [NSManagedObject]
+        var updated: [NSManagedObject]
+        var deleted: [NSManagedObject]
+        var refreshed: [NSManagedObject]
+        /// Objects that came and went within the event.
+        var vanished: [NSManagedObject]
+        /// All objects that the event touched, some more than once.
+        var touched: [NSManagedObject]
+
+        var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
+    }
+
+    /// Takes what is pending and begins the next event.
+    func beginPosting() -> Event {
+        let number = event
+        event += 1
+        let inserted = pendingInserted.takeAll()
+        let updated = pendingUpdated.takeAll()
+        let deleted = pendingDeleted.takeAll()
+        let refreshed = pendingRefreshed.takeAll()
+        for object in inserted { object.flags.insert(.newInEvent) }
+        return Event(
+            number: number,
+            inserted: inserted.filter { !$0.isDeleted },
+            updated: updated.filter { !$0.isDeleted && !$0.flags.contains(.newInEvent) },
+            deleted: deleted.filter { $0.isDeleted && !$0.flags.contains(.newInEvent) },
+            refreshed: refreshed.filter { !$0.isDeleted },
+            vanished: inserted.filter(\.isDeleted),
+            touched: inserted + updated + deleted + refreshed)
+    }
+
+    /// The event's changes were posted: what they started from is of no interest any more.
+    func endPosting(_ event: Event) {
+        for object in event.touched {
+            object.flags.remove(.newInEvent)
+            if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
+            guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { continue }
+            for (_, state) in object.touchedToMany { state.endEvent() }
+        }
+    }
+
+    // MARK: Ending saves
+
+    /// The object's changes are saved.
+    func settle(_ object: NSManagedObject) {
+        inserted.remove(object)
+        updated.remove(object)
+        deleted.remove(object)
+    }
+
+    /// A changed object whose row is gone is written as a new one.
+    func turnIntoInsertion(_ object: NSManagedObject) {
+        updated.remove(object)
+        object.flags.remove(.stored)
+        inserted.add(object)
+    }
+
+    func removeAll() {
+        for object in [inserted.all, pendingDeleted.all, updated.all, deleted.all].joined() {
+            object.flags.remove(.dropped)
+            object.baseline = nil
+        }
+        inserted.takeAll()
+        updated.takeAll()
+        deleted.takeAll()
+        pendingInserted.takeAll()
+        pendingUpdated.takeAll()
+        pendingDeleted.takeAll()
+        pendingRefreshed.takeAll()
+        event += 1
+    }
+}

@@ -1,0 +1,83 @@
+/// Applies a merge policy to one conflict.
+struct ConflictResolution {
+    let conflict: NSMergeConflict
+    let type: NSMergePolicyType
+
+    func apply() {
+        let object = conflict.sourceObject
+        guard let context = object.managedObjectContext else { return }
+        if let row = conflict.currentRow {
+            if object.isDeleted {
+                resolveDeletion(of: object, row, context)
+            } else {
+                resolveChange(of: object, row, context)
+            }
+        } else {
+            resolveMissingRow(of: object, context)
+        }
+    }
+
+    private var keepsObject: Bool {
+        type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+    }
+
+    // MARK: Cases
+
+    private func resolveChange(of object: NSManagedObject, _ row: RowSnapshot, _ context: NSManagedObjectContext) {
+        switch type {
+        case .mergeByPropertyStoreTrumpMergePolicyType: letStoreWin(object, row)
+        case .mergeByPropertyObjectTrumpMergePolicyType: context.refresher.rebase(object, on: row)
+        case .overwriteMergePolicyType:
+            if object.values.isEmpty { object.values = object.snapshot?.values ?? [] }
+            object.snapshot = row
+        case .rollbackMergePolicyType:
+            dropChanges(object, row)
+            context.changes.forgetUpdate(object)
+        case .errorMergePolicyType: return
+        }
+        object.awake(fromSnapshotEvents: .mergePolicy)
+        context.changes.noteRefresh(object)
+    }
+
+    private func resolveDeletion(of object: NSManagedObject, _ row: RowSnapshot, _ context: NSManagedObjectContext) {
+        guard keepsObject else {
+            dropChanges(object, row)
+            context.changes.noteRevival(object)
+            object.awake(fromSnapshotEvents: .mergePolicy)
+            return
+        }
+        object.snapshot = row
+    }
+
+    private func resolveMissingRow(of object: NSManagedObject, _ context: NSManagedObjectContext) {
+        if object.isDeleted {
+            // Both deleted it.
+            object.flags.insert(.inaccessible)
+        } else if keepsObject {
+            context.changes.turnIntoInsertion(object)
+        } else {
+            context.refresher.rowWasDeleted(object)
+        }
+    }
+
+    // MARK: Values
+
+    /// The store's values where the store changed, the object's where only the object did.
+    private func letStoreWin(_ object: NSManagedObject, _ row: RowSnapshot) {
+        if !object.values.isEmpty, let base = object.snapshot {
+            let isTransient = object.layout.traits.isTransient
+            for slot in object.values.indices where !isTransient[slot] {
+                let storeChanged = row.values[slot] != base.values[slot]
+                let objectChanged = !ChangedValues.same(object.values[slot], base.values[slot], object)
+                if storeChanged || !objectChanged { object.values[slot] = row.values[slot] }
+            }
+        }
+        object.snapshot = row
+    }
+
+    private func dropChanges(_ object: NSManagedObject, _ row: RowSnapshot) {
+        object.values = []
+        object.snapshot = row
+        for (_, state) in object.touchedToMany { state.revert() }
+    }
+}

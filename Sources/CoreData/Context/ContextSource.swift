@@ -1,0 +1,113 @@
+import Foundation
+
+/// Where a context reads rows and writes changes: all that it knows of what lies beneath it.
+///
+/// Called on the context's queue. Takes the coordinator's lock, which is always taken after the queue.
+protocol ContextSource: AnyObject {
+    var model: NSManagedObjectModel { get }
+
+    /// The rows of `ids`. A row that does not exist is missing in the answer.
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
+
+    /// The destinations of a to-many relationship, in its order if it has one.
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
+
+    /// The same row's ID with the store and entity of this stack.
+    func localID(_ id: NSManagedObjectID) -> NSManagedObjectID
+
+    /// The store that takes a new object of `entity`.
+    func store(for entity: NSEntityDescription) throws -> NSPersistentStore
+
+    /// Permanent IDs for new objects of `entities` in `store`, in the same order.
+    func obtainPermanentIDs(
+        for entities: [NSEntityDescription], in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID]
+
+    /// Writes one store's changes as one transaction.
+    func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws
+
+    /// Runs `body` while nobody else works with what lies beneath.
+    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result
+}
+
+/// The source of a context that stands on a coordinator.
+final class CoordinatorSource: ContextSource {
+    private let coordinator: NSPersistentStoreCoordinator
+
+    init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+
+    var model: NSManagedObjectModel { coordinator.managedObjectModel }
+
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        try withLock {
+            var result: [NSManagedObjectID: RowSnapshot] = [:]
+            for (store, ids) in try byStore(ids) {
+                let rows = try store.operations.rows(for: ids)
+                if result.isEmpty { result = rows } else { result.merge(rows) { $1 } }
+            }
+            return result
+        }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try withLock {
+            var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+            for (store, ids) in try byStore(ids) {
+                let destinations = try store.operations.destinations(of: relationship, from: ids)
+                if result.isEmpty { result = destinations } else { result.merge(destinations) { $1 } }
+            }
+            return result
+        }
+    }
+
+    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try coordinator.store(for: entity) }
+
+    func obtainPermanentIDs(
+        for entities: [NSEntityDescription], in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID] {
+        try withLock { try store.operations.obtainPermanentIDs(for: entities) }
+    }
+
+    func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws {
+        try withLock { try store.operations.save(changes) }
+    }
+
+    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { try coordinator.withLock(body) }
+
+    // MARK: Stores of IDs
+
+    /// An ID made by another stack on the same store becomes one of this stack.
+    func localID(_ id: NSManagedObjectID) -> NSManagedObjectID {
+        guard !id.isTemporaryID, let key = id.rowKey else { return id }
+        if id.persistentStore?.persistentStoreCoordinator === coordinator { return id }
+        guard let store = store(identified: id.storeIdentifier), let name = id.entity.name,
+            let entity = model.entitiesByName[name]
+        else { return id }
+        return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: key.reference))
+    }
+
+    private func store(identified identifier: String) -> NSPersistentStore? {
+        coordinator.persistentStores.first { $0.identifier == identifier }
+    }
+
+    private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
+        let stores = coordinator.persistentStores
+        if stores.count == 1, let only = stores.first, let identifier = only.identifier {
+            let ours = ids.allSatisfy { !$0.isTemporaryID && $0.storeIdentifier == identifier }
+            if ours { return [(only, ids)] }
+        }
+        var groups: [(NSPersistentStore, [NSManagedObjectID])] = []
+        for (identifier, ids) in Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.storeIdentifier) {
+            guard let store = stores.first(where: { $0.identifier == identifier }) else {
+                throw CoreDataError.make(
+                    134060, "The store of '\(ids[0])' is not among those of the context's coordinator: add it first.")
+            }
+            groups.append((store, ids))
+        }
+        return groups
+    }
+}

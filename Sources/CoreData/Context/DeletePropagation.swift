@@ -1,0 +1,70 @@
+/// Applies the delete rules of what was deleted since the event began, and of what that deletes.
+///
+/// The deleted object keeps its own values: observers and a deny rule's check still see where it belonged; only the far
+/// ends forget it. It goes in waves: a wave's relationships, and then the rows of the far ends that must change, are read
+/// with one query each, however many objects were deleted.
+struct DeletePropagation {
+    let context: NSManagedObjectContext
+    private var visited: Set<ObjectIdentifier> = []
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    mutating func run() {
+        while true {
+            let wave = context.changes.pendingDeleted.all.filter {
+                $0.isDeleted && !$0.flags.contains(.inaccessible) && visited.insert(ObjectIdentifier($0)).inserted
+            }
+            if wave.isEmpty { return }
+            propagate(wave)
+        }
+    }
+
+    private func propagate(_ wave: [NSManagedObject]) {
+        prefetch(wave)
+        for object in wave {
+            for slot in object.layout.attributeCount..<object.layout.slots.count {
+                guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,
+                    let target = object.toOneTarget(slot)
+                else { continue }
+                apply(relationship, of: object, to: [target])
+            }
+            for (number, relationship) in object.layout.toManyRelationships.enumerated()
+            where Self.reachesDestinations(relationship) {
+                apply(relationship, of: object, to: object.toManyTargets(number))
+            }
+        }
+    }
+
+    private func apply(_ rule: NSRelationshipDescription, of object: NSManagedObject, to targets: [NSManagedObject]) {
+        switch rule.deleteRule {
+        case .cascadeDeleteRule: for target in targets where !target.isDeleted { context.delete(target) }
+        case .nullifyDeleteRule:
+            guard let inverse = rule.inverseRelationship else { return }
+            for target in targets where !target.isDeleted { InverseUpkeep.detach(object, from: target, inverse) }
+        case .denyDeleteRule, .noActionDeleteRule: break
+        }
+    }
+
+    private static func reachesDestinations(_ relationship: NSRelationshipDescription) -> Bool {
+        switch relationship.deleteRule {
+        case .cascadeDeleteRule: true
+        case .nullifyDeleteRule: relationship.inverseRelationship != nil
+        case .denyDeleteRule, .noActionDeleteRule: false
+        }
+    }
+
+    /// Reads everything that the wave is going to touch, in few queries. Where that fails, firing the single fault fails
+    /// again and says why.
+    private func prefetch(_ wave: [NSManagedObject]) {
+        let families = Dictionary(grouping: wave, by: { ObjectIdentifier($0.layout) })
+        for owners in families.values {
+            try? context.faults.fire(owners)
+            guard let layout = owners.first?.layout else { continue }
+            for (number, relationship) in layout.toManyRelationships.enumerated()
+            where Self.reachesDestinations(relationship) {
+                context.faults.load(owners, number: number)
+                try? context.faults.fire(owners.flatMap { $0.toManyState(number).contents })
+            }
+        }
+    }
+}

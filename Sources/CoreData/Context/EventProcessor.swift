@@ -1,0 +1,58 @@
+import Foundation
+
+/// Processes the changes of an event: propagates deletions, registers undo, posts objects-did-change.
+final class EventProcessor {
+    private unowned(unsafe) let context: NSManagedObjectContext
+    private var isProcessing = false
+    private var isScheduled = false
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    /// Lets the pending changes be processed at the end of the main queue's turn. Contexts of private queues process at
+    /// the end of each `perform` block.
+    func schedule() {
+        guard context.isOnMainQueue, !isScheduled, !isProcessing else { return }
+        isScheduled = true
+        let weakContext = UncheckedSendable(WeakContext(context: context))
+        DispatchQueue.main.async {
+            guard let context = weakContext.value.context else { return }
+            context.events.isScheduled = false
+            context.processPendingChanges()
+        }
+    }
+
+    private struct WeakContext {
+        weak var context: NSManagedObjectContext?
+    }
+
+    /// - Parameter propagatesDeletes: Whether delete rules are applied now.
+    func process(propagatesDeletes: Bool) {
+        guard !isProcessing, context.changes.hasPending else { return }
+        isProcessing = true
+        if propagatesDeletes, !context.undoRecorder.isApplying {
+            var propagation = DeletePropagation(context: context)
+            propagation.run()
+        }
+        let event = context.changes.beginPosting()
+        context.undoRecorder.record(event)
+        post(event)
+        context.changes.endPosting(event)
+        for object in event.deleted + event.vanished where object.flags.contains(.dropped) { context.letGo(object) }
+        isProcessing = false
+        if context.changes.hasPending { schedule() }
+    }
+
+    private func post(_ event: ChangeTracker.Event) {
+        guard !event.isEmpty else { return }
+        var info: [AnyHashable: Any] = [:]
+        func add(_ key: String, _ objects: [NSManagedObject]) {
+            if !objects.isEmpty { info[key] = Set(objects) }
+        }
+        add(NSInsertedObjectsKey, event.inserted)
+        add(NSUpdatedObjectsKey, event.updated)
+        add(NSDeletedObjectsKey, event.deleted)
+        add(NSRefreshedObjectsKey, event.refreshed)
+        NotificationCenter.default.post(
+            name: NSManagedObjectContext.didChangeObjectsNotification, object: context, userInfo: info)
+    }
+}

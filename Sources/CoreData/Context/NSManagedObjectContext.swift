@@ -1,0 +1,227 @@
+import Foundation
+
+/// A workspace: the objects that somebody works with, and their changes until they are saved.
+///
+/// A context belongs to its queue. Use it, and the objects that it hands out, only within `perform` and `performAndWait`;
+/// one of the main queue may be used directly on the main thread. Its plain settings may be set from anywhere before it is
+/// used.
+///
+/// The members are short and forward to collaborators with a state of their own: `registry` (one object for each row),
+/// `changes` (what is not saved), `events` (what happens at the end of each event), `faults`, `undoRecorder`,
+/// `savePipeline`, `refresher`, `fetchPipeline` and `merger`.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    // MARK: Collaborators
+
+    final let queue: ContextQueue
+    final private(set) lazy var registry = ObjectRegistry(context: self)
+    final private(set) lazy var changes = ChangeTracker(context: self)
+    final private(set) lazy var events = EventProcessor(context: self)
+    final private(set) lazy var faults = FaultFirer(context: self)
+    final private(set) lazy var undoRecorder = UndoRecorder(context: self)
+    final private(set) lazy var savePipeline = SavePipeline(context: self)
+    final private(set) lazy var refresher = Refresher(context: self)
+    final private(set) lazy var lifeCycle = ObjectLifeCycle(context: self)
+    /// Where rows come from and changes go to; `nil` without a coordinator.
+    final private(set) var source: (any ContextSource)?
+    /// Old destinations of relationships that hand-written accessors are changing.
+    final var manualChanges: [ManualChanges.Change: ManualChanges.Before] = [:]
+
+    // MARK: Making a context
+
+    /// A context of the main queue or of a queue of its own, without a coordinator yet.
+    public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
+        concurrencyType = ct
+        queue = ContextQueue(ct)
+    }
+
+    /// A context of the main queue or of a queue of its own, without a coordinator yet.
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
+
+    deinit { lifeCycle.abandonAll() }
+
+    public final let concurrencyType: NSManagedObjectContextConcurrencyType
+
+    /// Where the context reads and writes.
+    ///
+    /// - Precondition: It is set once; `nil` cannot be set.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        didSet {
+            guard let persistentStoreCoordinator else {
+                preconditionFailure("Cannot set a context's persistentStoreCoordinator to nil.")
+            }
+            ManagedObjectClasses.use(persistentStoreCoordinator.managedObjectModel)
+            source = CoordinatorSource(persistentStoreCoordinator)
+        }
+    }
+
+    // MARK: Settings
+
+    /// A name for logs and for the history of a store.
+    open var name: String?
+    /// Whoever makes the changes, for the history of a store.
+    open var transactionAuthor: String?
+    /// Anything that a program wants to keep with the context.
+    public final let userInfo = NSMutableDictionary()
+    /// What records changes to be undone; `nil`, the default, records none.
+    open var undoManager: UndoManager? { didSet { undoRecorder.managerChanged(from: oldValue) } }
+    /// How a save resolves conflicts with what others saved: an `NSMergePolicy`. The error policy by default.
+    open var mergePolicy: Any = NSMergePolicy.error
+    /// Whether deletions propagate at the end of each event, or only in a save. `true` by default.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether unchanged objects stay in memory as long as the context does. `false` by default.
+    open var retainsRegisteredObjects = false { didSet { registry.retainAll(retainsRegisteredObjects) } }
+    /// Whether a fault whose row is gone becomes a deleted object without values. `true` by default; otherwise firing
+    /// it stops the program.
+    open var shouldDeleteInaccessibleFaults = true
+    /// For how many seconds values that were read may be used again. There is no cache of rows between contexts: a
+    /// refresh always reads the store.
+    open var stalenessInterval: TimeInterval = -1
+    /// Whether saves of other contexts of the coordinator are merged into this one. `false` by default.
+    open var automaticallyMergesChangesFromParent = false
+
+    // MARK: Queue
+
+    /// Runs `block` on the context's queue, some time later, and then processes the pending changes.
+    open func perform(_ block: @escaping () -> Void) {
+        queue.async {
+            block()
+            self.processPendingChanges()
+        }
+    }
+
+    /// Runs `block` on the context's queue and waits for it: in place if the caller is there already.
+    open func performAndWait<Result, Failure: Error>(
+        _ block: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try queue.sync(block)
+    }
+
+    /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result.
+    open func perform<Result, Failure: Error>(
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        if schedule == .immediate, isOnQueue { return try block() }
+        let work = UncheckedSendable(block)
+        let outcome: UncheckedSendable<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
+            perform { continuation.resume(returning: UncheckedSendable(ContextQueue.catching(work.value))) }
+        }
+        return try outcome.value.get()
+    }
+
+    // MARK: Objects
+
+    /// Puts a new object into the context; it gets a temporary ID. A deleted object of the context is not deleted any more.
+    open func insert(_ object: NSManagedObject) { lifeCycle.insert(object) }
+
+    /// Marks an object to be deleted by the next save. An object that was never saved is forgotten.
+    open func delete(_ object: NSManagedObject) { lifeCycle.delete(object) }
+
+    /// The object of that ID, a fault if the context does not have it. Never reads: the row may not exist.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { registry.object(for: objectID) }
+
+    /// The object of that ID if the context has it. Never reads.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { registry.registered(objectID) }
+
+    /// The object of that ID with its values.
+    ///
+    /// - Throws: 133000 if the row does not exist or the object is deleted; what the store throws.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try lifeCycle.existingObject(objectID)
+    }
+
+    /// What becomes of a fault whose row is gone.
+    ///
+    /// - Returns: `true` to make it a deleted object without values, `false` to stop the program.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    /// Gives permanent IDs to new objects before they are saved. They are reserved in the store at once.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        try savePipeline.obtainPermanentIDs(for: objects)
+    }
+
+    /// Says in which store a new object shall be saved.
+    ///
+    /// - Precondition: The object was never saved.
+    open func assign(_ object: Any, to store: NSPersistentStore) { lifeCycle.assign(object, to: store) }
+
+    /// Makes the next save fail, or ask the merge policy, if somebody else changed the object, though it is not changed
+    /// here.
+    open func detectConflicts(for object: NSManagedObject) { savePipeline.lock(object) }
+
+    // MARK: State
+
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+    /// New objects that are not saved.
+    open var insertedObjects: Set<NSManagedObject> { changes.inserted.set }
+    /// Saved objects that were changed.
+    open var updatedObjects: Set<NSManagedObject> { changes.updated.set }
+    /// Saved objects that were deleted.
+    open var deletedObjects: Set<NSManagedObject> { changes.deleted.set }
+    /// Whether there is anything to save.
+    open var hasChanges: Bool { changes.hasChanges }
+
+    /// Ends the event: deletions propagate, undo is registered, objects-did-change is posted. Happens by itself at the
+    /// end of the main queue's turn, of each `perform` block, and before each fetch and save.
+    open func processPendingChanges() { events.process(propagatesDeletes: propagatesDeletesAtEndOfEvent) }
+
+    // MARK: Saving and taking back
+
+    /// Validates all changes and writes them, one transaction for each store.
+    ///
+    /// - Throws: validation errors (1550–1690, several as 1560), 133020 for conflicts that the merge policy did not
+    ///   resolve, 133010 for a relationship into another store, or what the store throws. Then nothing was written
+    ///   (with several stores see 134040), and the changes are all still there.
+    open func save() throws { try savePipeline.save() }
+
+    /// Drops all changes that are not saved, and what could be undone.
+    open func rollback() { refresher.rollback() }
+
+    /// Forgets all objects. Those that somebody still holds have no context any more.
+    open func reset() { refresher.reset() }
+
+    /// Reads an object anew: its changes stay on top of the new values, or are dropped and it becomes a fault.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        refresher.refresh([object], mergeChanges: flag)
+    }
+
+    /// Reads all objects anew; changes stay on top of the new values.
+    open func refreshAllObjects() { refresher.refresh(registry.all, mergeChanges: true) }
+
+    /// Takes back the last group of changes.
+    open func undo() { undoRecorder.undo() }
+
+    /// Takes back the last undo.
+    open func redo() { undoRecorder.redo() }
+
+    // MARK: For the framework's other parts
+
+    /// Whether the caller is where the context may be used.
+    final var isOnQueue: Bool { queue.isCurrent }
+    final var isOnMainQueue: Bool { queue.isMain }
+
+    @inline(__always)
+    final func requireQueue() {
+        if ConcurrencyChecking.isOn {
+            precondition(
+                isOnQueue, "A managed object context is used outside of its queue: wrap the use in perform(_:).")
+        }
+    }
+
+    final func scheduleProcessing() { events.schedule() }
+
+    /// The same row's ID with this stack's store and entity.
+    final func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { source?.localID(id) ?? id }
+
+    /// The class of an entity's objects.
+    final func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type { lifeCycle.objectClass(of: entity) }
+
+    /// The one entity of the context's model that has the class.
+    final func entity(for type: NSManagedObject.Type) -> NSEntityDescription { lifeCycle.entity(for: type) }
+
+    /// The object leaves the context.
+    final func letGo(_ object: NSManagedObject) { lifeCycle.letGo(object) }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// An object whose row somebody else changed or deleted since it was read.
+open class NSMergeConflict: NSObject {
+    public final let sourceObject: NSManagedObject
+    /// The row's version now; 0 if it is gone.
+    public final let newVersionNumber: Int
+    /// The version that the object's changes are based on.
+    public final let oldVersionNumber: Int
+    /// The values that the object's changes are based on.
+    public final let objectSnapshot: [String: Any]?
+    /// The values that this process last knew; the same, as there is no cache of rows between contexts.
+    public final let cachedSnapshot: [String: Any]?
+    /// The values that the store has now; `nil` if the row is gone.
+    public final let persistedSnapshot: [String: Any]?
+    /// The row that the store has now.
+    final let currentRow: RowSnapshot?
+
+    public init(
+        source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
+        cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?
+    ) {
+        sourceObject = srcObject
+        newVersionNumber = newvers
+        oldVersionNumber = oldvers
+        cachedSnapshot = cachesnap
+        persistedSnapshot = persnap
+        objectSnapshot = srcObject.snapshot.map { ChangedValues.dictionary(of: $0.values, srcObject.layout) }
+        currentRow = persnap.map { Self.row($0, srcObject.layout, version: Int64(newvers)) }
+    }
+
+    init(_ object: NSManagedObject, current: RowSnapshot?) {
+        let base = object.snapshot.map { ChangedValues.dictionary(of: $0.values, object.layout) }
+        sourceObject = object
+        newVersionNumber = Int(current?.version ?? 0)
+        oldVersionNumber = Int(object.snapshot?.version ?? 0)
+        objectSnapshot = base
+        cachedSnapshot = base
+        persistedSnapshot = current.map { ChangedValues.dictionary(of: $0.values, object.layout) }
+        currentRow = current
+    }
+
+    private static func row(_ values: [String: Any], _ layout: EntityLayout, version: Int64) -> RowSnapshot {
+        let slots = layout.slots.enumerated().map { slot, property in
+            let type = layout.attribute(at: slot)?.attributeType ?? .objectIDAttributeType
+            return AttributeCoercion.slotValue(values[property.name], type: type) ?? .null
+        }
+        return RowSnapshot(values: slots, version: version)
+    }
+
+    open override var description: String {
+        "NSMergeConflict for object '\(sourceObject.objectID)' with oldVersion = \(oldVersionNumber) and newVersion = "
+            + "\(newVersionNumber)"
+    }
+}

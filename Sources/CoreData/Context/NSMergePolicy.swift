@@ -1,0 +1,69 @@
+import Foundation
+
+/// How a save resolves conflicts, as a number.
+public enum NSMergePolicyType: UInt, Sendable {
+    case errorMergePolicyType = 0
+    case mergeByPropertyStoreTrumpMergePolicyType = 1
+    case mergeByPropertyObjectTrumpMergePolicyType = 2
+    case overwriteMergePolicyType = 3
+    case rollbackMergePolicyType = 4
+}
+
+/// How a save resolves conflicts with what others saved since.
+///
+/// | policy | a row changed by both | a row that others deleted |
+/// |---|---|---|
+/// | `error` | the save throws 133020 | the save throws 133020 |
+/// | `mergeByPropertyStoreTrump` | the store's value wins where both changed | the object is dropped |
+/// | `mergeByPropertyObjectTrump` | the object's value wins where both changed | the row is written again |
+/// | `overwrite` | the whole object is written | the row is written again |
+/// | `rollback` | the object's changes are dropped | the object is dropped |
+///
+/// An object that is deleted here and was changed by others stays deleted under object trump and overwrite; under the
+/// other two it comes back with the store's values.
+open class NSMergePolicy: NSObject, @unchecked Sendable {
+    public final let mergeType: NSMergePolicyType
+
+    /// A policy of the given kind. A subclass chooses the kind that does what it leaves to `super`.
+    public init(merge ty: NSMergePolicyType) { mergeType = ty }
+
+    public class var error: NSMergePolicy { shared(.errorMergePolicyType) }
+    public class var mergeByPropertyStoreTrump: NSMergePolicy { shared(.mergeByPropertyStoreTrumpMergePolicyType) }
+    public class var mergeByPropertyObjectTrump: NSMergePolicy { shared(.mergeByPropertyObjectTrumpMergePolicyType) }
+    public class var overwrite: NSMergePolicy { shared(.overwriteMergePolicyType) }
+    public class var rollback: NSMergePolicy { shared(.rollbackMergePolicyType) }
+
+    private static let allShared = (0...4).compactMap(NSMergePolicyType.init(rawValue:)).map(NSMergePolicy.init(merge:))
+    private static func shared(_ type: NSMergePolicyType) -> NSMergePolicy { allShared[Int(type.rawValue)] }
+
+    /// Resolves the conflicts of a save. Called on the context's queue; the save is tried again afterwards.
+    ///
+    /// - Throws: when the conflicts are not resolved; the save throws the same.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        try resolve(optimisticLockingConflicts: list.compactMap { $0 as? NSMergeConflict })
+    }
+
+    /// Resolves conflicts over rows that others changed or deleted. Overriders may change the source objects, and call
+    /// `super` for what the policy's kind does.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        guard mergeType != .errorMergePolicyType else { throw Self.unresolved(list) }
+        for conflict in list { ConflictResolution(conflict: conflict, type: mergeType).apply() }
+    }
+
+    static func unresolved(_ conflicts: [NSMergeConflict]) -> NSError {
+        let names = conflicts.prefix(3).map { "'\($0.sourceObject.objectID)'" }.joined(separator: ", ")
+        return CoreDataError.make(
+            133020, "Could not merge changes.",
+            userInfo: [
+                NSPersistentStoreSaveConflictsErrorKey: conflicts,
+                "reason": "\(conflicts.count) objects were changed by somebody else since they were read: \(names). "
+                    + "Refresh them, or set another merge policy.",
+            ])
+    }
+}
+
+public let NSErrorMergePolicy: NSMergePolicy = NSMergePolicy.error
+public let NSMergeByPropertyStoreTrumpMergePolicy: NSMergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+public let NSMergeByPropertyObjectTrumpMergePolicy: NSMergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+public let NSOverwriteMergePolicy: NSMergePolicy = NSMergePolicy.overwrite
+public let NSRollbackMergePolicy: NSMergePolicy = NSMergePolicy.rollback

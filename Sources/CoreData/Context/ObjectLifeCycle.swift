@@ -1,0 +1,123 @@
+import Foundation
+
+/// How objects come into a context and leave it.
+final class ObjectLifeCycle {
+    private unowned(unsafe) let context: NSManagedObjectContext
+    private var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+    private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Coming
+
+    func insert(_ object: NSManagedObject) {
+        if object.managedObjectContext === context {
+            if object.isDeleted { context.changes.noteRevival(object) }
+            return
+        }
+        precondition(
+            object.managedObjectContext == nil, "The object '\(object.objectID)' is already in another context.")
+        let entity = object.layout.entity
+        precondition(!entity.isAbstract, "Cannot insert an object of the abstract entity '\(entity.name ?? "")'.")
+        object.managedObjectContext = context
+        context.registry.register(object, object.objectID)
+        context.changes.noteInsertion(object)
+        guard !object.flags.contains(.awoken) else { return }
+        object.flags.formUnion([.awoken, .awakeningFromInsert])
+        object.awakeFromInsert()
+        object.flags.remove(.awakeningFromInsert)
+    }
+
+    func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {
+        let object = context.registry.object(for: id)
+        if object.isFault { try context.faults.fire([object]) }
+        guard !object.isDeleted, !object.flags.contains(.inaccessible), !(id.isTemporaryID && object.isFault) else {
+            throw CoreDataError.make(
+                133000, "There is no object with the ID '\(id)': it was deleted, or never saved.",
+                userInfo: [NSAffectedObjectsErrorKey: [object]])
+        }
+        return object
+    }
+
+    // MARK: Leaving
+
+    func delete(_ object: NSManagedObject) {
+        precondition(
+            object.managedObjectContext === context,
+            "An NSManagedObjectContext cannot delete objects in other contexts.")
+        if object.isFault { object.fire() }
+        object.prepareForDeletion()
+        if !object.isDeleted { context.changes.noteDeletion(object) }
+    }
+
+    /// The object leaves the context for good; its values stay readable.
+    func letGo(_ object: NSManagedObject) {
+        context.changes.forget(object)
+        context.registry.unregister(object)
+        object.managedObjectContext = nil
+    }
+
+    /// The context goes away: its objects do without it.
+    func abandonAll() {
+        for object in context.registry.all {
+            object.managedObjectContext = nil
+            object.relations = []
+            object.baseline = nil
+        }
+    }
+
+    func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object.managedObjectContext === context else {
+            preconditionFailure("Only an object of the context can be assigned to a store.")
+        }
+        precondition(
+            object.objectID.isTemporaryID, "Can't reassign an object to a different store once it has been saved.")
+        context.registry.unregister(object)
+        let id = NSManagedObjectID(temporaryFor: object.layout.entity, store: store)
+        object.identifier = id
+        context.registry.register(object, id)
+    }
+
+    // MARK: Classes and entities
+
+    func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        if let known = classes[ObjectIdentifier(entity)] { return known }
+        let found = ManagedObjectClasses.objectClass(of: entity)
+        if found != NSManagedObject.self || entity.managedObjectClassName == "NSManagedObject" {
+            classes[ObjectIdentifier(entity)] = found
+        }
+        return found
+    }
+
+    func entity(for type: NSManagedObject.Type) -> NSEntityDescription {
+        if let known = entities[ObjectIdentifier(type)] { return known }
+        guard let model = context.source?.model, let found = ManagedObjectClasses.entity(of: type, in: model) else {
+            preconditionFailure("No entity of the context's model has the class '\(type)'.")
+        }
+        entities[ObjectIdentifier(type)] = found
+        classes[ObjectIdentifier(found)] = type
+        return found
+    }
+}
+
+extension NSEntityDescription {
+    /// The entity of that name in the model of the context's coordinator.
+    public class func entity(
+        forEntityName entityName: String, in context: NSManagedObjectContext
+    ) -> NSEntityDescription? {
+        context.source?.model.entitiesByName[entityName]
+    }
+
+    /// A new object of the entity of that name, of the class that the model names, inserted into the context.
+    ///
+    /// - Precondition: The model of the context's coordinator has the entity.
+    public class func insertNewObject(
+        forEntityName entityName: String, into context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            preconditionFailure(
+                "+entityForEntityName: could not locate an entity named '\(entityName)' in this model.")
+        }
+        return context.objectClass(of: entity).init(entity: entity, insertInto: context)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// What happens once stores have committed: objects take over their new rows, hooks are called, the news is posted.
+struct SaveCompletion {
+    let context: NSManagedObjectContext
+
+    func finish(_ plans: [StorePlan], locked: [NSManagedObject]) {
+        let saved = settle(plans)
+        for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
+        post(saved)
+        for object in saved.deleted { context.letGo(object) }
+    }
+
+    private struct Saved {
+        var inserted: [NSManagedObject] = []
+        var updated: [NSManagedObject] = []
+        var deleted: [NSManagedObject] = []
+    }
+
+    // MARK: Objects
+
+    /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
+    private func settle(_ plans: [StorePlan]) -> Saved {
+        var saved = Saved()
+        for plan in plans {
+            for (object, row) in plan.written { adopt(row, object) }
+            for object in plan.objects {
+                if object.flags.contains(.inserted) {
+                    saved.inserted.append(object)
+                    object.flags.insert(.stored)
+                } else if object.flags.contains(.deleted) {
+                    saved.deleted.append(object)
+                    object.flags.remove(.stored)
+                } else {
+                    saved.updated.append(object)
+                }
+                for (_, state) in object.touchedToMany { state.commit() }
+                context.changes.settle(object)
+            }
+        }
+        return saved
+    }
+
+    private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
+        let traits = object.layout.traits
+        let keepsTransient =
+            traits.hasTransient && !object.values.isEmpty
+            && object.values.indices.contains { traits.isTransient[$0] && !object.values[$0].isNull }
+        if keepsTransient {
+            var values = row.values
+            for slot in values.indices where traits.isTransient[slot] { values[slot] = object.values[slot] }
+            object.values = values
+        } else {
+            object.values = []
+        }
+        object.snapshot = row
+    }
+
+    // MARK: News
+
+    private func post(_ saved: Saved) {
+        let center = NotificationCenter.default
+        center.post(
+            name: NSManagedObjectContext.didSaveObjectsNotification, object: context,
+            userInfo: [
+                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
+                NSDeletedObjectsKey: Set(saved.deleted),
+            ])
+        center.post(
+            name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
+            userInfo: [
+                NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
+                NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)),
+            ])
+    }
+}

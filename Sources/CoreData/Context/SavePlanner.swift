@@ -1,0 +1,216 @@
+import Foundation
+
+/// What a save writes to one store, and which objects it settles.
+struct StorePlan {
+    let store: NSPersistentStore
+    var changes: StoreChangeSet
+    /// The objects whose changes are in the plan.
+    var objects: [NSManagedObject] = []
+    /// Rows as they will stand after the commit, of objects that are written.
+    var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+}
+
+/// Turns the unsaved changes into one change set for each store. Reads; changes nothing.
+///
+/// A relationship is written once, whatever ends changed: a to-one relationship as the slot of its row; a to-many
+/// relationship whose inverse is to-one as the slots of its destinations, whose rows also carry the positions of an
+/// ordered one; any other as changes of pairs, from the end whose entity and name come first.
+struct SavePlanner {
+    let context: NSManagedObjectContext
+    let locked: [NSManagedObject]
+
+    private var plans: [StorePlan] = []
+    private var planOfStore: [String: Int] = [:]
+    /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
+    private var positions: [ObjectIdentifier: [Int: Int]] = [:]
+    private var positioned: [NSManagedObject] = []
+
+    init(context: NSManagedObjectContext, locked: [NSManagedObject]) {
+        self.context = context
+        self.locked = locked
+    }
+
+    func makePlans() throws -> [StorePlan] {
+        var planner = self
+        try planner.build()
+        return planner.plans
+    }
+
+    private mutating func build() throws {
+        let inserted = context.changes.inserted.all
+        let updated = context.changes.updated.all
+        let deleted = context.changes.deleted.all
+        for object in inserted + updated { collectPositions(of: object) }
+        for object in inserted { try addInsert(object) }
+        for object in updated { try addUpdate(object) }
+        try addPositionedOnly()
+        for object in deleted { try addDelete(object) }
+        for object in inserted + updated { try addPairs(of: object) }
+        for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
+    }
+
+    // MARK: Rows
+
+    private mutating func addInsert(_ object: NSManagedObject) throws {
+        let plan = try planIndex(of: object)
+        let values = try rowValues(of: object, plan)
+        plans[plan].objects.append(object)
+        plans[plan].written.append((object, RowSnapshot(values: values, version: 1)))
+        plans[plan].changes.inserted.append(
+            StoreRowChange(
+                id: object.objectID, values: values, changedSlots: Array(values.indices),
+                changedToMany: ChangedValues.changedToMany(of: object), baseVersion: 0,
+                orderedPositions: positions[ObjectIdentifier(object)] ?? [:]))
+    }
+
+    private mutating func addUpdate(_ object: NSManagedObject) throws {
+        let plan = try planIndex(of: object)
+        plans[plan].objects.append(object)
+        let slots = ChangedValues.changedSlots(of: object)
+        let toMany = ChangedValues.changedToMany(of: object)
+        let places = positions[ObjectIdentifier(object)] ?? [:]
+        guard !slots.isEmpty || !toMany.isEmpty || !places.isEmpty else { return }
+        try addWrite(object, slots, toMany, places, plan)
+    }
+
+    private mutating func addWrite(
+        _ object: NSManagedObject, _ slots: [Int], _ toMany: [Int], _ places: [Int: Int], _ plan: Int
+    ) throws {
+        let values = try rowValues(of: object, plan)
+        let version = object.snapshot?.version ?? 0
+        plans[plan].written.append((object, RowSnapshot(values: values, version: version + 1)))
+        plans[plan].changes.updated.append(
+            StoreRowChange(
+                id: object.objectID, values: values, changedSlots: slots, changedToMany: toMany, baseVersion: version,
+                orderedPositions: places))
+    }
+
+    /// Destinations that did not change themselves, but their place in somebody's list.
+    private mutating func addPositionedOnly() throws {
+        let others = positioned.filter { $0.flags.isDisjoint(with: .unsaved) }
+        try context.faults.fetchRows(of: others.filter { $0.snapshot == nil })
+        for object in others where object.snapshot != nil {
+            let plan = try planIndex(of: object)
+            try addWrite(object, [], [], positions[ObjectIdentifier(object)] ?? [:], plan)
+        }
+    }
+
+    private mutating func addDelete(_ object: NSManagedObject) throws {
+        let plan = try planIndex(of: object)
+        plans[plan].objects.append(object)
+        // The row of an inaccessible object is gone already.
+        guard !object.flags.contains(.inaccessible) else { return }
+        plans[plan].changes.deleted.append(bare(object))
+    }
+
+    private mutating func addLocked(_ object: NSManagedObject) throws {
+        guard object.managedObjectContext === context, object.snapshot != nil else { return }
+        let plan = try planIndex(of: object)
+        plans[plan].changes.locked.append(bare(object))
+    }
+
+    private func bare(_ object: NSManagedObject) -> StoreRowChange {
+        StoreRowChange(
+            id: object.objectID, values: [], changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
+    }
+
+    /// The row as it shall be: transient values left out, temporary IDs replaced.
+    private func rowValues(of object: NSManagedObject, _ plan: Int) throws -> [SlotValue] {
+        var values = object.values.isEmpty ? object.snapshot?.values ?? [] : object.values
+        let traits = object.layout.traits
+        if traits.hasTransient {
+            for slot in values.indices where traits.isTransient[slot] { values[slot] = .null }
+        }
+        for slot in object.layout.attributeCount..<values.count {
+            guard case .reference(let id) = values[slot] else { continue }
+            let current = try destination(id, of: object, object.layout.slots[slot], plan)
+            if current !== id { values[slot] = current.map(SlotValue.reference) ?? .null }
+        }
+        return values
+    }
+
+    /// The present ID of a destination, which must be in the same store.
+    private func destination(
+        _ id: NSManagedObjectID, of object: NSManagedObject, _ property: NSPropertyDescription, _ plan: Int
+    ) throws -> NSManagedObjectID? {
+        let current = id.isTemporaryID ? context.registry.registered(id)?.objectID : id
+        guard let current, !current.isTemporaryID else { return nil }
+        guard current.storeIdentifier == plans[plan].store.identifier else {
+            throw CoreDataError.make(
+                133010,
+                "The relationship '\(property.name)' of '\(object.objectID)' leads to another store, to '\(current)': "
+                    + "objects of different stores cannot be related.",
+                userInfo: [NSAffectedObjectsErrorKey: [object]])
+        }
+        return current
+    }
+
+    // MARK: Ordered lists
+
+    /// Gives the members of changed ordered lists their places, as Apple spaces them. What is only taken out leaves the
+    /// other places alone.
+    private mutating func collectPositions(of owner: NSManagedObject) {
+        for (number, state) in owner.touchedToMany where state.isOrdered && state.hasChanges {
+            guard let inverse = owner.layout.toManyRelationships[number].inverseRelationship, !inverse.isToMany else {
+                continue
+            }
+            let state = owner.loadedToManyState(number)
+            let kept = state.committedContents.filter { state.contains($0) }
+            if state.added.isEmpty, kept.elementsEqual(state.contents, by: ===) { continue }
+            for (index, member) in state.contents.enumerated() {
+                guard case .toOne(let slot) = member.layout.place(of: inverse.name) else { continue }
+                if positions[ObjectIdentifier(member)] == nil { positioned.append(member) }
+                positions[ObjectIdentifier(member), default: [:]][slot] = Self.position(index)
+            }
+        }
+    }
+
+    static func position(_ index: Int) -> Int { 2048 + 1024 * index }
+
+    // MARK: Pairs
+
+    private mutating func addPairs(of owner: NSManagedObject) throws {
+        for (number, state) in owner.touchedToMany where state.hasChanges {
+            let relationship = owner.layout.toManyRelationships[number]
+            if let inverse = relationship.inverseRelationship, !inverse.isToMany { continue }
+            guard !relationship.isTransient else { continue }
+            let writesPairs = Self.writesPairs(relationship)
+            guard writesPairs || state.isOrdered else { continue }
+            let plan = try planIndex(of: owner)
+            func ids(_ objects: some Sequence<NSManagedObject>) throws -> [NSManagedObjectID] {
+                try objects.compactMap { try destination($0.objectID, of: owner, relationship, plan) }
+            }
+            plans[plan].changes.toMany.append(
+                StoreToManyChange(
+                    relationship: relationship, owner: owner.objectID,
+                    added: writesPairs ? try ids(state.added) : [],
+                    removed: writesPairs ? try ids(state.removed.filter { !$0.isDeleted }) : [],
+                    order: state.isOrdered ? try ids(owner.loadedToManyState(number).contents) : nil))
+        }
+    }
+
+    /// Whether this end of a many-to-many relationship is the one that writes the pairs.
+    private static func writesPairs(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
+        func key(_ end: NSRelationshipDescription) -> (String, String) { (end.entity.name ?? "", end.name) }
+        return key(relationship) <= key(inverse)
+    }
+
+    // MARK: Stores
+
+    private mutating func planIndex(of object: NSManagedObject) throws -> Int {
+        let identifier = object.objectID.storeIdentifier
+        if let known = planOfStore[identifier] { return known }
+        guard let store = context.localID(object.objectID).persistentStore else {
+            throw CoreDataError.make(
+                134030, "The store of '\(object.objectID)' was removed: its changes cannot be saved.",
+                userInfo: [NSAffectedObjectsErrorKey: [object]])
+        }
+        var changes = StoreChangeSet()
+        changes.author = context.transactionAuthor
+        changes.contextName = context.name
+        plans.append(StorePlan(store: store, changes: changes))
+        planOfStore[identifier] = plans.count - 1
+        return plans.count - 1
+    }
+}

@@ -1,0 +1,136 @@
+/// Registers each event's changes with the undo manager, and applies them backwards.
+///
+/// An event is recorded as the difference of each touched object, both ends of relationships included, so that taking it
+/// back restores values and contents as they were, without hooks and without delete rules. What that changes is an event
+/// again, and recorded: that is how redo comes about.
+final class UndoRecorder {
+    private unowned(unsafe) let context: NSManagedObjectContext
+    /// Whether an undo or redo is being applied.
+    private(set) var isApplying = false
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Steps
+
+    /// What one event did to one object.
+    private struct Step {
+        enum Presence {
+            case unchanged
+            case came
+            case went
+        }
+
+        let object: NSManagedObject
+        let presence: Presence
+        /// The changed slots and their old values.
+        let slots: [(slot: Int, old: SlotValue)]
+        let toMany: [ToManyStep]
+    }
+
+    private struct ToManyStep {
+        let number: Int
+        let added: Set<NSManagedObject>
+        let removed: Set<NSManagedObject>
+        let oldOrder: [NSManagedObject]?
+    }
+
+    // MARK: Recording
+
+    /// Registers an event that is being posted.
+    func record(_ event: ChangeTracker.Event) {
+        guard let manager = context.undoManager, manager.isUndoRegistrationEnabled else { return }
+        var steps: [Step] = []
+        for object in event.inserted { steps.append(step(object, .came)) }
+        for object in event.updated { steps.append(step(object, .unchanged)) }
+        for object in event.deleted { steps.append(step(object, .went)) }
+        steps.removeAll { $0.presence == .unchanged && $0.slots.isEmpty && $0.toMany.isEmpty }
+        guard !steps.isEmpty else { return }
+        // Each event is a group of its own, whatever else is grouped by event.
+        manager.closeAutomaticGroup()
+        manager.beginUndoGrouping()
+        manager.registerUndo(withTarget: self) { $0.takeBack(steps) }
+        manager.endUndoGrouping()
+    }
+
+    private func step(_ object: NSManagedObject, _ presence: Step.Presence) -> Step {
+        var slots: [(slot: Int, old: SlotValue)] = []
+        if let before = object.baseline?.allValues {
+            for slot in before.indices where before[slot] != object.currentValue(slot) {
+                slots.append((slot, before[slot]))
+            }
+        }
+        guard presence != .came else { return Step(object: object, presence: presence, slots: slots, toMany: []) }
+        let toMany = object.touchedToMany.compactMap { number, state -> ToManyStep? in
+            guard state.hasEventChanges else { return nil }
+            return ToManyStep(
+                number: number, added: state.eventAdded, removed: state.eventRemoved, oldOrder: state.eventOrder)
+        }
+        return Step(object: object, presence: presence, slots: slots, toMany: toMany)
+    }
+
+    // MARK: Applying
+
+    private func takeBack(_ steps: [Step]) {
+        let wasApplying = isApplying
+        isApplying = true
+        for step in steps.reversed() {
+            takeBackValues(step)
+            switch step.presence {
+            case .unchanged: break
+            case .came: context.changes.noteDeletion(step.object)
+            case .went: revive(step.object)
+            }
+        }
+        for step in steps { step.object.awake(fromSnapshotEvents: Self.kind(step.presence)) }
+        context.processPendingChanges()
+        isApplying = wasApplying
+    }
+
+    private func takeBackValues(_ step: Step) {
+        let object = step.object
+        guard !step.slots.isEmpty || !step.toMany.isEmpty else { return }
+        object.willChange()
+        for (slot, old) in step.slots { object.write(old, slot: slot) }
+        for change in step.toMany {
+            let state = object.toManyState(change.number)
+            for member in change.added { state.remove(member) }
+            for member in change.removed { state.insert(member) }
+            if let oldOrder = change.oldOrder, state.isLoaded { state.reorder(oldOrder) }
+        }
+    }
+
+    private func revive(_ object: NSManagedObject) {
+        if object.managedObjectContext == nil {
+            object.managedObjectContext = context
+            context.registry.register(object, object.objectID)
+        }
+        context.changes.noteRevival(object)
+    }
+
+    private static func kind(_ presence: Step.Presence) -> NSSnapshotEventType {
+        switch presence {
+        case .unchanged: .undoUpdate
+        case .came: .undoInsertion
+        case .went: .undoDeletion
+        }
+    }
+
+    // MARK: The context's undo and redo
+
+    func undo() {
+        context.processPendingChanges()
+        context.undoManager?.undo()
+    }
+
+    func redo() {
+        context.processPendingChanges()
+        context.undoManager?.redo()
+    }
+
+    func managerChanged(from old: UndoManager?) {
+        if old !== context.undoManager { old?.removeAllActions(withTarget: self) }
+    }
+
+    /// Forgets everything that could be undone.
+    func forgetAll() { context.undoManager?.removeAllActions(withTarget: self) }
+}

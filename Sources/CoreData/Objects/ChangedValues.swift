@@ -1,0 +1,110 @@
+import Foundation
+
+/// How an object differs from what was saved and from what it was when the current event began.
+enum ChangedValues {
+    /// The slots whose values are saved and differ from the saved row.
+    static func changedSlots(of object: NSManagedObject) -> [Int] {
+        guard !object.values.isEmpty, let snapshot = object.snapshot else { return [] }
+        let isTransient = object.layout.traits.isTransient
+        return object.values.indices.filter { slot in
+            !isTransient[slot] && !same(object.values[slot], snapshot.values[slot], object)
+        }
+    }
+
+    /// The numbers of the to-many relationships that differ from the saved ones.
+    static func changedToMany(of object: NSManagedObject) -> [Int] {
+        object.touchedToMany.filter { number, state in
+            state.hasChanges && !object.layout.toManyRelationships[number].isTransient
+        }.map(\.number)
+    }
+
+    static func differsFromSaved(_ object: NSManagedObject) -> Bool {
+        !changedSlots(of: object).isEmpty || !changedToMany(of: object).isEmpty
+    }
+
+    /// Equality of slot values, where an object's temporary and permanent IDs are the same.
+    static func same(_ left: SlotValue, _ right: SlotValue, _ object: NSManagedObject) -> Bool {
+        if left == right { return true }
+        guard case .reference(let leftID) = left, case .reference(let rightID) = right,
+            leftID.isTemporaryID != rightID.isTemporaryID, let registry = object.managedObjectContext?.registry
+        else { return false }
+        let known = registry.registered(leftID)
+        return known != nil && known === registry.registered(rightID)
+    }
+
+    // MARK: As dictionaries
+
+    static func sinceSave(of object: NSManagedObject) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for slot in changedSlots(of: object) {
+            result[object.layout.slots[slot].name] = present(object.values[slot], slot, object)
+        }
+        for number in changedToMany(of: object) {
+            result[object.layout.toManyRelationships[number].name] = KeyValueAccess.collection(
+                of: object, number: number)
+        }
+        return result
+    }
+
+    static func sinceEvent(of object: NSManagedObject) -> [String: Any] {
+        var result: [String: Any] = [:]
+        let before: [SlotValue]
+        if let baseline = object.baseline {
+            before = baseline.allValues
+        } else if !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) {
+            before = object.snapshot?.values ?? []
+        } else {
+            before = []
+        }
+        if !before.isEmpty, !object.values.isEmpty || object.baseline != nil {
+            for slot in before.indices where !same(object.currentValue(slot), before[slot], object) {
+                result[object.layout.slots[slot].name] = present(before[slot], slot, object)
+            }
+        }
+        for (number, state) in object.touchedToMany where state.hasEventChanges {
+            let members: [NSManagedObject] =
+                state.eventOrder
+                ?? Array(state.memberSet.subtracting(state.eventAdded).union(state.eventRemoved))
+            result[object.layout.toManyRelationships[number].name] =
+                state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+        }
+        return result
+    }
+
+    static func committed(of object: NSManagedObject, _ keys: [String]?) -> [String: Any] {
+        object.fireIfNeeded()
+        var result: [String: Any] = [:]
+        for slot in object.layout.slots.indices {
+            let property = object.layout.slots[slot]
+            guard !property.isTransient, keys?.contains(property.name) ?? true, let snapshot = object.snapshot else {
+                continue
+            }
+            result[property.name] = present(snapshot.values[slot], slot, object)
+        }
+        for (number, relationship) in object.layout.toManyRelationships.enumerated() {
+            guard !relationship.isTransient, keys?.contains(relationship.name) ?? true else { continue }
+            if keys == nil, object.relationshipIsFault(relationship.name) { continue }
+            let members = object.loadedToManyState(number).committedContents
+            result[relationship.name] = relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
+        }
+        return result
+    }
+
+    /// The values of a row as a dictionary: attributes and, for to-one relationships, IDs; `NSNull` for `nil`.
+    static func dictionary(of row: [SlotValue], _ layout: EntityLayout) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for (slot, value) in row.enumerated() where !layout.slots[slot].isTransient {
+            let type = layout.attribute(at: slot)?.attributeType ?? .objectIDAttributeType
+            result[layout.slots[slot].name] = AttributeCoercion.value(value, type: type) ?? NSNull()
+        }
+        return result
+    }
+
+    private static func present(_ value: SlotValue, _ slot: Int, _ object: NSManagedObject) -> Any {
+        if let attribute = object.layout.attribute(at: slot) {
+            return AttributeCoercion.value(value, type: attribute.attributeType) ?? NSNull()
+        }
+        guard case .reference(let id) = value else { return NSNull() }
+        return object.managedObjectContext?.registry.object(for: id) ?? NSNull()
+    }
+}

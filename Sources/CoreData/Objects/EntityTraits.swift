@@ -1,0 +1,40 @@
+import Foundation
+
+/// What objects need to know of their entity, worked out once and kept with its layout.
+final class EntityTraits: @unchecked Sendable {
+    /// The row of a new object: the default values, version 0.
+    let startingRow: RowSnapshot
+    /// For each slot whether its value lives in memory only.
+    let isTransient: [Bool]
+    let hasTransient: Bool
+    /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
+    let toOneCount: Int
+    let relationCount: Int
+    /// The checks that a save makes of each property.
+    let rules: [PropertyRule]
+
+    init(_ layout: EntityLayout) {
+        startingRow = RowSnapshot(values: layout.slots.map(Self.startingValue), version: 0)
+        isTransient = layout.slots.map(\.isTransient)
+        hasTransient = isTransient.contains(true)
+        toOneCount = layout.slots.count - layout.attributeCount
+        relationCount = toOneCount + layout.toManyRelationships.count
+        rules = PropertyRule.rules(of: layout)
+    }
+
+    private static func startingValue(of property: NSPropertyDescription) -> SlotValue {
+        guard let attribute = property as? NSAttributeDescription, let value = attribute.defaultValue else {
+            return .null
+        }
+        return AttributeCoercion.slotValue(value, for: attribute) ?? .null
+    }
+}
+
+extension EntityLayout {
+    /// Made at the first use, on any thread.
+    var traits: EntityTraits {
+        let known = attachment.load() ?? attachment.storeIfNil(EntityTraits(self))
+        // Nothing else is ever attached.
+        return unsafeDowncast(known, to: EntityTraits.self)
+    }
+}

@@ -1,0 +1,17 @@
+/// What an object was when the current event first changed it: for `changedValuesForCurrentEvent()` and for undo.
+final class EventBaseline {
+    /// The event's number in its context.
+    let event: UInt64
+    /// The object's own values then; empty when they were those of the snapshot.
+    let values: [SlotValue]
+    let snapshot: RowSnapshot?
+
+    init(event: UInt64, values: [SlotValue], snapshot: RowSnapshot?) {
+        self.event = event
+        self.values = values
+        self.snapshot = snapshot
+    }
+
+    /// All values as they were.
+    var allValues: [SlotValue] { values.isEmpty ? snapshot?.values ?? [] : values }
+}

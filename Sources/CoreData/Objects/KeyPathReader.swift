@@ -1,0 +1,131 @@
+import Foundation
+
+/// Reads paths of keys such as `homeVenue.name`, `teams.@count` and `teams.@avg.wins`.
+///
+/// A key applied to a collection gives the values of its members, those that are `nil` left out.
+enum KeyPathReader {
+    static func value(of object: Any?, at keyPath: String) -> Any? {
+        guard keyPath.contains(".") || keyPath.hasPrefix("@") else { return value(of: object, for: keyPath) }
+        return value(of: object, at: keyPath.split(separator: ".").map(String.init)[...])
+    }
+
+    static func value(of object: Any?, at keys: ArraySlice<String>) -> Any? {
+        var current = object
+        var rest = keys
+        while let key = rest.first {
+            guard let value = current else { return nil }
+            rest = rest.dropFirst()
+            if key.hasPrefix("@") {
+                guard let members = members(of: value) else { return nil }
+                return CollectionOperator.apply(key, to: members, rest)
+            }
+            current = self.value(of: value, for: key)
+        }
+        return current
+    }
+
+    /// The value of one key of an object, a dictionary, or of each member of a collection.
+    static func value(of object: Any?, for key: String) -> Any? {
+        switch object {
+        case nil: return nil
+        case let object as NSManagedObject: return object.value(forKey: key)
+        case let dictionary as [AnyHashable: Any]: return dictionary[key]
+        case let object?:
+            if key == "self" || key == "SELF" { return object }
+            if let members = members(of: object) {
+                let values = members.compactMap { value(of: $0, for: key) }
+                return object is NSSet || object is Set<AnyHashable> ? NSSet(array: values) : values as Any
+            }
+            if key == "length", let text = object as? String { return NSNumber(value: text.utf16.count) }
+            if key == "length", let data = object as? Data { return NSNumber(value: data.count) }
+            return nil
+        }
+    }
+
+    /// The members of a collection in its order; `nil` for what is none.
+    static func members(of value: Any) -> [Any]? {
+        switch value {
+        case let set as NSSet: set.allObjects
+        case let ordered as NSOrderedSet: ordered.array
+        case let list as [Any]: list
+        case let set as Set<AnyHashable>: set.map(\.base)
+        default: nil
+        }
+    }
+}
+
+/// The operators of key paths that turn a collection into one value or another collection.
+enum CollectionOperator {
+    static func apply(_ name: String, to members: [Any], _ rest: ArraySlice<String>) -> Any? {
+        switch name {
+        case "@count": return NSNumber(value: members.count)
+        case "@sum": return NSDecimalSum.of(numbers(members, rest)).value
+        case "@avg": return NSDecimalSum.of(numbers(members, rest)).average
+        case "@min": return values(members, rest).min { isLess($0, $1) }
+        case "@max": return values(members, rest).max { isLess($0, $1) }
+        case "@unionOfObjects", "@unionOfArrays", "@unionOfSets": return flattened(name, values(members, rest))
+        case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
+            return distinct(flattened(name, values(members, rest)))
+        default: preconditionFailure("The key path operator \(name) is not known.")
+        }
+    }
+
+    private static func values(_ members: [Any], _ rest: ArraySlice<String>) -> [Any] {
+        rest.isEmpty ? members : members.compactMap { KeyPathReader.value(of: $0, at: rest) }
+    }
+
+    private static func numbers(_ members: [Any], _ rest: ArraySlice<String>) -> [NSNumber] {
+        values(members, rest).compactMap { $0 as? NSNumber }
+    }
+
+    private static func flattened(_ name: String, _ values: [Any]) -> [Any] {
+        guard name.hasSuffix("Arrays") || name.hasSuffix("Sets") else { return values }
+        return values.flatMap { KeyPathReader.members(of: $0) ?? [$0] }
+    }
+
+    private static func distinct(_ values: [Any]) -> [Any] {
+        var seen: Set<AnyHashable> = []
+        return values.filter { value in
+            guard let key = value as? AnyHashable else { return true }
+            return seen.insert(key).inserted
+        }
+    }
+
+    private static func isLess(_ left: Any, _ right: Any) -> Bool {
+        switch (left, right) {
+        case (let left as NSNumber, let right as NSNumber): left.compare(right) == .orderedAscending
+        case (let left as Date, let right as Date): left < right
+        case (let left as String, let right as String): left.compare(right) == .orderedAscending
+        default: false
+        }
+    }
+}
+
+/// The sum of numbers: exact for integers and decimals.
+private struct NSDecimalSum {
+    let value: NSNumber
+    let average: NSNumber?
+
+    static func of(_ numbers: [NSNumber]) -> NSDecimalSum {
+        if numbers.contains(where: { $0 is NSDecimalNumber }) {
+            let sum = numbers.reduce(Decimal(0)) { $0 + $1.decimalValue }
+            let average = numbers.isEmpty ? nil : NSDecimalNumber(decimal: sum / Decimal(numbers.count))
+            return NSDecimalSum(value: NSDecimalNumber(decimal: sum), average: average)
+        }
+        let real = numbers.reduce(0.0) { $0 + $1.doubleValue }
+        let average = numbers.isEmpty ? nil : NSNumber(value: real / Double(numbers.count))
+        guard numbers.allSatisfy({ !CFNumberIsReal($0) }) else {
+            return NSDecimalSum(value: NSNumber(value: real), average: average)
+        }
+        let (sum, overflow) = numbers.reduce((Int64(0), false)) { state, number in
+            let next = state.0.addingReportingOverflow(number.int64Value)
+            return (next.partialValue, state.1 || next.overflow)
+        }
+        return NSDecimalSum(value: overflow ? NSNumber(value: real) : NSNumber(value: sum), average: average)
+    }
+
+    private static func CFNumberIsReal(_ number: NSNumber) -> Bool {
+        let type = UInt8(bitPattern: number.objCType.pointee)
+        return type == UInt8(ascii: "d") || type == UInt8(ascii: "f")
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+
+/// Properties by name: what `value(forKey:)`, `setValue(_:forKey:)` and the primitive accessors do.
+enum KeyValueAccess {
+    static func value(of object: NSManagedObject, for key: String) -> Any? {
+        guard let place = object.layout.place(of: key) else { return stateValue(of: object, for: key) }
+        object.fireIfNeeded()
+        switch place {
+        case .attribute(let slot): return attributeValue(of: object, slot: slot)
+        case .toOne(let slot): return object.toOneTarget(slot)
+        case .toMany(let number): return collection(of: object, number: number)
+        case .fetched: return object.value(forUndefinedKey: key)
+        }
+    }
+
+    static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
+        guard let attribute = object.layout.attribute(at: slot) else { return nil }
+        return AttributeCoercion.value(object.currentValue(slot), type: attribute.attributeType)
+    }
+
+    /// The destinations of a to-many relationship, to be read when they are wanted.
+    static func collection(of object: NSManagedObject, number: Int) -> NSObject {
+        object.layout.toManyRelationships[number].isOrdered
+            ? ManagedOrderedSet.make(object, number) : ManagedSet.make(object, number)
+    }
+
+    /// What Apple's objects answer for keys that no entity has.
+    private static func stateValue(of object: NSManagedObject, for key: String) -> Any? {
+        switch key {
+        case "self", "SELF": object
+        case "objectID": object.objectID
+        case "entity": object.entity
+        case "isDeleted": NumberCoercion.boolean(object.isDeleted)
+        case "isInserted": NumberCoercion.boolean(object.isInserted)
+        case "isUpdated": NumberCoercion.boolean(object.isUpdated)
+        case "isFault": NumberCoercion.boolean(object.isFault)
+        case "hasChanges": NumberCoercion.boolean(object.hasChanges)
+        case "hasPersistentChangedValues": NumberCoercion.boolean(object.hasPersistentChangedValues)
+        case "managedObjectContext": object.managedObjectContext
+        case "description": object.description
+        default: object.value(forUndefinedKey: key)
+        }
+    }
+
+    // MARK: Setting
+
+    static func set(_ value: Any?, of object: NSManagedObject, for key: String) {
+        switch object.layout.place(of: key) {
+        case .attribute(let slot): object.setAttribute(slotValue(value, of: object, slot: slot), slot: slot)
+        case .toOne(let slot): InverseUpkeep.set(destination(value, of: object, key), of: object, slot: slot)
+        case .toMany(let number):
+            InverseUpkeep.replace(destinations(value, of: object, key), of: object, number: number)
+        case .fetched: preconditionFailure("The fetched property '\(key)' of '\(entityName(object))' cannot be set.")
+        case nil: object.setValue(value, forUndefinedKey: key)
+        }
+    }
+
+    static func set(_ value: Any?, of object: NSManagedObject, at keyPath: String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return object.setValue(value, forKey: keyPath) }
+        let holder = object.value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject
+        holder?.setValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
+    }
+
+    // MARK: Primitive access
+
+    static func primitiveValue(of object: NSManagedObject, for key: String) -> Any? {
+        switch object.layout.place(of: key) {
+        case .attribute(let slot): return attributeValue(of: object, slot: slot)
+        case .toOne(let slot): return object.isFault ? nil : object.toOneTarget(slot)
+        case .toMany(let number): return collection(of: object, number: number)
+        case .fetched: return object.value(forUndefinedKey: key)
+        case nil: preconditionFailure(undefinedKeyMessage(object, key))
+        }
+    }
+
+    static func setPrimitive(_ value: Any?, of object: NSManagedObject, for key: String) {
+        object.fireIfNeeded()
+        switch object.layout.place(of: key) {
+        case .attribute(let slot): object.write(slotValue(value, of: object, slot: slot), slot: slot)
+        case .toOne(let slot):
+            let target = destination(value, of: object, key)
+            object.write(target.map { .reference($0.objectID) } ?? .null, slot: slot)
+            object.remember(target, slot: slot)
+        case .toMany(let number):
+            let wanted = destinations(value, of: object, key)
+            let state = object.loadedToManyState(number)
+            let kept = Set(wanted)
+            for member in state.contents where !kept.contains(member) { state.remove(member) }
+            for member in wanted { state.insert(member) }
+            if state.isOrdered { state.reorder(wanted) }
+        case .fetched: preconditionFailure("The fetched property '\(key)' of '\(entityName(object))' cannot be set.")
+        case nil: preconditionFailure(undefinedKeyMessage(object, key))
+        }
+        if object.flags.contains(.awakeningFromInsert) { adoptStartingValue(of: object, key) }
+    }
+
+    /// A new object starts with what `awakeFromInsert` sets without hooks.
+    private static func adoptStartingValue(of object: NSManagedObject, _ key: String) {
+        guard case .attribute(let slot) = object.layout.place(of: key), let snapshot = object.snapshot else { return }
+        var starting = snapshot.values
+        starting[slot] = object.currentValue(slot)
+        object.snapshot = RowSnapshot(values: starting, version: snapshot.version)
+    }
+
+    // MARK: Collections that can be changed
+
+    static func mutableSet(of object: NSManagedObject, for key: String) -> NSMutableSet {
+        guard case .toMany(let number) = object.layout.place(of: key),
+            !object.layout.toManyRelationships[number].isOrdered
+        else { preconditionFailure("'\(entityName(object))' has no unordered to-many relationship named '\(key)'.") }
+        return ManagedMutableSet.make(object, number)
+    }
+
+    static func mutableOrderedSet(of object: NSManagedObject, for key: String) -> NSMutableOrderedSet {
+        guard case .toMany(let number) = object.layout.place(of: key),
+            object.layout.toManyRelationships[number].isOrdered
+        else { preconditionFailure("'\(entityName(object))' has no ordered relationship named '\(key)'.") }
+        return ManagedMutableOrderedSet.make(object, number)
+    }
+
+    // MARK: What may be set
+
+    private static func slotValue(_ value: Any?, of object: NSManagedObject, slot: Int) -> SlotValue {
+        guard let attribute = object.layout.attribute(at: slot) else { return .null }
+        if let fitting = AttributeCoercion.slotValue(value, for: attribute) { return fitting }
+        preconditionFailure(unacceptableMessage(attribute, value))
+    }
+
+    private static func destination(_ value: Any?, of object: NSManagedObject, _ key: String) -> NSManagedObject? {
+        guard let value, !(value is NSNull) else { return nil }
+        guard let target = value as? NSManagedObject, fits(target, object, key) else {
+            preconditionFailure(unacceptableMessage(object, key, value))
+        }
+        return target
+    }
+
+    /// The members of any collection of objects, in its order.
+    private static func destinations(_ value: Any?, of object: NSManagedObject, _ key: String) -> [NSManagedObject] {
+        let members: [Any]
+        switch value {
+        case nil, is NSNull: members = []
+        case let set as NSSet: members = set.allObjects
+        case let ordered as NSOrderedSet: members = ordered.array
+        case let list as [Any]: members = list
+        case let set as Set<AnyHashable>: members = set.map(\.base)
+        default: preconditionFailure(unacceptableMessage(object, key, value))
+        }
+        return members.map { member in
+            guard let target = member as? NSManagedObject, fits(target, object, key) else {
+                preconditionFailure(unacceptableMessage(object, key, member))
+            }
+            return target
+        }
+    }
+
+    private static func fits(_ target: NSManagedObject, _ object: NSManagedObject, _ key: String) -> Bool {
+        guard let destination = object.entity.relationshipsByName[key]?.destinationEntity else { return true }
+        return target.entity.isKindOf(entity: destination)
+    }
+
+    // MARK: Messages
+
+    static func undefinedKeyMessage(_ object: NSManagedObject, _ key: String) -> String {
+        "The entity '\(entityName(object))' is not key value coding-compliant for the key \"\(key)\"."
+    }
+
+    static func unacceptableMessage(_ attribute: NSAttributeDescription, _ value: Any?) -> String {
+        let given = value.map { "\(type(of: $0))" } ?? "nil"
+        return "Unacceptable type of value for attribute: property = \"\(attribute.name)\"; desired type = "
+            + "\(attribute.attributeValueClassName ?? "any"); given type = \(given); "
+            + "value = \(value.map { "\($0)" } ?? "nil")."
+    }
+
+    private static func unacceptableMessage(_ object: NSManagedObject, _ key: String, _ value: Any?) -> String {
+        let relationship = object.entity.relationshipsByName[key]
+        return "Unacceptable type of value for \(relationship?.isToMany == true ? "to-many" : "to-one") relationship: "
+            + "property = \"\(key)\"; desired type = \(relationship?.destinationEntity?.name ?? "an object"); "
+            + "given value = \(value.map { "\($0)" } ?? "nil")."
+    }
+
+    private static func entityName(_ object: NSManagedObject) -> String { object.entity.name ?? "" }
+}

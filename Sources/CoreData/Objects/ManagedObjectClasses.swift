@@ -1,0 +1,97 @@
+import Foundation
+import Synchronization
+
+/// Which class an entity's objects have, and which entity a class stands for.
+///
+/// A model names classes in Apple's ways: `Team`, `Module.Team`, or `.Team` for the program's own module. Without the
+/// Objective-C runtime a class is found by name only together with its module, so the modules of all classes that were
+/// ever asked for their entity are tried, and the program's own.
+enum ManagedObjectClasses {
+    private struct WeakModel {
+        weak var model: NSManagedObjectModel?
+    }
+
+    private struct Known: ~Copyable {
+        var models: [WeakModel] = []
+        var modules: [String] = []
+        var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+    }
+
+    private static let known = Mutex(Known())
+
+    // MARK: Models
+
+    /// Makes a model's entities known to `entity()`. A coordinator that is put into use calls it.
+    static func use(_ model: NSManagedObjectModel) {
+        known.withLock { known in
+            known.models.removeAll { $0.model == nil }
+            guard !known.models.contains(where: { $0.model === model }) else { return }
+            known.models.append(WeakModel(model: model))
+        }
+    }
+
+    // MARK: From class to entity
+
+    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+        let models = known.withLock { $0.models.compactMap(\.model) }
+        for model in models.reversed() {
+            if let entity = entity(of: type, in: model) { return entity }
+        }
+        preconditionFailure(
+            "+[\(type) entity] failed to find an entity with the class '\(type)' in the models that are in use.")
+    }
+
+    /// The one entity of `model` that has the class; `nil` if none has.
+    static func entity(of type: NSManagedObject.Type, in model: NSManagedObjectModel) -> NSEntityDescription? {
+        let fullName = NSStringFromClass(type)
+        let shortName = String(describing: type)
+        let candidates = model.entities.filter { lastComponent($0.managedObjectClassName) == shortName }
+        let exact = candidates.filter { $0.managedObjectClassName == fullName }
+        let found = exact.isEmpty ? candidates : exact
+        guard found.count <= 1 else {
+            let names = found.compactMap(\.name).sorted().joined(separator: ", ")
+            preconditionFailure("The class '\(type)' stands for more than one entity of the model: \(names).")
+        }
+        guard let entity = found.first else { return nil }
+        register(type, for: entity)
+        return entity
+    }
+
+    /// Says that objects of `entity` have the class `type`, when its name alone would not find it.
+    static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
+        let module = String(NSStringFromClass(type).prefix { $0 != "." })
+        known.withLock { known in
+            if !known.modules.contains(module) { known.modules.append(module) }
+            known.classes[ObjectIdentifier(entity)] = type
+        }
+    }
+
+    // MARK: From entity to class
+
+    /// The class of the objects of `entity`: `NSManagedObject` itself if the class that the model names is not there.
+    static func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        let name = entity.managedObjectClassName ?? ""
+        guard !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
+        let registered = known.withLock { $0.classes[ObjectIdentifier(entity)] }
+        if let registered, lastComponent(name) == String(describing: registered) { return registered }
+        for candidate in candidateNames(name) {
+            if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
+        }
+        return NSManagedObject.self
+    }
+
+    private static func candidateNames(_ name: String) -> [String] {
+        let short = lastComponent(name)
+        let modules = known.withLock { $0.modules } + [programModule]
+        return (name.hasPrefix(".") ? [] : [name]) + modules.map { "\($0).\(short)" }
+    }
+
+    private static func lastComponent(_ name: String) -> String {
+        name.split(separator: ".").last.map(String.init) ?? name
+    }
+
+    private static let programModule: String = {
+        let program = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+        return String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    }()
+}

@@ -1,0 +1,40 @@
+/// `willChangeValue(forKey:)` and `didChangeValue(forKey:)` around a primitive write, as hand-written accessors use them.
+///
+/// The old destinations of a relationship are kept from one call to the other, to bring the inverses in line.
+enum ManualChanges {
+    static func willChange(_ object: NSManagedObject, _ key: String) {
+        object.willChange()
+        guard let context = object.managedObjectContext else { return }
+        switch object.layout.place(of: key) {
+        case .toOne(let slot):
+            context.manualChanges[Change(object: ObjectIdentifier(object), key: key)] = .toOne(object.toOneTarget(slot))
+        case .toMany(let number):
+            let members = object.loadedToManyState(number).memberSet
+            context.manualChanges[Change(object: ObjectIdentifier(object), key: key)] = .toMany(members)
+        default: break
+        }
+    }
+
+    static func didChange(_ object: NSManagedObject, _ key: String) {
+        guard let context = object.managedObjectContext,
+            let before = context.manualChanges.removeValue(forKey: Change(object: ObjectIdentifier(object), key: key)),
+            !object.flags.contains(.awakening)
+        else { return }
+        switch (before, object.layout.place(of: key)) {
+        case (.toOne(let old), .toOne(let slot)):
+            InverseUpkeep.reconcile(object, slot: slot, from: old, to: object.toOneTarget(slot))
+        case (.toMany(let old), .toMany(let number)): InverseUpkeep.reconcile(object, number: number, from: old)
+        default: break
+        }
+    }
+
+    struct Change: Hashable {
+        let object: ObjectIdentifier
+        let key: String
+    }
+
+    enum Before {
+        case toOne(NSManagedObject?)
+        case toMany(Set<NSManagedObject>)
+    }
+}

@@ -1,0 +1,93 @@
+/// The destinations of relationships as objects, and what of them was read.
+extension NSManagedObject {
+    private func ensureRelations() {
+        if relations.isEmpty { relations = Array(repeating: nil, count: layout.traits.relationCount) }
+    }
+
+    // MARK: To-one
+
+    /// The destination of the to-one relationship in `slot`; fires this object's fault, not the destination's.
+    final func toOneTarget(_ slot: Int) -> NSManagedObject? {
+        guard case .reference(let id) = slotValue(slot) else { return nil }
+        let index = slot - layout.attributeCount
+        if !relations.isEmpty, let known = relations[index] {
+            // Places of to-one relationships hold managed objects only.
+            let target = unsafeDowncast(known, to: NSManagedObject.self)
+            if target.identifier === id || target.identifier == id, target.managedObjectContext === managedObjectContext
+            {
+                return target
+            }
+        }
+        guard let context = managedObjectContext else { return nil }
+        let target = context.registry.object(for: id)
+        remember(target, slot: slot)
+        return target
+    }
+
+    /// Keeps the destination alive as long as this object refers to it.
+    final func remember(_ target: NSManagedObject?, slot: Int) {
+        ensureRelations()
+        relations[slot - layout.attributeCount] = target
+    }
+
+    // MARK: To-many
+
+    /// What is known of the to-many relationship `number`.
+    final func toManyState(_ number: Int) -> ToManyState {
+        ensureRelations()
+        let index = layout.traits.toOneCount + number
+        if let known = relations[index] { return unsafeDowncast(known, to: ToManyState.self) }
+        let state = ToManyState(
+            isOrdered: layout.toManyRelationships[number].isOrdered, isLoaded: !flags.contains(.stored))
+        relations[index] = state
+        return state
+    }
+
+    /// The state of the to-many relationship `number` if anybody touched it.
+    final func knownToManyState(_ number: Int) -> ToManyState? {
+        guard !relations.isEmpty, let known = relations[layout.traits.toOneCount + number] else { return nil }
+        return unsafeDowncast(known, to: ToManyState.self)
+    }
+
+    /// The state with its contents read.
+    final func loadedToManyState(_ number: Int) -> ToManyState {
+        let state = toManyState(number)
+        if !state.isLoaded { managedObjectContext?.faults.load([self], number: number) }
+        return state
+    }
+
+    /// The objects of the to-many relationship `number`, in its order if it has one.
+    final func toManyTargets(_ number: Int) -> [NSManagedObject] { loadedToManyState(number).contents }
+
+    /// All states that were touched, with the numbers of their relationships.
+    final var touchedToMany: [(number: Int, state: ToManyState)] {
+        guard !relations.isEmpty else { return [] }
+        let first = layout.traits.toOneCount
+        return relations[first...].enumerated().compactMap { number, known in
+            known.map { (number, unsafeDowncast($0, to: ToManyState.self)) }
+        }
+    }
+
+    // MARK: By name
+
+    final func relationshipIsFault(_ key: String) -> Bool {
+        switch layout.place(of: key) {
+        case .toMany(let number):
+            if let state = knownToManyState(number) { return !state.isLoaded }
+            return flags.contains(.stored)
+        case .toOne(let slot):
+            if isFault { return true }
+            guard case .reference(let id) = currentValue(slot) else { return false }
+            return managedObjectContext?.registry.registered(id)?.isFault ?? true
+        default: preconditionFailure("'\(entity.name ?? "")' has no relationship named '\(key)'.")
+        }
+    }
+
+    final func destinationIDs(_ key: String) -> [NSManagedObjectID] {
+        switch layout.place(of: key) {
+        case .toMany(let number): return toManyTargets(number).map(\.objectID)
+        case .toOne(let slot): return toOneTarget(slot).map { [$0.objectID] } ?? []
+        default: preconditionFailure("'\(entity.name ?? "")' has no relationship named '\(key)'.")
+        }
+    }
+}

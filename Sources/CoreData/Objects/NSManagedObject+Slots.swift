@@ -1,0 +1,66 @@
+/// Reading and writing slots: the ways that every accessor ends in.
+extension NSManagedObject {
+    /// The value in a slot of the layout; fires the fault.
+    @inline(__always)
+    final func slotValue(_ slot: Int) -> SlotValue {
+        if flags.contains(.fault) { fire() }
+        return currentValue(slot)
+    }
+
+    /// The value in a slot, without firing: `null` where the row has not been read.
+    @inline(__always)
+    final func currentValue(_ slot: Int) -> SlotValue {
+        if !values.isEmpty { return values[slot] }
+        guard let snapshot else { return .null }
+        return snapshot.values[slot]
+    }
+
+    /// Sets a slot without any hook.
+    @inline(__always)
+    final func write(_ value: SlotValue, slot: Int) {
+        if values.isEmpty { values = snapshot?.values ?? layout.traits.startingRow.values }
+        values[slot] = value
+    }
+
+    /// Sets the slot of an attribute: the context hears of it.
+    final func setAttribute(_ value: SlotValue, slot: Int) {
+        willChange()
+        write(value, slot: slot)
+    }
+
+    /// Fires the fault and tells the context that the object is about to change.
+    @inline(__always)
+    final func willChange() {
+        if flags.contains(.fault) { fire() }
+        guard let context = managedObjectContext, !flags.contains(.awakening) else { return }
+        context.changes.willChange(self)
+    }
+
+    @inline(__always)
+    final func fireIfNeeded() {
+        if flags.contains(.fault) { fire() }
+    }
+
+    /// Makes a fault real.
+    @inline(never)
+    final func fire() {
+        guard let context = managedObjectContext else {
+            preconditionFailure(
+                "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")
+        }
+        context.faults.fire(self)
+    }
+
+    /// Makes what was set while awaking the starting point, not a change.
+    final func adoptValuesAsSnapshot() {
+        guard !values.isEmpty else { return }
+        snapshot = RowSnapshot(values: values, version: snapshot?.version ?? 0)
+        values = []
+    }
+
+    final func makeTemporaryID() -> NSManagedObjectID {
+        let made = NSManagedObjectID(temporaryFor: layout.entity)
+        identifier = made
+        return made
+    }
+}

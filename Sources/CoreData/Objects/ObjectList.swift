@@ -1,0 +1,50 @@
+/// A set of managed objects that keeps the order in which they came, without hashing: membership is a flag of the object.
+///
+/// Each list of a context has its own flag. An object that left stays in the array until the list is emptied, so that
+/// adding and removing are O(1) and a later return keeps its old place.
+struct ObjectList {
+    private var members: [NSManagedObject] = []
+    private(set) var count = 0
+    private let flag: ObjectFlags
+
+    init(flag: ObjectFlags) { self.flag = flag }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func add(_ object: NSManagedObject) {
+        guard !object.flags.contains(flag) else { return }
+        object.flags.insert(flag)
+        count += 1
+        guard !object.flags.contains(flag.listed) else { return }
+        object.flags.insert(flag.listed)
+        members.append(object)
+    }
+
+    mutating func remove(_ object: NSManagedObject) {
+        guard object.flags.contains(flag) else { return }
+        object.flags.remove(flag)
+        count -= 1
+        if members.count > 64, count < members.count / 2 { compact() }
+    }
+
+    private mutating func compact() {
+        for object in members where !object.flags.contains(flag) { object.flags.remove(flag.listed) }
+        members.removeAll { !$0.flags.contains(flag) }
+    }
+
+    /// The members, in the order in which they came.
+    var all: [NSManagedObject] { count == members.count ? members : members.filter { $0.flags.contains(flag) } }
+
+    var set: Set<NSManagedObject> { Set(all) }
+
+    /// Empties the list and gives what was in it.
+    @discardableResult
+    mutating func takeAll() -> [NSManagedObject] {
+        let taken = all
+        let cleared = flag.union(flag.listed)
+        for object in members { object.flags.subtract(cleared) }
+        members = []
+        count = 0
+        return taken
+    }
+}

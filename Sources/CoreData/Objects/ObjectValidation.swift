@@ -1,0 +1,137 @@
+import Foundation
+
+/// The checks before a save: each property against its rule, deletions against deny rules.
+enum ObjectValidation {
+    /// - Throws: the one error there is, or 1560 with all of them.
+    static func validateProperties(of object: NSManagedObject) throws {
+        guard !object.flags.contains(.inaccessible) else { return }
+        object.fireIfNeeded()
+        try throwAll(type(of: object) == NSManagedObject.self ? quickErrors(object) : errors(object))
+    }
+
+    /// Without calling `validateValue(_:forKey:)`, which nobody overrides in `NSManagedObject` itself.
+    private static func quickErrors(_ object: NSManagedObject) -> [NSError] {
+        object.layout.traits.rules.compactMap { rule in
+            switch rule.place {
+            case .attribute(let slot), .toOne(let slot): rule.failure(of: object.currentValue(slot), in: object)
+            case .toMany(let number): countFailure(rule, number, object)
+            case .fetched: nil
+            }
+        }
+    }
+
+    private static func errors(_ object: NSManagedObject) -> [NSError] {
+        var errors: [NSError] = []
+        for rule in object.layout.traits.rules {
+            do {
+                switch rule.place {
+                case .attribute(let slot): try validateAttribute(rule, slot, object)
+                case .toOne(let slot):
+                    var target: AnyObject? = object.toOneTarget(slot)
+                    try object.validateValue(&target, forKey: rule.property.name)
+                case .toMany(let number): if let failure = countFailure(rule, number, object) { throw failure }
+                case .fetched: break
+                }
+            } catch {
+                errors += details(of: error as NSError)
+            }
+        }
+        return errors
+    }
+
+    private static func validateAttribute(_ rule: PropertyRule, _ slot: Int, _ object: NSManagedObject) throws {
+        let before = KeyValueAccess.attributeValue(of: object, slot: slot).map { $0 as AnyObject }
+        var value = before
+        try object.validateValue(&value, forKey: rule.property.name)
+        if value !== before { object.setValue(value, forKey: rule.property.name) }
+    }
+
+    /// A relationship that was not touched was valid when it was saved, and is not read for this.
+    private static func countFailure(_ rule: PropertyRule, _ number: Int, _ object: NSManagedObject) -> NSError? {
+        if object.flags.contains(.stored), object.knownToManyState(number)?.hasChanges != true { return nil }
+        return rule.failure(ofCount: object.loadedToManyState(number).count, in: object)
+    }
+
+    // MARK: One value
+
+    static func validate(
+        _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, of object: NSManagedObject, for key: String
+    ) throws {
+        guard let place = object.layout.place(of: key) else { return }
+        let rules = object.layout.traits.rules
+        switch place {
+        case .attribute(let slot):
+            guard let attribute = object.layout.attribute(at: slot) else { return }
+            guard let coerced = AttributeCoercion.slotValue(value.pointee, for: attribute) else {
+                throw unacceptable(value.pointee, attribute, object)
+            }
+            if let failure = rules[slot].failure(of: coerced, in: object) { throw failure }
+        case .toOne(let slot):
+            let target = value.pointee as? NSManagedObject
+            let reference: SlotValue = target.map { .reference($0.objectID) } ?? .null
+            if let failure = rules[slot].failure(of: reference, in: object) { throw failure }
+        case .toMany(let number):
+            let count = (value.pointee as? NSSet)?.count ?? (value.pointee as? NSOrderedSet)?.count ?? 0
+            let rule = rules[object.layout.slots.count + number]
+            if let failure = rule.failure(ofCount: count, in: object) { throw failure }
+        case .fetched: return
+        }
+    }
+
+    private static func unacceptable(
+        _ value: AnyObject?, _ attribute: NSAttributeDescription, _ object: NSManagedObject
+    ) -> NSError {
+        var info: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: attribute.name]
+        info[NSValidationValueErrorKey] = value
+        return CoreDataError.make(1550, KeyValueAccess.unacceptableMessage(attribute, value), userInfo: info)
+    }
+
+    // MARK: Deletion
+
+    static func validateDeletion(of object: NSManagedObject) throws {
+        guard !object.flags.contains(.inaccessible) else { return }
+        var errors: [NSError] = []
+        for (slot, property) in object.layout.slots.enumerated().dropFirst(object.layout.attributeCount) {
+            guard let relationship = property as? NSRelationshipDescription, relationship.deleteRule == .denyDeleteRule,
+                let target = object.toOneTarget(slot), !target.isDeleted
+            else { continue }
+            errors.append(denied(relationship, object, target))
+        }
+        for (number, relationship) in object.layout.toManyRelationships.enumerated()
+        where relationship.deleteRule == .denyDeleteRule {
+            guard object.toManyTargets(number).contains(where: { !$0.isDeleted }) else { continue }
+            errors.append(denied(relationship, object, KeyValueAccess.collection(of: object, number: number)))
+        }
+        try throwAll(errors)
+    }
+
+    private static func denied(
+        _ relationship: NSRelationshipDescription, _ object: NSManagedObject, _ value: Any
+    ) -> NSError {
+        CoreDataError.make(
+            1600, "Items cannot be deleted from \(relationship.name).",
+            userInfo: [
+                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: relationship.name,
+                NSValidationValueErrorKey: value,
+            ])
+    }
+
+    // MARK: Several errors
+
+    /// The errors that an error stands for: those in a 1560, else itself.
+    static func details(of error: NSError) -> [NSError] {
+        guard error.domain == NSCocoaErrorDomain, error.code == 1560,
+            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+        else { return [error] }
+        return details
+    }
+
+    static func throwAll(_ errors: [NSError]) throws {
+        guard let first = errors.first else { return }
+        if errors.count == 1 { throw first }
+        let texts = errors.prefix(3).map(\.localizedDescription).joined(separator: " ")
+        throw CoreDataError.make(
+            1560, "Multiple validation errors occurred.",
+            userInfo: [NSDetailedErrorsKey: errors, "reason": "\(errors.count) values are not valid: \(texts)"])
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+
+/// What a model demands of one property, in the form in which it is checked at each save.
+struct PropertyRule {
+    let property: NSPropertyDescription
+    let place: EntityLayout.Place
+    private let isOptional: Bool
+    private let bounds: ValueBounds
+    private let lengthBounds: LengthBounds
+    private let pattern: NSRegularExpression?
+    private let isDate: Bool
+    /// The conditions beside those above, with their codes or messages.
+    private let predicates: [(predicate: NSPredicate, warning: Any)]
+    private let counts: (minimum: Int, maximum: Int)?
+
+    /// The rules of all attributes and relationships; slots first, then to-many relationships by number.
+    static func rules(of layout: EntityLayout) -> [PropertyRule] {
+        let slots = layout.slots.enumerated().map { slot, property in
+            PropertyRule(property, slot < layout.attributeCount ? .attribute(slot) : .toOne(slot))
+        }
+        return slots + layout.toManyRelationships.enumerated().map { PropertyRule($1, .toMany($0)) }
+    }
+
+    private init(_ property: NSPropertyDescription, _ place: EntityLayout.Place) {
+        self.property = property
+        self.place = place
+        isOptional = property.isOptional
+        let attribute = property as? NSAttributeDescription
+        bounds = attribute.map(Self.bounds) ?? ValueBounds()
+        lengthBounds = attribute?.lengthBounds ?? LengthBounds()
+        pattern = attribute?.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
+        isDate = attribute?.attributeType == .dateAttributeType
+        let conditions = [
+            attribute?.bounds.minimum != nil, attribute?.bounds.maximum != nil, lengthBounds.minimum != nil,
+            lengthBounds.maximum != nil, attribute?.pattern != nil,
+        ]
+        // A model file's limits are there twice, as limits and as the predicates that Apple makes of them.
+        let limitsAreAll = property.validationPredicates.count <= conditions.count { $0 }
+        predicates = limitsAreAll ? [] : Array(zip(property.validationPredicates, property.validationWarnings))
+        let relationship = property as? NSRelationshipDescription
+        counts = relationship.flatMap { $0.isToMany ? ($0.minCount, $0.maxCount) : nil }
+    }
+
+    /// The attribute's limits, and those of its kind of number.
+    private static func bounds(of attribute: NSAttributeDescription) -> ValueBounds {
+        var bounds = attribute.bounds
+        let range: ClosedRange<Int64>? =
+            switch attribute.attributeType {
+            case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
+            case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
+            default: nil
+            }
+        if let range {
+            bounds.minimum = bounds.minimum ?? .integer(range.lowerBound)
+            bounds.maximum = bounds.maximum ?? .integer(range.upperBound)
+        }
+        return bounds
+    }
+
+    // MARK: Checking
+
+    /// What is wrong with a slot's value; `nil` if nothing is. Cheap when all is well.
+    func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
+        if value.isNull {
+            return isOptional ? nil : error(1570, "is a required value.", value, object)
+        }
+        return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
+    }
+
+    private func boundsFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        if bounds.isEmpty { return nil }
+        if let minimum = bounds.minimum, Self.isLess(value, minimum) {
+            let limit = text(minimum)
+            return isDate
+                ? error(1640, "is too soon: it must not be before \(limit).", value, object)
+                : error(1620, "is too small: it must be at least \(limit).", value, object)
+        }
+        if let maximum = bounds.maximum, Self.isLess(maximum, value) {
+            let limit = text(maximum)
+            return isDate
+                ? error(1630, "is too late: it must not be after \(limit).", value, object)
+                : error(1610, "is too large: it must be at most \(limit).", value, object)
+        }
+        return nil
+    }
+
+    private func lengthFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        guard !lengthBounds.isEmpty || pattern != nil, case .text(let text) = value else { return nil }
+        let length = text.utf16.count
+        if let minimum = lengthBounds.minimum, length < minimum {
+            return error(1670, "is too short: it must have at least \(minimum) characters.", value, object)
+        }
+        if let maximum = lengthBounds.maximum, length > maximum {
+            return error(1660, "is too long: it may have at most \(maximum) characters.", value, object)
+        }
+        if let pattern, pattern.firstMatch(in: text, range: NSRange(location: 0, length: length)) == nil {
+            return error(1680, "does not match its pattern.", value, object)
+        }
+        return nil
+    }
+
+    private func predicateFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
+        if predicates.isEmpty { return nil }
+        let subject = boxed(value, object)
+        for (predicate, warning) in predicates where !predicate.evaluate(with: subject) {
+            let code = (warning as? NSNumber)?.intValue ?? 1550
+            let message = warning as? String ?? "is not valid."
+            return error(code, message, value, object, predicate)
+        }
+        return nil
+    }
+
+    /// What is wrong with the number of destinations of a to-many relationship.
+    func failure(ofCount count: Int, in object: NSManagedObject) -> NSError? {
+        guard let counts else { return nil }
+        if count == 0 {
+            if isOptional { return nil }
+            return counts.minimum > 0
+                ? error(1580, "has too few objects: it must have at least \(counts.minimum).", nil, object)
+                : error(1570, "is a required value.", nil, object)
+        }
+        if count < counts.minimum {
+            return error(1580, "has too few objects: it must have at least \(counts.minimum).", nil, object)
+        }
+        if counts.maximum > 0, count > counts.maximum {
+            return error(1590, "has too many objects: it may have at most \(counts.maximum).", nil, object)
+        }
+        return nil
+    }
+
+    // MARK: Values and errors
+
+    private static func isLess(_ left: SlotValue, _ right: SlotValue) -> Bool {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): left < right
+        case (.real(let left), .real(let right)): left < right
+        case (.integer(let left), .real(let right)): Double(left) < right
+        case (.real(let left), .integer(let right)): left < Double(right)
+        case (.decimal(let left), .decimal(let right)): left.compare(right) == .orderedAscending
+        default: false
+        }
+    }
+
+    private func boxed(_ value: SlotValue, _ object: NSManagedObject) -> Any? {
+        if case .reference(let id) = value { return object.managedObjectContext?.registry.object(for: id) }
+        let type = (property as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
+        return AttributeCoercion.value(value, type: type)
+    }
+
+    private func text(_ value: SlotValue) -> String {
+        switch value {
+        case .integer(let number): "\(number)"
+        case .real(let number): isDate ? "\(Date(timeIntervalSinceReferenceDate: number))" : "\(number)"
+        case .decimal(let number): "\(number)"
+        default: "\(value)"
+        }
+    }
+
+    private func error(
+        _ code: Int, _ message: String, _ value: SlotValue?, _ object: NSManagedObject, _ predicate: NSPredicate? = nil
+    ) -> NSError {
+        var info: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: property.name]
+        if let value, let boxed = boxed(value, object) { info[NSValidationValueErrorKey] = boxed }
+        if let predicate { info[NSValidationPredicateErrorKey] = predicate }
+        return CoreDataError.make(code, "\(property.name) \(message)", userInfo: info)
+    }
+}

@@ -1,0 +1,175 @@
+/// The destinations of one to-many relationship of one object, and how they differ from what was saved.
+///
+/// The contents are read from the store when somebody wants them. Until then the state is a fault that may already carry
+/// changes, `added` and `removed`: an inverse is kept up without reading a list of a hundred thousand. Beside the
+/// difference from the saved contents stands the difference from the start of the current event, for undo.
+final class ToManyState {
+    let isOrdered: Bool
+    private(set) var isLoaded: Bool
+    private var members: Set<NSManagedObject> = []
+    /// Ordered relationships only: the members in order; while not loaded the added ones in the order they came.
+    private var order: [NSManagedObject] = []
+
+    /// Unsaved changes of membership.
+    private(set) var added: Set<NSManagedObject> = []
+    private(set) var removed: Set<NSManagedObject> = []
+    /// The saved order, kept from the first change of a loaded ordered relationship on.
+    private var committedOrder: [NSManagedObject]?
+
+    /// Changes of membership since the event began, and the order as it was then.
+    private(set) var eventAdded: Set<NSManagedObject> = []
+    private(set) var eventRemoved: Set<NSManagedObject> = []
+    private(set) var eventOrder: [NSManagedObject]?
+
+    /// - Parameter isLoaded: `true` for a new object, whose relationships are empty and not faults.
+    init(isOrdered: Bool, isLoaded: Bool) {
+        self.isOrdered = isOrdered
+        self.isLoaded = isLoaded
+    }
+
+    // MARK: Reading
+
+    /// The members, in order if the relationship has one. Only what is known while not loaded.
+    var contents: [NSManagedObject] { isOrdered ? order : Array(members) }
+    /// The members without an order.
+    var memberSet: Set<NSManagedObject> { members }
+    var count: Int { members.count }
+
+    func contains(_ object: NSManagedObject) -> Bool { members.contains(object) }
+
+    /// Whether the contents differ from the saved ones.
+    var hasChanges: Bool {
+        if !added.isEmpty || !removed.isEmpty { return true }
+        guard let committedOrder else { return false }
+        return !committedOrder.elementsEqual(order, by: ===)
+    }
+
+    /// The saved contents. Meaningful when loaded.
+    var committedContents: [NSManagedObject] {
+        if let committedOrder { return committedOrder }
+        if isOrdered { return order.filter { !added.contains($0) } }
+        return Array(members.subtracting(added).union(removed))
+    }
+
+    /// Whether the contents differ from those at the start of the event.
+    var hasEventChanges: Bool {
+        if !eventAdded.isEmpty || !eventRemoved.isEmpty { return true }
+        guard let eventOrder else { return false }
+        return !eventOrder.elementsEqual(order, by: ===)
+    }
+
+    // MARK: Changing
+
+    /// Adds a member: at `index` of an ordered relationship, or at the end.
+    ///
+    /// - Returns: whether it was not a member yet, as far as is known.
+    @discardableResult
+    func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
+        guard !members.contains(object) else { return false }
+        noteOrder()
+        members.insert(object)
+        if isOrdered { order.insert(object, at: min(index ?? order.count, order.count)) }
+        if removed.remove(object) == nil { added.insert(object) }
+        if eventRemoved.remove(object) == nil { eventAdded.insert(object) }
+        return true
+    }
+
+    /// Takes a member out.
+    ///
+    /// - Returns: whether it was a member; while not loaded, whether it was not already taken out.
+    @discardableResult
+    func remove(_ object: NSManagedObject) -> Bool {
+        guard members.contains(object) || (!isLoaded && !removed.contains(object)) else { return false }
+        noteOrder()
+        members.remove(object)
+        if isOrdered, let index = order.lastIndex(where: { $0 === object }) { order.remove(at: index) }
+        if added.remove(object) == nil { removed.insert(object) }
+        if eventAdded.remove(object) == nil { eventRemoved.insert(object) }
+        return true
+    }
+
+    /// Puts the members of an ordered relationship into another order.
+    func reorder(_ objects: [NSManagedObject]) {
+        noteOrder()
+        order = objects
+    }
+
+    private func noteOrder() {
+        guard isOrdered else { return }
+        if isLoaded, committedOrder == nil { committedOrder = order }
+        if eventOrder == nil { eventOrder = order }
+    }
+
+    // MARK: Loading, saving, undoing
+
+    /// Takes over what the store has, and puts the unsaved changes on top.
+    func load(_ stored: [NSManagedObject]) {
+        let appended = order
+        isLoaded = true
+        if isOrdered {
+            let hadChanges = !added.isEmpty || !removed.isEmpty
+            if hadChanges { committedOrder = stored }
+            order = stored.filter { !removed.contains($0) }
+            let present = Set(order)
+            let fresh = appended.filter { !present.contains($0) && added.contains($0) }
+            order += fresh
+            members = present.union(fresh)
+            if eventOrder != nil {
+                eventOrder = stored.filter { !removed.contains($0) || eventRemoved.contains($0) }
+            }
+        } else {
+            members = Set(stored).subtracting(removed).union(added)
+        }
+    }
+
+    /// The contents are the saved ones from now on.
+    func commit() {
+        added = []
+        removed = []
+        committedOrder = nil
+        if isOrdered, !isLoaded { order = [] }
+        if !isLoaded { members = [] }
+    }
+
+    /// Back to the saved contents.
+    func revert() {
+        if isLoaded {
+            let saved = committedContents
+            members = Set(saved)
+            if isOrdered { order = saved }
+        } else {
+            members = []
+            order = []
+        }
+        added = []
+        removed = []
+        committedOrder = nil
+        endEvent()
+    }
+
+    /// Forgets what was read; the unsaved changes stay.
+    func turnIntoFault() {
+        if isOrdered { order = order.filter { added.contains($0) } }
+        members = added
+        committedOrder = nil
+        isLoaded = false
+    }
+
+    /// Forgets an object whose row is gone: that is no change.
+    func discard(_ object: NSManagedObject) {
+        members.remove(object)
+        added.remove(object)
+        removed.remove(object)
+        eventAdded.remove(object)
+        eventRemoved.remove(object)
+        order.removeAll { $0 === object }
+        committedOrder?.removeAll { $0 === object }
+        eventOrder?.removeAll { $0 === object }
+    }
+
+    func endEvent() {
+        eventAdded = []
+        eventRemoved = []
+        eventOrder = nil
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// Numbers of any type as the kinds of number that attributes have, and back as `NSNumber`s.
+enum NumberCoercion {
+    /// The integer part of a number; `nil` for what is no number, or no finite one within 64 bits.
+    static func integer(_ value: Any) -> Int64? {
+        switch value {
+        case let number as Int: return Int64(number)
+        case let number as Int64: return number
+        case let number as Int32: return Int64(number)
+        case let number as Int16: return Int64(number)
+        case let flag as Bool: return flag ? 1 : 0
+        case let number as Double: return integer(ofReal: number)
+        case let number as NSNumber: return integer(of: number)
+        case let number as Decimal: return integer(of: NSDecimalNumber(decimal: number))
+        case let number as any BinaryInteger: return Int64(exactly: number)
+        case let number as any BinaryFloatingPoint: return integer(ofReal: Double(number))
+        default: return nil
+        }
+    }
+
+    static func real(_ value: Any) -> Double? {
+        switch value {
+        case let number as Double: return number
+        case let number as Int: return Double(number)
+        case let number as Float: return Double(number)
+        case let flag as Bool: return flag ? 1 : 0
+        case let number as NSNumber: return number.doubleValue
+        case let number as Decimal: return NSDecimalNumber(decimal: number).doubleValue
+        case let number as any BinaryInteger: return Double(number)
+        case let number as any BinaryFloatingPoint: return Double(number)
+        default: return nil
+        }
+    }
+
+    static func decimal(_ value: Any) -> NSDecimalNumber? {
+        switch value {
+        case let number as NSDecimalNumber: return number
+        case let number as Decimal: return NSDecimalNumber(decimal: number)
+        case let number as NSNumber: return NSDecimalNumber(decimal: number.decimalValue)
+        case let flag as Bool: return NSDecimalNumber(value: flag ? 1 : 0)
+        case let number as any BinaryInteger: return Int64(exactly: number).map { NSDecimalNumber(value: $0) }
+        case let number as any BinaryFloatingPoint: return NSDecimalNumber(value: Double(number))
+        default: return nil
+        }
+    }
+
+    private static func integer(ofReal number: Double) -> Int64? {
+        guard number.isFinite else { return nil }
+        return Int64(exactly: number.rounded(.towardZero))
+    }
+
+    private static func integer(of number: NSNumber) -> Int64? {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): return integer(ofReal: number.doubleValue)
+        case UInt8(ascii: "Q"): return Int64(exactly: number.uint64Value)
+        default: return number.int64Value
+        }
+    }
+
+    // MARK: Boxing
+
+    /// A number as an object; small ones are made once.
+    static func number(_ value: Int64) -> NSNumber {
+        if let index = Int(exactly: value &- smallest), small.indices.contains(index) { return small[index] }
+        return NSNumber(value: value)
+    }
+
+    static func boolean(_ value: Bool) -> NSNumber { value ? yes : no }
+
+    private static let smallest: Int64 = -16
+    private static let small: [NSNumber] = (smallest...1023).map { NSNumber(value: $0) }
+    private static let yes = NSNumber(value: true)
+    private static let no = NSNumber(value: false)
+}

@@ -1,0 +1,211 @@
+import Foundation
+
+/// Records how to take changes back, in groups, and takes them back. Foundation has none on Linux.
+///
+/// Changes that are made while a group is undone are recorded for redo, and the other way round. Belongs to one thread at
+/// a time. With `groupsByEvent` the first registration opens a group by itself, which ends at the end of the main queue's
+/// turn, or when something is undone.
+open class UndoManager: NSObject, @unchecked Sendable {
+    private var undoStack: [UndoGroup] = []
+    private var redoStack: [UndoGroup] = []
+    /// The groups that are open, outermost first.
+    private var open: [UndoGroup] = []
+    private var outermostIsAutomatic = false
+    private var disabledCount = 0
+
+    public override init() {}
+
+    // MARK: Groups
+
+    /// How many groups are open.
+    open var groupingLevel: Int { open.count }
+
+    /// Whether registering opens a group by itself where none is open. `true` by default.
+    open var groupsByEvent = true
+
+    /// Opens a group, within the one that is open if there is one.
+    open func beginUndoGrouping() {
+        post(.NSUndoManagerCheckpoint)
+        open.append(UndoGroup())
+        post(.NSUndoManagerDidOpenUndoGroup)
+    }
+
+    /// Closes the innermost open group.
+    ///
+    /// - Precondition: A group is open.
+    open func endUndoGrouping() {
+        precondition(!open.isEmpty, "endUndoGrouping called with no matching begin")
+        post(.NSUndoManagerCheckpoint)
+        post(.NSUndoManagerWillCloseUndoGroup)
+        closeGroup()
+        post(.NSUndoManagerDidCloseUndoGroup)
+    }
+
+    private func closeGroup() {
+        guard let group = open.popLast() else { return }
+        if open.isEmpty { outermostIsAutomatic = false }
+        guard !group.isEmpty else { return }
+        if let outer = open.last {
+            outer.add(group)
+        } else if isUndoing {
+            redoStack.append(group)
+        } else {
+            undoStack.append(group)
+            trim()
+        }
+    }
+
+    /// Ends the group that a registration opened by itself, if that is the only one open.
+    func closeAutomaticGroup() {
+        if outermostIsAutomatic, open.count == 1 { endUndoGrouping() }
+    }
+
+    private func openAutomaticGroup() {
+        beginUndoGrouping()
+        outermostIsAutomatic = true
+        let manager = UncheckedSendable(self)
+        DispatchQueue.main.async { [weak target = manager.value] in target?.closeAutomaticGroup() }
+    }
+
+    /// The greatest number of groups that can be undone; 0, the default, means no limit.
+    open var levelsOfUndo = 0 { didSet { trim() } }
+
+    private func trim() {
+        guard levelsOfUndo > 0 else { return }
+        if undoStack.count > levelsOfUndo { undoStack.removeFirst(undoStack.count - levelsOfUndo) }
+        if redoStack.count > levelsOfUndo { redoStack.removeFirst(redoStack.count - levelsOfUndo) }
+    }
+
+    // MARK: Registering
+
+    /// Whether registrations count.
+    open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
+
+    /// Lets registrations be ignored, until `enableUndoRegistration()` was called as often.
+    open func disableUndoRegistration() { disabledCount += 1 }
+
+    /// - Precondition: Registration is disabled.
+    open func enableUndoRegistration() {
+        precondition(disabledCount > 0, "enableUndoRegistration called without a matching disableUndoRegistration")
+        disabledCount -= 1
+    }
+
+    /// Records how to take one change back.
+    ///
+    /// - Parameters:
+    ///   - target: Whose change it is. Not retained: without it, nothing is left to take back.
+    ///   - handler: Takes the change back, and registers how to make it again.
+    public final func registerUndo<Target: AnyObject>(withTarget target: Target, handler: @escaping (Target) -> Void) {
+        guard isUndoRegistrationEnabled else { return }
+        if open.isEmpty {
+            precondition(groupsByEvent, "must begin a group before registering undo")
+            openAutomaticGroup()
+        }
+        if !isUndoing, !isRedoing { redoStack = [] }
+        open.last?.add(UndoAction(target: target) { [weak target] in if let target { handler(target) } })
+    }
+
+    // MARK: Undoing
+
+    open private(set) var isUndoing = false
+    open private(set) var isRedoing = false
+
+    open var canUndo: Bool { !undoStack.isEmpty || (open.count == 1 && open.last?.isEmpty == false) }
+    open var canRedo: Bool {
+        post(.NSUndoManagerCheckpoint)
+        return !redoStack.isEmpty
+    }
+
+    /// Closes the group that is open, if one is, and takes the last group back.
+    open func undo() {
+        if open.count == 1 { endUndoGrouping() }
+        undoNestedGroup()
+    }
+
+    /// Takes the last group back.
+    ///
+    /// - Precondition: No group is open.
+    open func undoNestedGroup() {
+        precondition(open.isEmpty, "undo was called with too many nested undo groups")
+        guard let group = undoStack.popLast() else { return }
+        post(.NSUndoManagerWillUndoChange)
+        isUndoing = true
+        replay(group)
+        isUndoing = false
+        post(.NSUndoManagerDidUndoChange)
+    }
+
+    /// Makes again what was last undone.
+    ///
+    /// - Precondition: No group is open.
+    open func redo() {
+        closeAutomaticGroup()
+        precondition(open.isEmpty, "redo was called while an undo group is open")
+        guard let group = redoStack.popLast() else { return }
+        post(.NSUndoManagerWillRedoChange)
+        isRedoing = true
+        replay(group)
+        isRedoing = false
+        post(.NSUndoManagerDidRedoChange)
+    }
+
+    private func replay(_ group: UndoGroup) {
+        beginUndoGrouping()
+        open.last?.actionName = group.actionName
+        group.run()
+        endUndoGrouping()
+    }
+
+    /// Forgets everything.
+    open func removeAllActions() {
+        undoStack = []
+        redoStack = []
+        open = []
+        outermostIsAutomatic = false
+        disabledCount = 0
+    }
+
+    /// Forgets the changes of one target.
+    open func removeAllActions(withTarget target: Any) {
+        let target = target as AnyObject
+        for group in undoStack + redoStack + open { group.removeActions(of: target) }
+        undoStack.removeAll(where: \.isEmpty)
+        redoStack.removeAll(where: \.isEmpty)
+    }
+
+    // MARK: Names
+
+    /// Names what the open group, or the last one, does.
+    open func setActionName(_ actionName: String) {
+        (open.first ?? (isUndoing ? redoStack.last : undoStack.last))?.actionName = actionName
+    }
+
+    /// What `undo()` would take back; empty if it has no name.
+    open var undoActionName: String { (open.first ?? undoStack.last)?.actionName ?? "" }
+    /// What `redo()` would make again; empty if it has no name.
+    open var redoActionName: String { redoStack.last?.actionName ?? "" }
+    open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
+    open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
+
+    open func undoMenuTitle(forUndoActionName actionName: String) -> String {
+        actionName.isEmpty ? "Undo" : "Undo \(actionName)"
+    }
+
+    open func redoMenuTitle(forUndoActionName actionName: String) -> String {
+        actionName.isEmpty ? "Redo" : "Redo \(actionName)"
+    }
+
+    private func post(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
+}
+
+extension NSNotification.Name {
+    public static let NSUndoManagerCheckpoint = NSNotification.Name("NSUndoManagerCheckpointNotification")
+    public static let NSUndoManagerWillUndoChange = NSNotification.Name("NSUndoManagerWillUndoChangeNotification")
+    public static let NSUndoManagerWillRedoChange = NSNotification.Name("NSUndoManagerWillRedoChangeNotification")
+    public static let NSUndoManagerDidUndoChange = NSNotification.Name("NSUndoManagerDidUndoChangeNotification")
+    public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
+    public static let NSUndoManagerDidOpenUndoGroup = NSNotification.Name("NSUndoManagerDidOpenUndoGroupNotification")
+    public static let NSUndoManagerWillCloseUndoGroup = NSNotification.Name(
+        "NSUndoManagerWillCloseUndoGroupNotification")
+    public static let NSUndoManagerDidCloseUndoGroup = NSNotification.Name("NSUndoManagerDidCloseUndoGroupNotification")
+}

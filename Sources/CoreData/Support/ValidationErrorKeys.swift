@@ -1,0 +1,20 @@
+/// The user info of the framework's errors, under Apple's keys.
+
+/// Several errors: an array of `NSError`.
+public let NSDetailedErrorsKey = "NSDetailedErrors"
+/// The object that is not valid.
+public let NSValidationObjectErrorKey = "NSValidationErrorObject"
+/// The name of the property that is not valid.
+public let NSValidationKeyErrorKey = "NSValidationErrorKey"
+/// The predicate that the value fails.
+public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
+/// The value that is not valid, if it is not `nil`.
+public let NSValidationValueErrorKey = "NSValidationErrorValue"
+/// An array of the stores in which something failed.
+public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"
+/// An array of the objects with which something failed.
+public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
+/// An array of `NSMergeConflict`.
+public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
+/// The domain of SQLite's own error codes; also the key of such a code in the user info of an error.
+public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"
