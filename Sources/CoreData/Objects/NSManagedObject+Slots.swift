@@ -64,3 +64,12 @@ extension NSManagedObject {
         return made
     }
 }
+
+/// How compiled predicates, orderings and the results controller read objects.
+extension NSManagedObject: RowReadable {
+    final var rowLayout: EntityLayout { layout }
+
+    final func toOneDestination(_ slot: Int) -> (any RowReadable)? { toOneTarget(slot) }
+
+    final func toManyDestinations(_ number: Int) -> [any RowReadable] { toManyTargets(number) }
+}
