@@ -60,8 +60,10 @@ extension SourceModelWriter {
     private static func limits(_ validations: [ValidationDocument], isDate: Bool) -> [(String, String?)] {
         validations.compactMap { validation in
             switch validation {
-            case .minimum(let value): (isDate ? "minDateTimeInterval" : "minValueString", SourceValues.text(of: value))
-            case .maximum(let value): (isDate ? "maxDateTimeInterval" : "maxValueString", SourceValues.text(of: value))
+            case .minimum(let value):
+                (isDate ? "minDateTimeInterval" : "minValueString", SourceValues.limitText(of: value))
+            case .maximum(let value):
+                (isDate ? "maxDateTimeInterval" : "maxValueString", SourceValues.limitText(of: value))
             case .minimumLength(let length): ("minValueString", String(length))
             case .maximumLength(let length): ("maxValueString", String(length))
             case .pattern(let pattern): ("regularExpressionString", pattern)
@@ -85,6 +87,12 @@ extension SourceModelWriter {
 }
 
 extension SourceValues {
+    /// The text of a limit: whole numbers without a fraction, as people type them.
+    static func limitText(of value: ValueDocument) -> String {
+        if case .real(let number) = value, let whole = Int64(exactly: number) { return String(whole) }
+        return text(of: value)
+    }
+
     /// The text of a value in an attribute of a source model.
     static func text(of value: ValueDocument) -> String {
         switch value {

@@ -56,8 +56,8 @@ enum ModelCorpus {
         return (try? handle.read(upToCount: 15)) == Data("SQLite format 3".utf8)
     }.compactMap { url in
         guard let connection = try? Connection(path: url.path, access: .immutable),
-            case .blob(let model)?? = try? connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE"),
-            case .blob(let plist)?? = try? connection.value("SELECT Z_PLIST FROM Z_METADATA"),
+            case .blob(let model) = try? connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE"),
+            case .blob(let plist) = try? connection.value("SELECT Z_PLIST FROM Z_METADATA"),
             let list = try? PropertyListSerialization.propertyList(from: plist, format: nil) as? [String: Any],
             let hashes = list["NSStoreModelVersionHashes"] as? [String: Data]
         else { return nil }

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+@testable import ModelFiles
+
+/// Damaged files are errors with a place, never crashes and never long waits.
+@Suite struct MutationTests {
+    private static let seed: UInt64 = 20_261_120
+
+    private func mutated(_ data: Data, _ generator: inout SeededGenerator) -> Data {
+        var bytes = [UInt8](data)
+        for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &generator)
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0: bytes[place] ^= UInt8(1) << UInt8.random(in: 0...7, using: &generator)
+            case 1: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+            case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...8, using: &generator)))
+            case 3: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+            case 4: bytes.removeSubrange(place...)
+            default:
+                let other = Int.random(in: 0..<bytes.count, using: &generator)
+                bytes.swapAt(place, other)
+            }
+        }
+        return Data(bytes)
+    }
+
+    /// Reads many mutations of `data`; what is thrown must be a clear error.
+    private func attack(_ data: Data, count: Int, read: (Data) throws -> Void) {
+        var generator = SeededGenerator(seed: Self.seed)
+        var failures = 0
+        for number in 0..<count {
+            do {
+                try read(mutated(data, &generator))
+            } catch let error as ModelFileError {
+                failures += 1
+                #expect(
+                    !error.reason.isEmpty && !error.description.contains("\n"), "seed \(Self.seed), mutation \(number)")
+            } catch {
+                Issue.record("seed \(Self.seed), mutation \(number): \(error)")
+            }
+        }
+        #expect(failures > count / 4, "hardly any mutation was noticed: the test attacks nothing")
+    }
+
+    @Test func sourceModels() throws {
+        let contents = try SourceModelBundle.contents(of: SourceModelWriterTests.sample)
+        attack(try Data(contentsOf: contents), count: 1000) { _ = try SourceModelReader.read($0, file: "contents") }
+    }
+
+    @Test func compiledModels() throws {
+        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
+        attack(data, count: 1500) { _ = try CompiledModelReader.read($0, file: "x.mom") }
+    }
+
+    @Test func modelsKeptInStores() throws {
+        let data = try ModelFile.writeCached(CompiledModelTests.everything())
+        attack(data, count: 1000) { _ = try ModelFile.readCached($0, store: "x.sqlite") }
+    }
+
+    /// The objects of an archive exchanged for each other: the structure is whole, the meaning is not.
+    @Test func shuffledArchives() throws {
+        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .store)
+        guard case .dictionary(var archive) = try BinaryPropertyListReader.read(data),
+            case .array(let objects) = archive["$objects"]
+        else {
+            Issue.record("the archive has no objects")
+            return
+        }
+        var generator = SeededGenerator(seed: Self.seed)
+        for number in 0..<500 {
+            var changed = objects
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                let pair = (0..<2).map { _ in Int.random(in: 0..<changed.count, using: &generator) }
+                if Bool.random(using: &generator) {
+                    changed.swapAt(pair[0], pair[1])
+                } else {
+                    changed[pair[0]] = changed[pair[1]]
+                }
+            }
+            archive["$objects"] = .array(changed)
+            do {
+                _ = try CompiledModelReader.read(BinaryPropertyListWriter.write(.dictionary(archive)), file: "x.mom")
+            } catch let error {
+                #expect(error is ModelFileError, "seed \(Self.seed), mutation \(number): \(error)")
+            }
+        }
+    }
+}
