@@ -3,14 +3,14 @@ import Foundation
 /// `SUBQUERY`, `CAST`, `TERNARY`, `FUNCTION` and the functions by name.
 extension FormatParser {
     /// The call of `word`, behind which `(` stands; `nil` where the word is none that can be called.
-    mutating func parseCall(_ word: String) throws(FormatError) -> ExpressionTree? {
-        switch word.uppercased() {
+    mutating func parseCall(_ word: String, keyword: String?) throws(FormatError) -> ExpressionTree? {
+        switch keyword {
         case "SUBQUERY": return try parseSubquery()
         case "CAST": return try parseCast()
         case "TERNARY": return try parseTernary()
         case "FUNCTION": return try parseFunctionOnTarget()
-        case let name where FormatWords.reserved.contains(name) && name != "FETCH": return nil
-        default: break
+        case nil, "FETCH": break
+        default: return nil
         }
         index += 2
         let arguments = try parseArguments()

@@ -26,7 +26,7 @@ extension FormatParser {
             index += 1
             let list = try parseList(until: "}")
             return Term(.expression(try parseSteps(behind: .aggregate(list))), at: start)
-        case .word(let word, let isEscaped): return try parseWord(word, isEscaped: isEscaped)
+        case .word(let word, let keyword): return try parseWord(word, keyword: keyword)
         default: throw unexpected("a key, a value or a predicate")
         }
     }
@@ -57,28 +57,25 @@ extension FormatParser {
 
     // MARK: Words
 
-    private mutating func parseWord(_ word: String, isEscaped: Bool) throws(FormatError) -> Term {
+    private mutating func parseWord(_ word: String, keyword: String?) throws(FormatError) -> Term {
         let start = index
-        if !isEscaped {
-            if tokens[index + 1].kind == .sign("("), let call = try parseCall(word) {
-                return Term(.expression(try parseSteps(behind: call)), at: start)
-            }
-            switch word.uppercased() {
-            case "TRUEPREDICATE", "FALSEPREDICATE":
-                index += 1
-                return Term(.predicate(.constant(word.uppercased() == "TRUEPREDICATE")), at: start)
-            case "TRUE", "YES": return try literal(true)
-            case "FALSE", "NO": return try literal(false)
-            case "NULL", "NIL": return try literal(nil)
-            case "SELF":
-                index += 1
-                return Term(.expression(try parseSteps(behind: .evaluatedObject)), at: start)
-            case let name where FormatWords.reserved.contains(name) && !FormatWords.usableAsKeys.contains(name):
-                throw unexpected("a key, a value or a predicate")
-            default: break
-            }
+        if tokens[index + 1].kind == .sign("("), let call = try parseCall(word, keyword: keyword) {
+            return Term(.expression(try parseSteps(behind: call)), at: start)
         }
-        return Term(.expression(try parseSteps(behind: .keyPath(try parseKey()))), at: start)
+        switch keyword {
+        case "TRUEPREDICATE", "FALSEPREDICATE":
+            index += 1
+            return Term(.predicate(.constant(keyword == "TRUEPREDICATE")), at: start)
+        case "TRUE", "YES": return try literal(true)
+        case "FALSE", "NO": return try literal(false)
+        case "NULL", "NIL": return try literal(nil)
+        case "SELF":
+            index += 1
+            return Term(.expression(try parseSteps(behind: .evaluatedObject)), at: start)
+        case let keyword? where !FormatWords.usableAsKeys.contains(keyword):
+            throw unexpected("a key, a value or a predicate")
+        default: return Term(.expression(try parseSteps(behind: .keyPath(try parseKey()))), at: start)
+        }
     }
 
     private mutating func literal(_ value: Bool?) throws(FormatError) -> Term {

@@ -39,10 +39,10 @@ extension FormatParser {
 
     // MARK: Tokens
 
-    /// Whether `word`, whatever its case, is the token at `place`. The last token is the end, which is no word.
+    /// Whether the reserved `word`, whatever its case, is the token at `place`. The last token is the end, which is no word.
     func isWord(_ word: String, at place: Int) -> Bool {
-        guard case .word(let found, isEscaped: false) = tokens[min(place, tokens.count - 1)].kind else { return false }
-        return found.uppercased() == word
+        guard case .word(_, let keyword?) = tokens[min(place, tokens.count - 1)].kind else { return false }
+        return keyword == word
     }
 
     /// Steps over the word, whatever its case, if it stands here.

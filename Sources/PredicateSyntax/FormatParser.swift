@@ -119,7 +119,7 @@ package struct FormatParser {
         let name: String
         switch tokens[index].kind {
         case .sign(let sign): name = sign
-        case .word(let word, isEscaped: false): name = word.uppercased()
+        case .word(_, let keyword?): name = keyword
         default: return nil
         }
         guard let comparison = FormatWords.comparisons[name] else { return nil }
@@ -138,7 +138,7 @@ package struct FormatParser {
     /// `[cd]` behind an operator.
     private mutating func takeOptions() throws(FormatError) -> ComparisonOptions {
         guard takeSign("[") else { return [] }
-        guard case .word(let letters, isEscaped: false) = tokens[index].kind else {
+        guard case .word(let letters, _) = tokens[index].kind else {
             throw unexpected("comparison options such as [cd]")
         }
         var options: ComparisonOptions = []

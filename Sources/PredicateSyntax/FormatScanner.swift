@@ -15,11 +15,6 @@ struct FormatScanner {
         return tokens
     }
 
-    private static let signs = [
-        "&&", "||", "==", "=<", "=>", "!=", "<>", "<=", "<<", ">=", ">>", "**",
-        "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", "&", "|", "^", "~",
-    ].map { Array($0.unicodeScalars) }
-
     // MARK: One token
 
     private mutating func next() throws(FormatError) -> FormatToken {
@@ -37,7 +32,7 @@ struct FormatScanner {
         }
         if first == "#" {
             position += 1
-            return .word(try scanName(expected: "a key after #"), isEscaped: true)
+            return .word(try scanName(expected: "a key after #"), keyword: nil)
         }
         if first == "$" {
             position += 1
@@ -48,12 +43,30 @@ struct FormatScanner {
             return .operatorKey("@" + (try scanName(expected: "the name of a collection operator after @")))
         }
         if first == "%" { return .placeholder(try scanPlaceholder()) }
-        if Self.startsName(first) { return .word(scanWord(try scanName(expected: "a word")), isEscaped: false) }
-        for sign in Self.signs where matches(sign) {
-            position += sign.count
-            return .sign(String(String.UnicodeScalarView(sign)))
+        if Self.startsName(first) {
+            let word = scanWord(try scanName(expected: "a word"))
+            let upper = word.utf8.count <= FormatWords.longest ? word.uppercased() : ""
+            return .word(word, keyword: FormatWords.reserved.contains(upper) ? upper : nil)
+        }
+        if let length = signLength(first) {
+            defer { position += length }
+            return .sign(String(String.UnicodeScalarView(scalars[position..<position + length])))
         }
         throw error(at: position, expected: "a value, a key or an operator", found: "\"\(first)\"")
+    }
+
+    /// The length of the operator or bracket that begins with `first`; `nil` if there is none.
+    private func signLength(_ first: Unicode.Scalar) -> Int? {
+        switch (first, peek(1)) {
+        case ("&", "&"), ("|", "|"), ("=", "="), ("=", "<"), ("=", ">"), ("!", "="), ("<", ">"), ("<", "="), ("<", "<"),
+            (">", "="), (">", ">"), ("*", "*"):
+            2
+        case ("=", _), ("<", _), (">", _), ("!", _), ("(", _), (")", _), ("{", _), ("}", _), ("[", _), ("]", _),
+            (",", _),
+            (".", _), ("+", _), ("-", _), ("*", _), ("/", _), ("&", _), ("|", _), ("^", _), ("~", _):
+            1
+        default: nil
+        }
     }
 
     /// Whether the sign just before could end an operand, so that a dot goes on with a key path.
@@ -270,10 +283,6 @@ struct FormatScanner {
     private mutating func take(into text: inout String) {
         text.unicodeScalars.append(scalars[position])
         position += 1
-    }
-
-    private func matches(_ sign: [Unicode.Scalar]) -> Bool {
-        position + sign.count <= scalars.count && scalars[position..<position + sign.count].elementsEqual(sign)
     }
 
     private func unexpected(_ expected: String) -> FormatError {

@@ -1,8 +1,9 @@
 /// One word, number, text or sign of a predicate format string.
 struct FormatToken: Equatable {
     enum Kind: Equatable {
-        /// A word: a key, a keyword or the name of a function with its colons. `isEscaped` after `#`: never a keyword.
-        case word(String, isEscaped: Bool)
+        /// A word: a key, a keyword or the name of a function with its colons. `keyword` is its upper-cased form where
+        /// that is reserved; after `#` it never is.
+        case word(String, keyword: String?)
         /// `@name` of a collection operator, with the `@`.
         case operatorKey(String)
         /// `$name`, without the `$`.

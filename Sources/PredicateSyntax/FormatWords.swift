@@ -9,6 +9,9 @@ enum FormatWords {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
+    /// The length of the longest of them.
+    static let longest = 16
+
     /// Reserved words that are read as keys nevertheless where only a key can stand.
     static let usableAsKeys: Set<String> = ["FIRST", "LAST", "SIZE", "CI", "CASEINSENSITIVE"]
 
