@@ -1,0 +1,218 @@
+import Foundation
+import PredicateSyntax
+
+/// The constants of comparisons: each becomes a value of the attribute's kind, or is refused with a clear line.
+extension PredicateResolver {
+    func resolve(_ tree: ComparisonTree) throws -> ComparisonTree {
+        var tree = tree
+        tree.left = try resolve(tree.left)
+        tree.right = try resolve(tree.right)
+        let (left, right) = (try target(of: tree.left), try target(of: tree.right))
+        if tree.modifier == .direct { try refuseToMany(tree, left: left, right: right) }
+        if let left { tree.right = try fitted(tree.right, to: left, tree) }
+        if let right { tree.left = try fitted(tree.left, to: right, tree) }
+        return tree
+    }
+
+    /// What a constant is compared with.
+    enum Target {
+        case attribute(NSAttributeDescription)
+        case relationship(NSRelationshipDescription)
+        case object(NSEntityDescription)
+    }
+
+    /// Where one side ends in the model; `isMany` if it goes over a to-many relationship.
+    private func target(of tree: ExpressionTree) throws -> (target: Target, isMany: Bool)? {
+        let keys: [String]
+        let source: NSEntityDescription
+        switch tree {
+        case .keyPath(let path): (keys, source) = (path, entity)
+        case .keyPathOf(let base, let path):
+            guard let known = entity(of: base) else { return nil }
+            (keys, source) = (path, known)
+        case .evaluatedObject: return (.object(entity), false)
+        case .variable: return entity(of: tree).map { (.object($0), false) }
+        default: return nil
+        }
+        if keys.first?.hasPrefix("@") == true { return nil }
+        return try target(of: keys, from: source)
+    }
+
+    private func target(
+        of keys: [String], from source: NSEntityDescription
+    ) throws -> (target: Target, isMany: Bool)? {
+        let path = try ModelKeyPath(keys, from: source)
+        switch path.end {
+        case .attribute(let attribute): return (.attribute(attribute), false)
+        case .toOne(let relationship): return (.relationship(relationship), false)
+        case .object: return (.object(path.toOnes.last?.destinationEntity ?? source), false)
+        case .toMany(let relationship, let rest):
+            guard let first = rest.first else { return (.relationship(relationship), true) }
+            guard !first.hasPrefix("@"), let destination = relationship.destinationEntity else { return nil }
+            return try target(of: rest, from: destination).map { ($0.target, true) }
+        case .entity, .fetched, .member, .state: return nil
+        }
+    }
+
+    /// A to-many side can stand on the left of CONTAINS, on the right of IN, and beside another collection.
+    private func refuseToMany(
+        _ tree: ComparisonTree, left: (target: Target, isMany: Bool)?, right: (target: Target, isMany: Bool)?
+    ) throws {
+        let refused: ExpressionTree?
+        if left?.isMany == true, tree.comparison != .contains, right?.isMany != true, !isNilOrCollection(tree.right) {
+            refused = tree.left
+        } else if right?.isMany == true, tree.comparison != .in, left?.isMany != true, !isNilOrCollection(tree.left) {
+            refused = tree.right
+        } else {
+            refused = nil
+        }
+        guard let refused else { return }
+        throw CoreDataError.make(
+            CoreDataError.invalidPredicate,
+            "to-many key not allowed here: write ANY, ALL or NONE before \(FormatPrinter.string(refused))")
+    }
+
+    private func isNilOrCollection(_ tree: ExpressionTree) -> Bool {
+        switch tree {
+        case .aggregate: true
+        case .constant(let value):
+            switch PredicateValue(value) {
+            case .null, .collection: true
+            default: false
+            }
+        default: false
+        }
+    }
+
+    // MARK: Fitting
+
+    /// The expression with its constant as a value of the target's kind.
+    private func fitted(
+        _ tree: ExpressionTree, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree
+    ) throws -> ExpressionTree {
+        switch tree {
+        case .aggregate(let elements):
+            return .aggregate(try elements.map { try fitted($0, to: other, comparison) })
+        case .constant(let value):
+            if case .collection(let elements) = PredicateValue(value), !(value is any RowReadable) {
+                return .aggregate(
+                    try elements.map { .constant(try fitted($0.foundationValue, to: other.target, comparison)) })
+            }
+            return .constant(try fitted(value, to: other.target, comparison))
+        default: return tree
+        }
+    }
+
+    private func fitted(_ value: Any?, to target: Target, _ comparison: ComparisonTree) throws -> Any? {
+        let given = PredicateValue(value)
+        if given.isNull { return nil }
+        switch target {
+        case .attribute(let attribute):
+            if comparison.comparison.isOfTexts {
+                guard attribute.holdsText || attribute.isOpaque else {
+                    throw refusal(value, attribute.name, "\(attribute.kindName) has no text to search in", comparison)
+                }
+                guard case .text = given else {
+                    throw refusal(value, attribute.name, "a text is needed", comparison)
+                }
+                return value
+            }
+            guard let fitted = attribute.fitted(given) else {
+                throw refusal(value, attribute.name, "it is \(attribute.kindName)", comparison)
+            }
+            return fitted.foundationValue
+        case .relationship(let relationship):
+            guard given.objectID != nil else {
+                let name = relationship.destinationEntity?.name ?? "?"
+                throw refusal(
+                    value, relationship.name, "it is a relationship to \(name): compare it with an object", comparison)
+            }
+            return value
+        case .object(let entity):
+            guard given.objectID != nil else {
+                throw refusal(value, "SELF", "it is an object of \(entity.name ?? "?")", comparison)
+            }
+            return value
+        }
+    }
+
+    private func refusal(_ value: Any?, _ name: String, _ reason: String, _ comparison: ComparisonTree) -> NSError {
+        let given = FormatPrinter.string(.constant(value))
+        return CoreDataError.make(
+            CoreDataError.invalidPredicate,
+            "\(name) cannot be compared with \(given): \(reason) (in \(FormatPrinter.string(.comparison(comparison))))")
+    }
+}
+
+extension ComparisonOperator {
+    /// Whether the operator looks into texts. CONTAINS and IN do so or look into collections.
+    fileprivate var isOfTexts: Bool {
+        switch self {
+        case .beginsWith, .endsWith, .like, .matches: true
+        default: false
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether the values may be of any type.
+    fileprivate var isOpaque: Bool {
+        switch attributeType {
+        case .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType, .objectIDAttributeType: true
+        default: isTransient
+        }
+    }
+
+    /// What the attribute is, with its article, for a person.
+    fileprivate var kindName: String {
+        switch attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "an integer"
+        case .decimalAttributeType: "a decimal number"
+        case .doubleAttributeType, .floatAttributeType: "a number"
+        case .booleanAttributeType: "a Boolean (YES or NO)"
+        case .dateAttributeType: "a date (such as \"2024-06-11\")"
+        case .stringAttributeType: "a text"
+        case .URIAttributeType: "a URI"
+        case .UUIDAttributeType: "a UUID"
+        case .binaryDataAttributeType: "binary data"
+        default: "an object"
+        }
+    }
+
+    /// The value as one of the attribute's kind; `nil` if it is none and does not spell one.
+    fileprivate func fitted(_ value: PredicateValue) -> PredicateValue? {
+        if isOpaque { return value }
+        switch attributeType {
+        case .stringAttributeType, .URIAttributeType:
+            if case .text = value { return value }
+            return nil
+        case .dateAttributeType:
+            switch value {
+            case .date: return value
+            case .text(let text): return DateText.seconds(text).map { .date($0) }
+            default: return nil
+            }
+        case .UUIDAttributeType:
+            switch value {
+            case .uuid: return value
+            case .text(let text): return UUID(uuidString: text).map { .uuid($0) }
+            default: return nil
+            }
+        case .binaryDataAttributeType:
+            if case .data = value { return value }
+            return nil
+        default: return number(value)
+        }
+    }
+
+    private func number(_ value: PredicateValue) -> PredicateValue? {
+        switch value {
+        case .integer, .real, .decimal: value
+        case .text(let text):
+            attributeType == .booleanAttributeType
+                ? ["yes": 1, "true": 1, "no": 0, "false": 0][text.lowercased()].map { .integer($0) }
+                : Int64(text).map { .integer($0) } ?? Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+        default: nil
+        }
+    }
+}

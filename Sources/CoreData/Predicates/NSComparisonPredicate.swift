@@ -1,0 +1,88 @@
+import Foundation
+import PredicateSyntax
+
+/// A comparison of two expressions. Foundation on Linux only names this class; here it is.
+///
+/// In a file that imports Foundation as well, the name alone is ambiguous as a type: write `CoreData.NSComparisonPredicate`.
+open class NSComparisonPredicate: NSPredicate {
+    /// The operators, with Apple's raw values.
+    public enum Operator: UInt, Sendable {
+        case lessThan = 0
+        case lessThanOrEqualTo = 1
+        case greaterThan = 2
+        case greaterThanOrEqualTo = 3
+        case equalTo = 4
+        case notEqualTo = 5
+        case matches = 6
+        case like = 7
+        case beginsWith = 8
+        case endsWith = 9
+        case `in` = 10
+        case customSelector = 11
+        case contains = 99
+        case between = 100
+    }
+
+    /// Whether the comparison is of the value itself, or of all or any of many values.
+    public enum Modifier: UInt, Sendable {
+        case direct = 0
+        case all = 1
+        case any = 2
+    }
+
+    /// How texts are compared.
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let caseInsensitive = Options(rawValue: 1)
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        public static let normalized = Options(rawValue: 4)
+    }
+
+    let tree: ComparisonTree
+    private let evaluator = LazyEvaluator()
+
+    init(_ tree: ComparisonTree) {
+        self.tree = tree
+        super.init(value: false)
+    }
+
+    /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
+    public convenience init(
+        leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier, type: Operator,
+        options: Options = []
+    ) {
+        precondition(type != .customSelector, "comparisons by a selector do not exist without Objective-C")
+        self.init(
+            ComparisonTree(
+                left: left.tree, right: right.tree, comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
+                modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
+                options: ComparisonOptions(rawValue: options.rawValue)))
+    }
+
+    open var leftExpression: NSExpression { NSExpression(tree.left) }
+    open var rightExpression: NSExpression { NSExpression(tree.right) }
+    open var predicateOperatorType: Operator { Operator(rawValue: tree.comparison.rawValue) ?? .equalTo }
+    open var comparisonPredicateModifier: Modifier { Modifier(rawValue: tree.modifier.rawValue) ?? .direct }
+    open var options: Options { Options(rawValue: tree.options.rawValue) }
+
+    open override var predicateFormat: String { FormatPrinter.string(.comparison(tree)) }
+    open override var description: String { FormatPrinter.string(.comparison(tree)) }
+
+    open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
+
+    /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
+    ///
+    /// - Precondition: as ``LazyEvaluator/evaluate(_:with:variables:)``.
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        evaluator.evaluate(.comparison(tree), with: object, variables: bindings)
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPredicate).map { $0.formatString == formatString } ?? false
+    }
+
+    open override var hash: Int { formatString.hash }
+}

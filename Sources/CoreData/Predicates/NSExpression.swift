@@ -1,0 +1,264 @@
+import Foundation
+import PredicateSyntax
+
+/// A part of a comparison: a value, a key path, a function. Foundation on Linux only names this class; here it is.
+///
+/// In a file that imports Foundation as well, the name alone is ambiguous as a type: write `CoreData.NSExpression`.
+/// Immutable, and safe on any thread as far as the objects in it are.
+open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    /// The kinds, with Apple's raw values.
+    public enum ExpressionType: UInt, Sendable {
+        case constantValue = 0
+        case evaluatedObject = 1
+        case variable = 2
+        case keyPath = 3
+        case function = 4
+        case unionSet = 5
+        case intersectSet = 6
+        case minusSet = 7
+        case subquery = 13
+        case aggregate = 14
+        case anyKey = 15
+        case block = 19
+        case conditional = 20
+    }
+
+    let tree: ExpressionTree
+
+    init(_ tree: ExpressionTree) { self.tree = tree }
+
+    // MARK: Making expressions
+
+    /// Reads an expression format string.
+    ///
+    /// - Precondition: the text is an expression and the arguments fit; see ``parse(format:arguments:)``.
+    public convenience init(format expressionFormat: String, _ arguments: Any?...) {
+        self.init(format: expressionFormat, argumentArray: arguments)
+    }
+
+    /// Reads an expression format string; see `init(format:_:)`.
+    public convenience init(format expressionFormat: String, argumentArray arguments: [Any?]) {
+        do {
+            self.init(try FormatParser.expression(expressionFormat, arguments: FormatArgument.list(arguments)))
+        } catch {
+            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
+        }
+    }
+
+    /// Reads an expression format string and throws ``PredicateFormatError`` where it is none. An addition to Apple's
+    /// interface.
+    public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {
+        do {
+            return NSExpression(try FormatParser.expression(format, arguments: FormatArgument.list(arguments)))
+        } catch {
+            throw PredicateFormatError(error)
+        }
+    }
+
+    public convenience init(forConstantValue obj: Any?) { self.init(.constant(obj is NSNull ? nil : obj)) }
+    public convenience init(forVariable string: String) { self.init(.variable(string)) }
+    public convenience init(forKeyPath keyPath: String) {
+        self.init(.keyPath(keyPath.split(separator: ".").map(String.init)))
+    }
+
+    /// - Precondition: the function is one of Apple's list.
+    public convenience init(forFunction name: String, arguments parameters: [Any]) {
+        precondition(Functions.exists(name), "Unknown function \(name)")
+        self.init(.function(name, parameters.map(Self.tree(of:))))
+    }
+
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
+        self.init(.functionOn(target.tree, name, (parameters ?? []).map(Self.tree(of:))))
+    }
+
+    public convenience init(forAggregate subexpressions: [Any]) {
+        self.init(.aggregate(subexpressions.map(Self.tree(of:))))
+    }
+
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.union, left.tree, right.tree))
+    }
+
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.intersect, left.tree, right.tree))
+    }
+
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.minus, left.tree, right.tree))
+    }
+
+    public convenience init(
+        forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
+    ) {
+        self.init(.subquery(expression.tree, variable: variable, predicate: predicate.syntaxTree))
+    }
+
+    public convenience init(
+        forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
+    ) {
+        self.init(.conditional(predicate.syntaxTree, trueExpression.tree, falseExpression.tree))
+    }
+
+    /// An expression that is code: it can be evaluated, but a store cannot translate it.
+    public convenience init(
+        block: @escaping (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
+    ) {
+        let arguments = arguments ?? []
+        self.init(
+            .opaque(
+                OpaqueExpression { object, variables in
+                    block(object, arguments, NSMutableDictionary(dictionary: variables))
+                }))
+    }
+
+    open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(.evaluatedObject) }
+
+    private static func tree(of argument: Any) -> ExpressionTree {
+        (argument as? NSExpression)?.tree ?? .constant(argument is NSNull ? nil : argument)
+    }
+
+    // MARK: Reading expressions
+
+    open var expressionType: ExpressionType {
+        switch tree {
+        case .constant: .constantValue
+        case .evaluatedObject: .evaluatedObject
+        case .variable: .variable
+        case .keyPath, .keyPathOf: .keyPath
+        case .function, .functionOn, .index: .function
+        case .aggregate: .aggregate
+        case .subquery: .subquery
+        case .conditional: .conditional
+        case .set(.union, _, _): .unionSet
+        case .set(.intersect, _, _): .intersectSet
+        case .set(.minus, _, _): .minusSet
+        case .opaque: .block
+        }
+    }
+
+    /// The value of a constant.
+    open var constantValue: Any? {
+        guard case .constant(let value) = tree else { return nil }
+        return value
+    }
+
+    /// The key path with dots. Precondition: the expression is a key path.
+    open var keyPath: String {
+        switch tree {
+        case .keyPath(let keys), .keyPathOf(_, let keys): keys.joined(separator: ".")
+        default: preconditionFailure("\(description) is no key path")
+        }
+    }
+
+    /// The name of a function. Precondition: the expression is a function.
+    open var function: String {
+        switch tree {
+        case .function(let name, _), .functionOn(_, let name, _): name
+        case .index: "objectFrom:withIndex:"
+        default: preconditionFailure("\(description) is no function")
+        }
+    }
+
+    /// The name of a variable. Precondition: the expression is a variable or a subquery.
+    open var variable: String {
+        switch tree {
+        case .variable(let name), .subquery(_, let name, _): name
+        default: preconditionFailure("\(description) has no variable")
+        }
+    }
+
+    /// What a function is called on, or a key path taken from. Precondition: the expression has one.
+    open var operand: NSExpression {
+        switch tree {
+        case .keyPathOf(let base, _), .functionOn(let base, _, _): NSExpression(base)
+        case .keyPath, .function: NSExpression(.evaluatedObject)
+        default: preconditionFailure("\(description) has no operand")
+        }
+    }
+
+    open var arguments: [NSExpression]? {
+        switch tree {
+        case .function(_, let arguments), .functionOn(_, _, let arguments): arguments.map { NSExpression($0) }
+        default: nil
+        }
+    }
+
+    /// The elements of an aggregate, or the collection of a subquery.
+    open var collection: Any {
+        switch tree {
+        case .aggregate(let elements): elements.map { NSExpression($0) }
+        case .subquery(let collection, _, _): NSExpression(collection)
+        default: preconditionFailure("\(description) has no collection")
+        }
+    }
+
+    /// The predicate of a subquery or a condition. Precondition: the expression has one.
+    open var predicate: NSPredicate {
+        switch tree {
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _): NSPredicate.make(predicate)
+        default: preconditionFailure("\(description) has no predicate")
+        }
+    }
+
+    open var left: NSExpression {
+        guard case .set(_, let left, _) = tree else { preconditionFailure("\(description) has no left side") }
+        return NSExpression(left)
+    }
+
+    open var right: NSExpression {
+        guard case .set(_, _, let right) = tree else { preconditionFailure("\(description) has no right side") }
+        return NSExpression(right)
+    }
+
+    open var `true`: NSExpression {
+        guard case .conditional(_, let first, _) = tree else { preconditionFailure("\(description) has no condition") }
+        return NSExpression(first)
+    }
+
+    open var `false`: NSExpression {
+        guard case .conditional(_, _, let second) = tree else { preconditionFailure("\(description) has no condition") }
+        return NSExpression(second)
+    }
+
+    // MARK: Evaluating
+
+    /// The value of the expression for `object`; numbers are `NSNumber`s.
+    ///
+    /// - Parameter context: the values of the variables.
+    /// - Precondition: the functions of the expression exist, as Apple's raises an exception otherwise.
+    open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        var variables: [String: Any] = [:]
+        for (key, value) in context ?? [:] { if let name = key as? String { variables[name] = value } }
+        do {
+            return try CompiledExpression.value(of: tree, object: object, variables: variables)
+        } catch {
+            preconditionFailure("\(description) cannot be evaluated: \(error.localizedDescription)")
+        }
+    }
+
+    open func allowEvaluation() {}
+
+    // MARK: NSObject
+
+    open override var description: String { FormatPrinter.string(tree) }
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSExpression else { return false }
+        return other === self || other.description == description
+    }
+
+    open override var hash: Int { description.hash }
+
+    open class var supportsSecureCoding: Bool { true }
+    private static let formatKey = "NSExpressionFormat"
+
+    open func encode(with coder: NSCoder) { coder.encode(description as NSString, forKey: Self.formatKey) }
+
+    public required init?(coder: NSCoder) {
+        guard let text = coder.decodeObject(of: NSString.self, forKey: Self.formatKey),
+            let tree = try? FormatParser.expression(text as String)
+        else { return nil }
+        self.tree = tree
+    }
+}

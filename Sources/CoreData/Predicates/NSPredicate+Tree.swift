@@ -1,0 +1,97 @@
+import Foundation
+import PredicateSyntax
+
+extension NSPredicate {
+    /// The predicate as a value. A block predicate is opaque.
+    var syntaxTree: PredicateTree {
+        switch self {
+        case let predicate as NSComparisonPredicate: return .comparison(predicate.tree)
+        case let predicate as TreeCompoundPredicate: return predicate.tree
+        case let predicate as NSCompoundPredicate:
+            let parts = predicate.subpredicates.map(\.syntaxTree)
+            switch predicate.compoundPredicateType {
+            case .and: return .and(parts)
+            case .or: return .or(parts)
+            case .not: return .not(parts.first ?? .constant(true))
+            }
+        default:
+            switch FoundationFormat.of(self) {
+            case "TRUEPREDICATE": return .constant(true)
+            case "FALSEPREDICATE": return .constant(false)
+            default:
+                return .opaque(
+                    OpaquePredicate { self.evaluate(with: $0, substitutionVariables: $1.isEmpty ? nil : $1) })
+            }
+        }
+    }
+
+    /// The predicate of a tree, of the class that Apple's would be.
+    static func make(_ tree: PredicateTree) -> NSPredicate {
+        switch tree {
+        case .constant(let value): NSPredicate(value: value)
+        case .comparison(let comparison): NSComparisonPredicate(comparison)
+        case .and(let parts): TreeCompoundPredicate(tree, type: .and, subpredicates: parts.map(make))
+        case .or(let parts): TreeCompoundPredicate(tree, type: .or, subpredicates: parts.map(make))
+        case .not(let part): TreeCompoundPredicate(tree, type: .not, subpredicates: [make(part)])
+        case .opaque(let code): NSPredicate(block: { object, variables in code.evaluate(object, variables ?? [:]) })
+        }
+    }
+
+    /// The predicate as a format string that parses back, also where Foundation's own `predicateFormat` does not know:
+    /// for compound predicates made by Foundation's initialisers. An addition to Apple's interface.
+    public var formatString: String { FormatPrinter.string(syntaxTree) }
+}
+
+/// Reaches Foundation's `predicateFormat`, which tells a constant predicate from a block.
+private enum FoundationFormat {
+    static func of(_ predicate: any Formatted) -> String { predicate.predicateFormat }
+}
+
+private protocol Formatted { var predicateFormat: String { get } }
+extension NSPredicate: Formatted {}
+
+/// AND, OR and NOT as read from a format string: Foundation's class, which prints and evaluates its tree.
+final class TreeCompoundPredicate: NSCompoundPredicate {
+    let tree: PredicateTree
+    private let evaluator = LazyEvaluator()
+
+    init(_ tree: PredicateTree, type: LogicalType, subpredicates: [NSPredicate]) {
+        self.tree = tree
+        super.init(type: type, subpredicates: subpredicates)
+    }
+
+    override var predicateFormat: String { FormatPrinter.string(tree) }
+    override var description: String { predicateFormat }
+
+    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        evaluator.evaluate(tree, with: object, variables: bindings)
+    }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPredicate).map { $0.formatString == predicateFormat } ?? false
+    }
+
+    override var hash: Int { predicateFormat.hash }
+}
+
+/// The evaluation of a predicate on any object, compiled at the first use. Safe on any thread.
+final class LazyEvaluator: @unchecked Sendable {
+    private let lock = NSLock()
+    private var compiled: CompiledPredicate?
+
+    /// - Precondition: the predicate can be evaluated: its functions exist, its regular expressions are well formed, as
+    ///   Apple's raises an exception otherwise.
+    func evaluate(_ tree: PredicateTree, with object: Any?, variables: [String: Any]?) -> Bool {
+        let predicate = lock.withLock {
+            if let compiled { return compiled }
+            do {
+                let made = try CompiledPredicate(tree)
+                compiled = made
+                return made
+            } catch {
+                preconditionFailure("\(FormatPrinter.string(tree)) cannot be evaluated: \(error.localizedDescription)")
+            }
+        }
+        return predicate.evaluate(any: object, variables: variables ?? [:])
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+
+/// Makes `NSSortDescriptor` from keys.
+///
+/// Foundation on Linux sorts by Swift key paths only. As with predicates, an initialiser of a protocol hands out an
+/// instance of a subclass that knows its key.
+public protocol SortKeyInitializable {}
+
+extension NSSortDescriptor: SortKeyInitializable {}
+
+/// How the values under a sort descriptor's key are compared: Apple's comparison selectors by name.
+public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
+    let comparison: StoreSortKey.Comparison
+
+    /// `compare:`: numbers and dates by value, texts by their code points.
+    public static let compare = SortSelector(comparison: .plain)
+    /// `caseInsensitiveCompare:`
+    public static let caseInsensitiveCompare = SortSelector(comparison: .caseInsensitive)
+    /// `localizedCompare:`
+    public static let localizedCompare = SortSelector(comparison: .localized)
+    /// `localizedCaseInsensitiveCompare:`
+    public static let localizedCaseInsensitiveCompare = SortSelector(comparison: .localizedCaseInsensitive)
+    /// `localizedStandardCompare:`
+    public static let localizedStandardCompare = SortSelector(comparison: .localizedStandard)
+
+    private init(comparison: StoreSortKey.Comparison) { self.comparison = comparison }
+
+    /// The selector of that name, with its colon; `nil` for a name that is none of the five.
+    public init?(_ name: String) {
+        switch name {
+        case "compare:": self = .compare
+        case "caseInsensitiveCompare:": self = .caseInsensitiveCompare
+        case "localizedCompare:": self = .localizedCompare
+        case "localizedCaseInsensitiveCompare:": self = .localizedCaseInsensitiveCompare
+        case "localizedStandardCompare:": self = .localizedStandardCompare
+        default: return nil
+        }
+    }
+
+    /// - Precondition: the name is one of the five.
+    public init(stringLiteral name: String) {
+        guard let selector = SortSelector(name) else {
+            preconditionFailure("unsupported NSSortDescriptor selector: \(name)")
+        }
+        self = selector
+    }
+
+    /// The name, with its colon.
+    public var name: String {
+        switch comparison {
+        case .plain, .custom: "compare:"
+        case .caseInsensitive: "caseInsensitiveCompare:"
+        case .localized: "localizedCompare:"
+        case .localizedCaseInsensitive: "localizedCaseInsensitiveCompare:"
+        case .localizedStandard: "localizedStandardCompare:"
+        }
+    }
+}
+
+/// A type whose Swift key paths stand for keys. Managed objects answer it, so that
+/// `NSSortDescriptor(keyPath: \Team.wins, ascending: true)` reaches a store.
+protocol KeyPathNaming {
+    /// The key, or keys with dots, that `keyPath` reads; `nil` if it reads no modelled property.
+    static func key(of keyPath: AnyKeyPath) -> String?
+}
+
+extension SortKeyInitializable {
+    /// Sorts by the values under `key`, a key path with dots, in the order of `compare:`; `nil` sorts the objects themselves.
+    public init(key: String?, ascending: Bool) {
+        self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .plain))
+    }
+
+    /// Sorts by the values under `key`, compared as the selector says.
+    public init(key: String?, ascending: Bool, selector: SortSelector?) {
+        self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: selector?.comparison ?? .plain))
+    }
+
+    /// Sorts by the values under `key`, compared by code. No store can do it: the objects are sorted in memory.
+    public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
+        self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .custom, code: comparator))
+    }
+
+    private init(made: NSSortDescriptor) {
+        guard let made = made as? Self else { preconditionFailure("\(type(of: made)) is no \(Self.self)") }
+        self = made
+    }
+}
+
+extension NSSortDescriptor {
+    /// Sorts by a property that cannot be compared as Swift values are, an optional one for example.
+    public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        self.init(
+            keyPath: keyPath, ascending: ascending,
+            comparator: { ValueOrder.compare(PredicateValue($0), PredicateValue($1)) ?? .orderedSame })
+    }
+
+    /// The key that the descriptor sorts by; `nil` if it sorts the objects themselves.
+    public var key: String? {
+        if let descriptor = self as? KeySortDescriptor { return descriptor.text }
+        return (type(of: keyPath).rootType as? any KeyPathNaming.Type)?.key(of: keyPath)
+    }
+
+    /// The selector that compares the values; `nil` where code does.
+    public var selector: SortSelector? {
+        switch storeSortKey.comparison {
+        case .plain: .compare
+        case .caseInsensitive: .caseInsensitiveCompare
+        case .localized: .localizedCompare
+        case .localizedCaseInsensitive: .localizedCaseInsensitiveCompare
+        case .localizedStandard: .localizedStandardCompare
+        case .custom: nil
+        }
+    }
+
+    /// The descriptor as a value for stores.
+    ///
+    /// A descriptor with a Swift key path counts as a plain comparison: Foundation does not tell whether somebody gave
+    /// it code of their own.
+    var storeSortKey: StoreSortKey {
+        if let descriptor = self as? KeySortDescriptor { return descriptor.storeKey }
+        guard let key else { return StoreSortKey(keyPath: ["self"], ascending: ascending, comparison: .custom) }
+        return StoreSortKey(keyPath: key.split(separator: ".").map(String.init), ascending: ascending)
+    }
+
+    /// The code that compares values under the key, where the descriptor has some.
+    var customComparator: Comparator? {
+        if let descriptor = self as? KeySortDescriptor { return descriptor.code }
+        return key == nil ? comparator : nil
+    }
+}
+
+/// Foundation's class, with a key.
+final class KeySortDescriptor: NSSortDescriptor {
+    /// The key with its dots.
+    let text: String?
+    let storeKey: StoreSortKey
+    /// For `.custom`.
+    let code: Comparator?
+
+    init(key: String?, ascending: Bool, comparison: StoreSortKey.Comparison, code: Comparator? = nil) {
+        text = key
+        self.code = code
+        storeKey = StoreSortKey(
+            keyPath: key?.split(separator: ".").map(String.init) ?? ["self"], ascending: ascending,
+            comparison: comparison)
+        super.init(
+            keyPath: \Any.self, ascending: ascending,
+            comparator: code ?? { left, right in
+                ValueOrder.compareForSorting(PredicateValue(left), PredicateValue(right), comparison)
+            })
+    }
+
+    /// Compares two objects: managed objects or dictionaries by the key, other values as they are.
+    override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        let result: ComparisonResult
+        if let code {
+            guard let left = value(of: object1), let right = value(of: object2) else {
+                return ValueOrder.compareForSorting(read(object1), read(object2), .plain).directed(ascending)
+            }
+            result = code(left, right)
+        } else {
+            result = ValueOrder.compareForSorting(read(object1), read(object2), storeKey.comparison)
+        }
+        return result.directed(ascending)
+    }
+
+    private func read(_ object: Any) -> PredicateValue {
+        text == nil ? PredicateValue(object) : KeyReader.read(storeKey.keyPath, of: PredicateValue(object))
+    }
+
+    private func value(of object: Any) -> Any? { read(object).foundationValue }
+
+    override var reversedSortDescriptor: Any {
+        KeySortDescriptor(key: text, ascending: !ascending, comparison: storeKey.comparison, code: code)
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? KeySortDescriptor else { return false }
+        return other === self || (other.storeKey == storeKey && code == nil && other.code == nil)
+    }
+
+    override var hash: Int { storeKey.hashValue }
+
+    override var description: String {
+        "(\(text ?? "self"), \(ascending ? "ascending" : "descending"), \(selector?.name ?? "block"))"
+    }
+}
+
+extension ComparisonResult {
+    /// The result, turned round for a descending order.
+    func directed(_ ascending: Bool) -> ComparisonResult {
+        ascending ? self : ComparisonResult(rawValue: -rawValue) ?? self
+    }
+}

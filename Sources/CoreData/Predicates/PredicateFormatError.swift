@@ -1,0 +1,29 @@
+import Foundation
+import PredicateSyntax
+
+/// Why ``Foundation/NSPredicate/parse(format:arguments:)`` refused a format string. An addition to Apple's interface,
+/// for programs that let people type predicates: where Apple's framework raises an exception, this says what is wrong
+/// and where.
+public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringConvertible, Hashable, Sendable {
+    /// The place of the mistake as a number of characters from the start of the text: 0 is the first character, the
+    /// length of the text is its end.
+    public let characterOffset: Int
+
+    /// What could stand there and what stands there, as one line: `expected a value after ==, found the end`.
+    public let message: String
+
+    init(_ error: FormatError) {
+        characterOffset = error.offset
+        message = error.message
+    }
+
+    /// The message with the place, counted from 1 as a person counts.
+    public var description: String { "\(message) (at character \(characterOffset + 1))" }
+
+    public var errorDescription: String? { description }
+
+    public static var errorDomain: String { NSCocoaErrorDomain }
+    /// `NSFormattingError`.
+    public var errorCode: Int { 2048 }
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, "reason": message] }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import PredicateSyntax
+
+/// Looks a predicate up in the model before it is evaluated or translated: every key exists, every constant fits what it is
+/// compared with. A text that spells a number, a date or a UUID becomes one where it is compared with one; `now()` and other
+/// functions of constants become constants. Both evaluators start from the same resolved tree.
+struct PredicateResolver {
+    let entity: NSEntityDescription
+    /// The entities of the variables of the subqueries around.
+    private var variables: [String: NSEntityDescription] = [:]
+
+    init(entity: NSEntityDescription) { self.entity = entity }
+
+    /// - Throws: a `CocoaError` that names the key and the entity, or the constant and the attribute.
+    func resolve(_ tree: PredicateTree) throws -> PredicateTree {
+        switch tree {
+        case .constant, .opaque: return tree
+        case .and(let parts): return .and(try parts.map(resolve))
+        case .or(let parts): return .or(try parts.map(resolve))
+        case .not(let part): return .not(try resolve(part))
+        case .comparison(let comparison): return .comparison(try resolve(comparison))
+        }
+    }
+
+    func resolve(_ tree: ExpressionTree) throws -> ExpressionTree {
+        switch tree {
+        case .constant, .evaluatedObject, .opaque, .variable: return tree
+        case .keyPath(let keys):
+            try check(keys, of: entity)
+            return tree
+        case .keyPathOf(let base, let keys):
+            let base = try resolve(base)
+            if let entity = entity(of: base) { try check(keys, of: entity) }
+            if case .evaluatedObject = base { return .keyPath(keys) }
+            return .keyPathOf(base, keys)
+        case .function(let name, let arguments): return try function(name, try arguments.map(resolve))
+        case .functionOn(let target, let selector, let arguments):
+            return .functionOn(try resolve(target), selector, try arguments.map(resolve))
+        case .aggregate(let elements): return .aggregate(try elements.map(resolve))
+        case .subquery(let collection, let variable, let predicate):
+            let collection = try resolve(collection)
+            var inner = self
+            inner.variables[variable] = entity(of: collection)
+            return .subquery(collection, variable: variable, predicate: try inner.resolve(predicate))
+        case .index(let collection, .value(let place)):
+            return .index(try resolve(collection), .value(try resolve(place)))
+        case .index(let collection, let position): return .index(try resolve(collection), position)
+        case .conditional(let condition, let first, let second):
+            return .conditional(try resolve(condition), try resolve(first), try resolve(second))
+        case .set(let operation, let left, let right): return .set(operation, try resolve(left), try resolve(right))
+        }
+    }
+
+    /// A function of constants becomes its value.
+    private func function(_ name: String, _ arguments: [ExpressionTree]) throws -> ExpressionTree {
+        let tree = ExpressionTree.function(name, arguments)
+        let isConstant = arguments.allSatisfy { if case .constant = $0 { true } else { false } }
+        guard isConstant, !name.hasPrefix("random") else {
+            if !Functions.exists(name) { throw Functions.unknown(name, argumentCount: arguments.count) }
+            return tree
+        }
+        return .constant(try CompiledExpression.value(of: tree, object: nil, variables: [:]))
+    }
+
+    // MARK: Keys
+
+    private func check(_ keys: [String], of entity: NSEntityDescription) throws {
+        guard let first = keys.first, !first.hasPrefix("@") else { return }
+        if case .toMany(let relationship, let rest) = try ModelKeyPath(keys, from: entity).end {
+            try check(rest, behind: relationship, in: keys)
+        }
+    }
+
+    /// What follows a to-many relationship: keys of the destination, or a collection operator and then such keys.
+    private func check(_ rest: [String], behind relationship: NSRelationshipDescription, in keys: [String]) throws {
+        guard let first = rest.first, let destination = relationship.destinationEntity else { return }
+        if first.hasPrefix("@") {
+            guard CollectionOperators.exists(first) else {
+                throw CoreDataError.make(
+                    CoreDataError.invalidPredicate,
+                    "there is no collection operator \(first) (in \(keys.joined(separator: ".")))")
+            }
+            if first != "@count" && rest.count > 1 { try check(Array(rest.dropFirst()), of: destination) }
+        } else {
+            try check(rest, of: destination)
+        }
+    }
+
+    /// The entity of the objects that an expression gives, or of the elements of its collection; `nil` where it is not known.
+    func entity(of tree: ExpressionTree) -> NSEntityDescription? {
+        switch tree {
+        case .evaluatedObject: entity
+        case .variable(let name): variables[name]
+        case .keyPath(let keys): destination(of: keys, from: entity)
+        case .keyPathOf(let base, let keys): entity(of: base).flatMap { destination(of: keys, from: $0) }
+        case .subquery(let collection, _, _), .index(let collection, _): entity(of: collection)
+        default: nil
+        }
+    }
+
+    private func destination(of keys: [String], from entity: NSEntityDescription) -> NSEntityDescription? {
+        var current = entity
+        for key in keys {
+            guard let next = current.relationship(named: key)?.destinationEntity else { return nil }
+            current = next
+        }
+        return current
+    }
+}
