@@ -28,6 +28,9 @@ protocol ContextSource: AnyObject {
     /// Writes one store's changes as one transaction.
     func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws
 
+    /// Tells the other contexts what was committed. Call it outside of the lock.
+    func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext)
+
     /// Runs `body` while nobody else works with what lies beneath.
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result
 }
@@ -74,6 +77,10 @@ final class CoordinatorSource: ContextSource {
 
     func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws {
         try withLock { try store.operations.save(changes) }
+    }
+
+    func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext) {
+        coordinator.didCommit(changes, from: context)
     }
 
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { try coordinator.withLock(body) }

@@ -53,3 +53,10 @@ open class NSMergeConflict: NSObject {
             + "\(newVersionNumber)"
     }
 }
+
+extension CocoaError {
+    /// The conflicts that made a save fail.
+    public var persistentStoreSaveConflicts: [NSMergeConflict]? {
+        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+    }
+}

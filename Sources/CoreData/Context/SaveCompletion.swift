@@ -8,6 +8,7 @@ struct SaveCompletion {
         let saved = settle(plans)
         for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
         post(saved)
+        context.source?.didCommit(committed(saved, plans), from: context)
         for object in saved.deleted { context.letGo(object) }
     }
 
@@ -57,6 +58,15 @@ struct SaveCompletion {
     }
 
     // MARK: News
+
+    private func committed(_ saved: Saved, _ plans: [StorePlan]) -> CommittedChanges {
+        var changes = CommittedChanges()
+        changes.inserted = saved.inserted.map(\.objectID)
+        changes.updated = saved.updated.map(\.objectID)
+        changes.deleted = saved.deleted.map(\.objectID)
+        for (object, row) in plans.flatMap(\.written) { changes.rows[object.objectID] = row }
+        return changes
+    }
 
     private func post(_ saved: Saved) {
         let center = NotificationCenter.default

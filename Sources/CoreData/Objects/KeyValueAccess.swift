@@ -18,10 +18,11 @@ enum KeyValueAccess {
         return AttributeCoercion.value(object.currentValue(slot), type: attribute.attributeType)
     }
 
-    /// The destinations of a to-many relationship, to be read when they are wanted.
+    /// The destinations of a to-many relationship as they are now.
     static func collection(of object: NSManagedObject, number: Int) -> NSObject {
-        object.layout.toManyRelationships[number].isOrdered
-            ? ManagedOrderedSet.make(object, number) : ManagedSet.make(object, number)
+        let members = object.toManyTargets(number)
+        return object.layout.toManyRelationships[number].isOrdered
+            ? NSOrderedSet(array: members) : NSSet(array: members)
     }
 
     /// What Apple's objects answer for keys that no entity has.

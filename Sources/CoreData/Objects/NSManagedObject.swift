@@ -85,8 +85,8 @@ open class NSManagedObject: NSObject {
 
     // MARK: Values
 
-    /// The value of a property. Numbers are `NSNumber`s, a to-many relationship is an `NSSet` or `NSOrderedSet` that
-    /// reads its contents when it is used.
+    /// The value of a property. Numbers are `NSNumber`s, a to-many relationship is an `NSSet` or `NSOrderedSet` of the
+    /// destinations as they are now.
     ///
     /// - Precondition: The entity has the property, or `value(forUndefinedKey:)` is overridden.
     open func value(forKey key: String) -> Any? { KeyValueAccess.value(of: self, for: key) }

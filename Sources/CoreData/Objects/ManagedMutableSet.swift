@@ -1,39 +1,10 @@
 import Foundation
 
-/// An unordered to-many relationship as an `NSSet`: it reads the destinations when they are wanted, and follows changes.
+/// An unordered to-many relationship as `mutableSetValue(forKey:)` gives it: adding and removing members changes the
+/// relationship and its inverse, and what it holds follows the relationship.
 ///
-/// An enumeration goes over the members as they were when it began.
-final class ManagedSet: NSSet {
-    private let owner: NSManagedObject
-    private let number: Int
-
-    private init(_ owner: NSManagedObject, _ number: Int) {
-        self.owner = owner
-        self.number = number
-        super.init(objects: nil, count: 0)
-    }
-
-    required init?(coder: NSCoder) { nil }
-
-    static func make(_ owner: NSManagedObject, _ number: Int) -> ManagedSet { ManagedSet(owner, number) }
-
-    override var count: Int { owner.loadedToManyState(number).count }
-
-    override func member(_ object: Any) -> Any? {
-        guard let object = object as? NSManagedObject else { return nil }
-        return owner.loadedToManyState(number).contains(object) ? object : nil
-    }
-
-    override func objectEnumerator() -> NSEnumerator { ArrayEnumerator(owner.toManyTargets(number)) }
-
-    override var allObjects: [Any] { owner.toManyTargets(number) }
-
-    override func copy(with zone: NSZone? = nil) -> Any { NSSet(array: owner.toManyTargets(number)) }
-
-    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableSet(array: owner.toManyTargets(number)) }
-}
-
-/// The same for `mutableSetValue(forKey:)`: adding and removing members changes the relationship and its inverse.
+/// An enumeration goes over the members as they were when it began. Foundation's cast of an `NSSet` to a Swift `Set` looks
+/// past subclasses and finds this one empty: cast `value(forKey:)` or a copy instead.
 final class ManagedMutableSet: NSMutableSet {
     private var owner: NSManagedObject?
     private var number = 0

@@ -1,0 +1,72 @@
+import Foundation
+
+/// An ordered to-many relationship as `mutableOrderedSetValue(forKey:)` gives it: its changes are changes of the
+/// relationship and its inverse.
+///
+/// Foundation's class reads from a storage that a subclass cannot replace. So the storage is a copy of the relationship:
+/// brought up to date before each change, and given back to the relationship after it.
+final class ManagedMutableOrderedSet: NSMutableOrderedSet {
+    private var owner: NSManagedObject?
+    private var number = 0
+    /// Foundation makes some changes out of others: only the outermost is passed on.
+    private var depth = 0
+
+    required override init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    required init?(coder: NSCoder) { nil }
+
+    required init(arrayLiteral elements: Any...) { super.init(capacity: 0) }
+
+    static func make(_ owner: NSManagedObject, _ number: Int) -> ManagedMutableOrderedSet {
+        let set = ManagedMutableOrderedSet(capacity: 0)
+        set.number = number
+        for (index, member) in owner.toManyTargets(number).enumerated() { set.insert(member, at: index) }
+        set.owner = owner
+        return set
+    }
+
+    private func change(_ body: () -> Void) {
+        guard let owner, depth == 0 else { return body() }
+        depth += 1
+        bringUpToDate(owner)
+        body()
+        InverseUpkeep.replace(array.compactMap { $0 as? NSManagedObject }, of: owner, number: number)
+        depth -= 1
+    }
+
+    private func bringUpToDate(_ owner: NSManagedObject) {
+        let members = owner.toManyTargets(number)
+        guard !members.elementsEqual(array, by: { $0 === $1 as AnyObject }) else { return }
+        super.removeAllObjects()
+        for (index, member) in members.enumerated() { super.insert(member, at: index) }
+    }
+
+    override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
+    override func insert(_ objects: [Any], at indexes: IndexSet) { change { super.insert(objects, at: indexes) } }
+    override func add(_ object: Any) { change { super.add(object) } }
+    override func addObjects(from array: [Any]) { change { super.addObjects(from: array) } }
+    override func setObject(_ obj: Any, at idx: Int) { change { super.setObject(obj, at: idx) } }
+    override func replaceObject(at idx: Int, with obj: Any) { change { super.replaceObject(at: idx, with: obj) } }
+    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+        change { super.replaceObjects(at: indexes, with: objects) }
+    }
+    override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) {
+        change { super.exchangeObject(at: idx1, withObjectAt: idx2) }
+    }
+    override func moveObjects(at indexes: IndexSet, to idx: Int) { change { super.moveObjects(at: indexes, to: idx) } }
+    override func removeObject(at idx: Int) { change { super.removeObject(at: idx) } }
+    override func remove(_ object: Any) { change { super.remove(object) } }
+    override func removeObjects(in range: NSRange) { change { super.removeObjects(in: range) } }
+    override func removeObjects(at indexes: IndexSet) { change { super.removeObjects(at: indexes) } }
+    override func removeObjects(in array: [Any]) { change { super.removeObjects(in: array) } }
+    override func removeAllObjects() { change { super.removeAllObjects() } }
+    override func intersect(_ other: NSOrderedSet) { change { super.intersect(other) } }
+    override func minus(_ other: NSOrderedSet) { change { super.minus(other) } }
+    override func union(_ other: NSOrderedSet) { change { super.union(other) } }
+    override func intersectSet(_ other: Set<AnyHashable>) { change { super.intersectSet(other) } }
+    override func minusSet(_ other: Set<AnyHashable>) { change { super.minusSet(other) } }
+    override func unionSet(_ other: Set<AnyHashable>) { change { super.unionSet(other) } }
+    override func sort(options opts: NSSortOptions = [], usingComparator cmptr: (Any, Any) -> ComparisonResult) {
+        change { super.sort(options: opts, usingComparator: cmptr) }
+    }
+}
