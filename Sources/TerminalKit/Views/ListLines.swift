@@ -18,7 +18,7 @@ struct ListLines {
         starts.reserveCapacity(count + 1)
         for section in 0..<count {
             let rows = source.rowCount(inSection: section)
-            let fold = hasHeaders && !folded.isEmpty && folded.contains(source.title(ofSection: section))
+            let fold = hasHeaders && !folded.isEmpty && folded.contains(source.key(ofSection: section))
             rowCounts.append(rows)
             isFolded.append(fold)
             starts.append(starts[section] + (hasHeaders ? 1 : 0) + (fold ? 0 : rows))

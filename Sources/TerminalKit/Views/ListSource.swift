@@ -1,12 +1,18 @@
 /// What a sectioned list shows. Only what is on the screen is asked for, except for the row counts.
 public protocol ListSource: AnyObject {
     var sectionCount: Int { get }
-    /// The title in the section's header. Also tells which sections are folded, so it must be unique.
+    /// The title in the section's header.
     func title(ofSection section: Int) -> String
+    /// What tells sections apart while the list changes: a fold belongs to it. The title, unless the source knows better.
+    func key(ofSection section: Int) -> String
     func rowCount(inSection section: Int) -> Int
     func text(ofColumn column: Int, at row: ListPath) -> String
     /// What is worth noting about a row now.
     func mark(at row: ListPath) -> RowMark?
+}
+
+extension ListSource {
+    public func key(ofSection section: Int) -> String { title(ofSection: section) }
 }
 
 /// A row of a sectioned list.

@@ -18,7 +18,7 @@ public final class SectionedList {
     public var focusedColumn = 0
     /// Text to highlight in the rows.
     public var highlight = ""
-    /// The titles of the folded sections.
+    /// The keys of the folded sections.
     public private(set) var folded: Set<String> = []
     public internal(set) var cursor: ListPosition?
 
@@ -153,9 +153,9 @@ public final class SectionedList {
     /// Folds or unfolds one section; the cursor goes to its header or first row.
     public func setFolded(_ fold: Bool, section: Int) {
         guard hasHeaders, section < lines.sectionCount else { return }
-        let title = source.title(ofSection: section)
+        let key = source.key(ofSection: section)
         let wasOn = cursor?.section == section
-        if fold { folded.insert(title) } else { folded.remove(title) }
+        if fold { folded.insert(key) } else { folded.remove(key) }
         let place = cursor.map { lines.line(of: $0) - top }
         relayout()
         if wasOn {
@@ -172,7 +172,7 @@ public final class SectionedList {
     public func setAllFolded(_ fold: Bool) {
         guard hasHeaders else { return }
         let section = cursor?.section
-        folded = fold ? Set((0..<source.sectionCount).map { source.title(ofSection: $0) }) : []
+        folded = fold ? Set((0..<source.sectionCount).map { source.key(ofSection: $0) }) : []
         relayout()
         if let section, section < lines.sectionCount {
             cursor = fold ? .header(section) : .row(ListPath(section: section, row: 0))
@@ -181,9 +181,9 @@ public final class SectionedList {
         revealCursor()
     }
 
-    /// Folds exactly the sections with these titles: when a list is shown again.
-    public func restoreFolds(_ titles: Set<String>) {
-        folded = titles
+    /// Folds exactly the sections with these keys: when a list is shown again.
+    public func restoreFolds(_ keys: Set<String>) {
+        folded = keys
         relayout()
         settleCursor()
     }

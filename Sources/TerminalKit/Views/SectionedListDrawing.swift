@@ -1,3 +1,5 @@
+import Foundation
+
 // Painting the list.
 
 extension SectionedList {
@@ -97,9 +99,9 @@ extension SectionedList {
     /// Marks where the searched text stands in a cell.
     private func highlight(_ cell: String, x: Int, y: Int, in canvas: Canvas) {
         guard !highlight.isEmpty else { return }
-        let needle = canvas.text.glyphs(highlight.lowercased()).map(\.text)
+        let needle = canvas.text.glyphs(highlight).map { Self.folded($0.text) }
         let glyphs = canvas.text.glyphs(cell)
-        let folded = glyphs.map { $0.text.lowercased() }
+        let folded = glyphs.map { Self.folded($0.text) }
         guard !needle.isEmpty, folded.count >= needle.count else { return }
         var column = x
         for start in 0...(folded.count - needle.count) {
@@ -109,5 +111,12 @@ extension SectionedList {
             }
             column += glyphs[start].width
         }
+    }
+
+    /// A glyph without case and marks, as searches compare it.
+    private static func folded(_ text: String) -> String {
+        guard text.utf8.count > 1 else { return text.lowercased() }
+        let base = text.decomposedStringWithCanonicalMapping.unicodeScalars.first
+        return base.map { String($0).lowercased() } ?? text
     }
 }
