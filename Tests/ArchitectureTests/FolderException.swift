@@ -25,5 +25,8 @@ struct FolderException {
         FolderException(
             place: "Stack/NSPersistentStoreCoordinator", type: "RemoteChangeWatcher",
             reason: "adding a store with Apple's remote-change option begins to watch it"),
+        FolderException(
+            place: "Stack/NSPersistentContainer", type: "NSManagedObjectContext",
+            reason: "a container makes contexts: Apple's API"),
     ]
 }

@@ -15,7 +15,8 @@ final class FaultFirer {
         context.requireQueue()
         if object.snapshot == nil {
             do {
-                try fetchRows(of: [object])
+                try fetchRows(
+                    of: object.faultBatch?.waiting(with: object, registered: context.registry.registered) ?? [object])
             } catch {
                 preconditionFailure(
                     "CoreData could not fulfill a fault for '\(object.objectID)': \((error as NSError).localizedDescription)"

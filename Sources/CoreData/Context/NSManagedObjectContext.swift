@@ -21,6 +21,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var savePipeline = SavePipeline(context: self)
     final private(set) lazy var refresher = Refresher(context: self)
     final private(set) lazy var lifeCycle = ObjectLifeCycle(context: self)
+    final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
+    final private(set) lazy var merger = ChangeMerger(context: self)
     /// Where rows come from and changes go to; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
     /// Old destinations of relationships that hand-written accessors are changing.
@@ -51,6 +53,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             }
             ManagedObjectClasses.use(persistentStoreCoordinator.managedObjectModel)
             source = CoordinatorSource(persistentStoreCoordinator)
+            persistentStoreCoordinator.addCommitObserver(merger)
         }
     }
 
@@ -77,7 +80,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// refresh always reads the store.
     open var stalenessInterval: TimeInterval = -1
     /// Whether saves of other contexts of the coordinator are merged into this one. `false` by default.
-    open var automaticallyMergesChangesFromParent = false
+    open var automaticallyMergesChangesFromParent = false {
+        didSet { merger.mergesAutomatically = automaticallyMergesChangesFromParent }
+    }
 
     // MARK: Queue
 

@@ -17,7 +17,9 @@ struct HistoryReader {
             result = transactions.count
         case .objectIDs:
             var seen: Set<NSManagedObjectID> = []
-            result = transactions.flatMap { $0.changes ?? [] }.map(\.changedObjectID).filter { seen.insert($0).inserted }
+            result = transactions.flatMap { $0.changes ?? [] }.map(\.changedObjectID).filter {
+                seen.insert($0).inserted
+            }
         case .transactionsOnly:
             for transaction in transactions { transaction.changes = nil }
             result = transactions
@@ -90,5 +92,11 @@ extension NSPersistentStoreCoordinator {
             }
             return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers: numbers)
         }
+    }
+}
+
+extension NSPersistentHistoryChangeRequest: ContextExecutable {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        try HistoryReader(coordinator: try context.fetchPipeline.coordinator).execute(self)
     }
 }

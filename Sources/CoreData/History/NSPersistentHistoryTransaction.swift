@@ -33,6 +33,17 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// A notification of the form of did-save-object-IDs, for `mergeChanges(fromContextDidSave:)`.
+    open func objectIDNotification() -> Notification {
+        var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
+        for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
+        var info: [AnyHashable: Any] = [:]
+        info[NSInsertedObjectIDsKey] = ids[.insert]
+        info[NSUpdatedObjectIDsKey] = ids[.update]
+        info[NSDeletedObjectIDsKey] = ids[.delete]
+        return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: info)
+    }
 }
 
 /// What was done to an object in a transaction.
@@ -69,8 +80,18 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         let properties = id.entity.propertiesByName
         updatedProperties =
             change.kind == .update ? Set(change.changedProperties.compactMap { properties[$0] }) : nil
-        tombstone = change.kind == .delete ? [:] : nil
+        tombstone = change.kind == .delete ? Self.values(of: change.tombstone, in: id.entity) : nil
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private static func values(of slots: [String: SlotValue], in entity: NSEntityDescription) -> [AnyHashable: Any]? {
+        guard !slots.isEmpty else { return nil }
+        var values: [AnyHashable: Any] = [:]
+        for (name, slot) in slots {
+            let type = entity.attributesByName[name]?.attributeType ?? .undefinedAttributeType
+            values[name] = AttributeCoercion.value(slot, type: type) ?? NSNull()
+        }
+        return values
+    }
 }

@@ -22,6 +22,8 @@ open class NSManagedObject: NSObject {
     /// the first touch.
     final var relations: [AnyObject?] = []
     final var baseline: EventBaseline?
+    /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
+    final var faultBatch: FaultBatch?
     final var flags: ObjectFlags = []
 
     // MARK: Making objects

@@ -117,7 +117,12 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     }
 }
 
-extension NSFetchRequest {
+/// A fetch request of any result type, for finding one among other requests.
+protocol ErasableFetchRequest: NSPersistentStoreRequest {
+    var erased: NSFetchRequest<NSFetchRequestResult> { get }
+}
+
+extension NSFetchRequest: ErasableFetchRequest {
     /// The same request, seen without its result type.
     ///
     /// No field of the class depends on `ResultType`, so every specialisation has one memory layout and one table of

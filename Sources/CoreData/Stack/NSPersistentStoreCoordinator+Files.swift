@@ -34,6 +34,21 @@ extension NSPersistentStoreCoordinator {
         try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
     }
 
+    /// The model that the store at `url` keeps of itself.
+    ///
+    /// - Throws: 134130 where the store keeps none; 260 where nothing is there, 259 where it is no store.
+    public class func cachedModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        let storeType = options?[NSStoreTypeKey] as? String ?? NSSQLiteStoreType
+        let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
+        guard let data = try storeClass.cachedModelData(at: url, options: options) else {
+            throw CoreDataError.make(134130, "The store \(url.path) keeps no model of its own; name the model to use.")
+        }
+        let metadata = try storeClass.metadataForPersistentStore(with: url)
+        return try NSManagedObjectModel(cachedModelData: data, store: url.path, metadata: metadata)
+    }
+
     /// Removes the store at `url` and everything that belongs to it.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
@@ -51,7 +66,9 @@ extension NSPersistentStoreCoordinator {
     /// The store classes by type; each value is the address of the class as a number, since Foundation's `NSValue` holds no
     /// pointers here.
     public class var registeredStoreTypes: [String: NSValue] {
-        StoreTypeRegistry.all.mapValues { NSNumber(value: UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self))) }
+        StoreTypeRegistry.all.mapValues {
+            NSNumber(value: UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self)))
+        }
     }
 
     /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.

@@ -42,7 +42,9 @@ struct StoreCompatibility {
     ///
     /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
     static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {
-        guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning else { return }
+        guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning else {
+            return
+        }
         var modelHashes = model.entityVersionHashesByName
         if store.configurationName != NSPersistentStore.defaultConfigurationName,
             let entities = model.entities(forConfigurationName: store.configurationName)

@@ -20,6 +20,7 @@ enum StoreTypeRegistry {
         if let found = known[storeType] { return found }
         throw CoreDataError.make(
             134000,
-            "There is no store type \"\(storeType)\"; the known types are \(known.keys.sorted().joined(separator: ", ")).")
+            "There is no store type \"\(storeType)\"; the known types are \(known.keys.sorted().joined(separator: ", "))."
+        )
     }
 }

@@ -1,0 +1,77 @@
+import Foundation
+
+/// The keys of a list: all that a million rows need until somebody looks at them.
+struct FetchedKeys {
+    let store: NSPersistentStore
+    /// In the request's order.
+    var keys: [RowKey]
+}
+
+// What a results controller uses: lists by key, objects only for the rows that are seen.
+extension FetchPipeline {
+    /// The saved rows that `request` finds, by key: predicate, order, limit and offset as the store has them. The
+    /// context's unsaved changes are not in it. One query, no object.
+    ///
+    /// - Returns: `nil` where keys are not enough, because several stores hold the entity: fetch objects then.
+    func keys(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchedKeys? {
+        let plan = try plan(request)
+        guard plan.stores.count == 1 else { return nil }
+        var query = plan.query
+        query.wantsRows = false
+        let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+        return FetchedKeys(store: plan.stores[0], keys: found.keys)
+    }
+
+    /// For each value of `keyPath` among the saved rows that `request` finds: the value and how many rows have it, in
+    /// the request's order.
+    ///
+    /// - Parameter keyPath: the key path of the request's first sort descriptor.
+    /// - Returns: `nil` where the store cannot count groups exactly for this request.
+    func groupCounts(
+        _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]
+    ) throws -> [(value: SlotValue, count: Int)]? {
+        let plan = try plan(request)
+        guard plan.stores.count == 1 else { return nil }
+        var query = plan.query
+        query.wantsRows = false
+        return try coordinator.withLock { try plan.stores[0].operations.groupCounts(query, groupedBy: keyPath) }
+    }
+
+    /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for
+    /// telling what became of rows that somebody else changed. One query.
+    func matching(
+        _ request: NSFetchRequest<NSFetchRequestResult>, among ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID] {
+        let plan = try plan(request).among(ids)
+        var query = plan.query
+        query.wantsRows = false
+        let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+        return found.keys.indices.map { found.id(at: $0) }
+    }
+
+    /// The objects of `ids`, in the same order; those that came without a row read it, all with one query per store.
+    /// An object whose row is gone stays a fault.
+    func objects(for ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(ids.count)
+        var missing: [ObjectIdentifier: (store: NSPersistentStore, ids: Set<NSManagedObjectID>)] = [:]
+        for id in ids {
+            let object = context.registry.object(for: id, row: nil)
+            objects.append(object)
+            guard object.isFault, object.snapshot == nil, !id.isTemporaryID, let store = id.persistentStore else {
+                continue
+            }
+            missing[ObjectIdentifier(store), default: (store, [])].ids.insert(id)
+        }
+        for (store, ids) in missing.values {
+            let rows = try coordinator.withLock { try store.operations.rows(for: Array(ids)) }
+            for (id, row) in rows { _ = context.registry.object(for: id, row: row) }
+        }
+        return objects
+    }
+
+    /// The objects under `keys`, with their rows, as above.
+    func objects(for keys: some Sequence<RowKey>, in store: NSPersistentStore) throws -> [NSManagedObject] {
+        try objects(for: try coordinator.withLock { keys.map { store.operations.objectID(for: $0) } })
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+
+// How a fetch goes. Pending changes are processed, the request is resolved to a plan, and the stores are asked under the
+// coordinator's lock. A store answers with keys in order and, on request, rows; what it could not do exactly is done over
+// the rows. Then the context's unsaved changes are put over the answer, and only what is left is made into objects, IDs
+// or a number. So a filtered-out row costs no object, and a count no row.
+//
+// Objects come as faults that carry their row. With a batch size, or without property values, they carry a FaultBatch
+// instead: touching one reads its neighbours' rows too.
+
+/// The fetches of one context. Belongs to the context's queue.
+final class FetchPipeline {
+    unowned let context: NSManagedObjectContext
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Results
+
+    /// The results of `request`, in the form that its result type says.
+    ///
+    /// - Throws: 134060 for a request that cannot be resolved (no entity, an unknown key, no store); the store's errors.
+    func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
+        switch request.resultType {
+        case .managedObjectIDResultType: return try objectIDs(request)
+        case .countResultType: return [NSNumber(value: try count(request))]
+        case .dictionaryResultType: return try DictionaryFetch(request, in: self).run()
+        default: return try objects(request)
+        }
+    }
+
+    /// The objects that `request` finds, whatever its result type.
+    func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
+        let plan = try plan(request)
+        let readsRows = request.includesPropertyValues && request.fetchBatchSize <= 0
+        let answer = try answer(plan, request, wantsRows: readsRows)
+        let materializer = ObjectMaterializer(context: context, request: request)
+        let objects = materializer.objects(for: answer.items, of: answer.found)
+        if let keyPaths = request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty {
+            try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
+        }
+        if !request.returnsObjectsAsFaults && request.fetchBatchSize <= 0 {
+            for object in objects where object.isFault { object.fireIfNeeded() }
+        }
+        return objects
+    }
+
+    private func objectIDs(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObjectID] {
+        let answer = try answer(try plan(request), request, wantsRows: false)
+        return answer.items.map { item in
+            switch item {
+            case .found(let index): answer.found.id(at: index)
+            case .pending(let object): object.objectID
+            }
+        }
+    }
+
+    /// How many objects `request` finds; offset and limit count.
+    func count(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> Int {
+        let plan = try plan(request)
+        guard let overlay = try overlay(plan, request) else { return try storedCount(plan) }
+        let all = plan.unlimited
+        let outdated = overlay.touched.isEmpty ? 0 : try storedCount(all.among(overlay.touched))
+        return plan.cut(try storedCount(all) - outdated + overlay.matching.count)
+    }
+
+    // MARK: Steps
+
+    /// Resolves a request, with the pending changes processed.
+    func plan(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchPlan {
+        context.processPendingChanges()
+        return try FetchPlan(request, coordinator: try coordinator)
+    }
+
+    var coordinator: NSPersistentStoreCoordinator {
+        get throws {
+            if let coordinator = context.persistentStoreCoordinator { return coordinator }
+            throw CoreDataError.make(
+                134060, "Cannot fetch: the context has no persistent store coordinator; give it one first.")
+        }
+    }
+
+    private func overlay(_ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>) throws -> PendingOverlay? {
+        request.includesPendingChanges ? try PendingOverlay(plan, in: context) : nil
+    }
+
+    private func answer(
+        _ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>, wantsRows: Bool
+    ) throws -> (items: [FetchedItem], found: FoundRows) {
+        var query = plan.query
+        query.wantsRows = wantsRows
+        guard let overlay = try overlay(plan, request) else {
+            let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+            return (found.keys.indices.map(FetchedItem.found), found)
+        }
+        query.limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
+        query.offset = 0
+        return try coordinator.withLock {
+            let found = try StoreFetch(plan: plan).run(query)
+            return (plan.cut(try overlay.apply(to: found, plan)), found)
+        }
+    }
+
+    /// The number of saved objects that match.
+    private func storedCount(_ plan: FetchPlan) throws -> Int {
+        var query = plan.query
+        query.wantsRows = false
+        query.sortKeys = []
+        return try coordinator.withLock {
+            if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }
+            return try StoreFetch(plan: plan.unsorted).run(query).count
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import PredicateSyntax
+
+/// A fetch request, resolved against a context: the entity found, the stores chosen, predicate and sort as values.
+struct FetchPlan {
+    let entity: NSEntityDescription
+    let includesSubentities: Bool
+    let stores: [NSPersistentStore]
+    /// `nil` when all objects match.
+    let predicate: NSPredicate?
+    private(set) var sortDescriptors: [NSSortDescriptor]
+    private(set) var limit: Int
+    private(set) var offset: Int
+    /// Where only some rows are asked for: their IDs.
+    private(set) var restriction: Set<NSManagedObjectID>?
+
+    /// - Throws: 134060 when the request has no entity, the model has none of its name, or there is no store to ask.
+    init(_ request: NSFetchRequest<NSFetchRequestResult>, coordinator: NSPersistentStoreCoordinator) throws {
+        entity = try Self.entity(of: request, in: coordinator.managedObjectModel)
+        includesSubentities = request.includesSubentities
+        stores = try Self.stores(for: entity, of: request, in: coordinator)
+        predicate = Self.significant(request.predicate)
+        sortDescriptors = request.sortDescriptors ?? []
+        limit = max(0, request.fetchLimit)
+        offset = max(0, request.fetchOffset)
+    }
+
+    /// What to ask the stores.
+    var query: StoreQuery {
+        var query = StoreQuery(entity: entity)
+        query.includesSubentities = includesSubentities
+        query.predicate = restrictedPredicate
+        query.sortKeys = sortDescriptors.map(\.storeSortKey)
+        query.limit = limit
+        query.offset = offset
+        return query
+    }
+
+    private var restrictedPredicate: PredicateTree? {
+        guard let restriction else { return predicate?.syntaxTree }
+        let amongThem = PredicateTree.comparison(
+            ComparisonTree(left: .evaluatedObject, right: .constant(Array(restriction)), comparison: .in))
+        return predicate.map { .and([amongThem, $0.syntaxTree]) } ?? amongThem
+    }
+
+    /// The same plan for the rows of `ids` only, without limit and offset.
+    func among(_ ids: some Sequence<NSManagedObjectID>) -> FetchPlan {
+        var plan = unlimited
+        plan.restriction = Set(ids)
+        return plan
+    }
+
+    /// The same plan without limit and offset.
+    var unlimited: FetchPlan {
+        var plan = self
+        plan.limit = 0
+        plan.offset = 0
+        return plan
+    }
+
+    /// The same plan in any order.
+    var unsorted: FetchPlan {
+        var plan = self
+        plan.sortDescriptors = []
+        return plan
+    }
+
+    /// Whether objects of `other` are wanted.
+    func includes(_ other: NSEntityDescription) -> Bool {
+        other === entity || (includesSubentities && other.isKindOf(entity: entity))
+    }
+
+    /// Leaves out of `list`, which is complete, what lies before the offset and behind the limit.
+    func cut<Element>(_ list: [Element]) -> [Element] {
+        guard limit > 0 || offset > 0 else { return list }
+        guard offset < list.count else { return [] }
+        let end = limit > 0 ? min(list.count, offset + limit) : list.count
+        return Array(list[offset..<end])
+    }
+
+    /// How many of `count` results lie between offset and limit.
+    func cut(_ count: Int) -> Int {
+        let rest = max(0, count - offset)
+        return limit > 0 ? min(rest, limit) : rest
+    }
+
+    // MARK: Resolving
+
+    private static func entity(
+        of request: NSFetchRequest<NSFetchRequestResult>, in model: NSManagedObjectModel
+    ) throws -> NSEntityDescription {
+        guard let name = request.entityName else {
+            throw CoreDataError.make(
+                134060, "A fetch request must have an entity: set its entity before it is executed.")
+        }
+        if let entity = model.entitiesByName[name] {
+            if request.entity == nil { request.entity = entity }
+            return entity
+        }
+        let names = model.entitiesByName.keys.sorted()
+        let hint =
+            NearestName.of(name, among: names).map { "did you mean \($0)?" }
+            ?? "its entities are \(names.joined(separator: ", "))."
+        throw CoreDataError.make(134060, "The model has no entity named \(name): \(hint)")
+    }
+
+    private static func stores(
+        for entity: NSEntityDescription, of request: NSFetchRequest<NSFetchRequestResult>,
+        in coordinator: NSPersistentStoreCoordinator
+    ) throws -> [NSPersistentStore] {
+        let holding = coordinator.stores(holding: entity)
+        guard !holding.isEmpty else {
+            throw CoreDataError.make(
+                134060,
+                "Cannot fetch objects of \(entity.name ?? ""): no store that holds them was added to the coordinator.")
+        }
+        guard let affected = request.affectedStores else { return holding }
+        return holding.filter { store in affected.contains { $0 === store } }
+    }
+
+    /// A predicate without parts is none.
+    private static func significant(_ predicate: NSPredicate?) -> NSPredicate? {
+        guard let predicate else { return nil }
+        switch predicate.syntaxTree {
+        case .constant(true): return nil
+        case .and(let parts) where parts.isEmpty: return nil
+        default: return predicate
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// The objects, IDs, dictionaries or number that `request` finds; unsaved changes of the context count, unless the
+    /// request says otherwise. Call it on the context's queue.
+    ///
+    /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.
+    public func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
+        let results = try fetchPipeline.fetch(request.erased)
+        if let typed = results as? [T] { return typed }
+        let found = results.first { !($0 is T) }.map { "\(type(of: $0))" } ?? "others"
+        preconditionFailure(
+            "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
+    }
+
+    /// As above, for a request whose result type is not known.
+    @_disfavoredOverload
+    public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [Any] {
+        try fetchPipeline.fetch(request)
+    }
+
+    /// How many objects `request` finds; its offset and limit count, and so do unsaved changes. Reads no object.
+    public func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
+        try fetchPipeline.count(request.erased)
+    }
+
+    /// Carries out a request that is neither a fetch nor a save.
+    ///
+    /// - Throws: 134091 for a request that nobody knows.
+    public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        guard let executable = request as? any ContextExecutable else {
+            throw CoreDataError.make(
+                134091, "A context cannot execute \(type(of: request)): use fetch(_:) to fetch and save() to save.")
+        }
+        return try executable.execute(in: self)
+    }
+}
+
+/// A request that a context can carry out.
+protocol ContextExecutable: NSPersistentStoreRequest {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Carries out a request for a context: a fetch gives an array, any other request its result. Prefer the context's
+    /// own members.
+    public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        if let fetch = request as? any ErasableFetchRequest { return try context.fetchPipeline.fetch(fetch.erased) }
+        return try context.execute(request)
+    }
+}

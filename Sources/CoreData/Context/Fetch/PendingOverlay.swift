@@ -1,0 +1,110 @@
+import Foundation
+
+// Why limits are exact here. Apple's store applies offset and limit first, then the unsaved changes are put over what is
+// left, so that pages are approximate while there are changes. Here the store is asked for as many rows more as changes
+// could take away, offset 0, and the cut is made when the changes are in: the same answer as a fetch after a save.
+
+/// The unsaved changes of a context, as one fetch has to see them.
+struct PendingOverlay {
+    /// The unsaved changed and deleted objects of the plan's entity: what the store says of them does not count.
+    let touched: Set<NSManagedObjectID>
+    /// The new and changed objects that match, in no order.
+    let matching: [NSManagedObject]
+
+    /// - Returns: `nil` when no unsaved change concerns the plan.
+    /// - Throws: 134060 for a predicate that does not fit the entity.
+    init?(_ plan: FetchPlan, in context: NSManagedObjectContext) throws {
+        let changes = context.changes
+        let changed = changes.updated.all.filter { plan.includes($0.entity) }
+        let deleted = changes.deleted.all.filter { plan.includes($0.entity) }
+        let inserted = changes.inserted.all.filter { plan.includes($0.entity) }
+        guard !(changed.isEmpty && deleted.isEmpty && inserted.isEmpty) else { return nil }
+        touched = Set((changed + deleted).map(\.objectID))
+        let compiled = try plan.predicate.map { try CompiledPredicate($0.syntaxTree, entity: plan.entity) }
+        matching = (inserted + changed).filter { object in
+            Self.isIn(plan.stores, object) && compiled?.evaluate(object) ?? true
+        }
+    }
+
+    /// How many rows the changes can take out of the store's answer.
+    var removable: Int { touched.count }
+
+    /// A new object without a store yet counts for all.
+    private static func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
+        guard let store = object.objectID.persistentStore else { return true }
+        return stores.contains { $0 === store }
+    }
+}
+
+/// One result of a fetch: a row that the store found, or an object with unsaved changes.
+enum FetchedItem {
+    /// The place in ``FoundRows``.
+    case found(Int)
+    case pending(NSManagedObject)
+}
+
+extension PendingOverlay {
+    /// The store's results with the unsaved changes put in, in the plan's order.
+    ///
+    /// Cost: a pass over the keys, and for each matching object a binary search.
+    func apply(to found: FoundRows, _ plan: FetchPlan) throws -> [FetchedItem] {
+        let kept = kept(of: found)
+        guard !matching.isEmpty else { return kept.map(FetchedItem.found) }
+        guard !plan.sortDescriptors.isEmpty else {
+            return kept.map(FetchedItem.found) + Self.inOrderOfCreation(matching).map(FetchedItem.pending)
+        }
+        let ordering = try ObjectOrdering(plan.sortDescriptors, entity: plan.entity)
+        return try merge(kept, found, ordering.sorted(matching), ordering)
+    }
+
+    private func kept(of found: FoundRows) -> [Int] {
+        guard !touched.isEmpty else { return Array(found.keys.indices) }
+        let keys = Set(touched.compactMap(\.rowKey))
+        return found.keys.indices.filter { index in
+            !keys.contains(found.keys[index]) || !touched.contains(found.id(at: index))
+        }
+    }
+
+    /// Both lists are in order; the shorter one is placed by binary search.
+    private func merge(
+        _ kept: [Int], _ found: FoundRows, _ additions: [NSManagedObject], _ ordering: ObjectOrdering
+    ) throws -> [FetchedItem] {
+        var sets: [Int: RowSet] = [:]
+        func readable(_ index: Int) throws -> FetchedRow {
+            if let known = sets[index] { return known.rows[0] }
+            let id = found.id(at: index)
+            let store = found.store(at: index)
+            // A row that went away after its key was read sorts as one without values.
+            let row = try found.row(at: index) ?? store.operations.rows(for: [id])[id]
+            let blank = RowSnapshot(values: id.entity.layout.slots.map { _ in .null }, version: 0)
+            let made = RowSet([(id, row ?? blank)], in: store)
+            sets[index] = made
+            return made.rows[0]
+        }
+        var result: [FetchedItem] = []
+        result.reserveCapacity(kept.count + additions.count)
+        var position = 0
+        for addition in additions {
+            var low = position
+            var high = kept.count
+            while low < high {
+                let middle = (low + high) / 2
+                if ordering.compare(try readable(kept[middle]), addition) == .orderedAscending {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            result += kept[position..<low].lazy.map(FetchedItem.found)
+            result.append(.pending(addition))
+            position = low
+        }
+        result += kept[position...].lazy.map(FetchedItem.found)
+        for set in sets.values { if let failure = set.failure { throw failure } }
+        return result
+    }
+
+    private static func inOrderOfCreation(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        objects.sorted { ObjectOrdering.compare($0.objectID, $1.objectID) == .orderedAscending }
+    }
+}

@@ -1,0 +1,58 @@
+/// Reads the destinations of relationships for many objects at once: for each step of a key path one query for the
+/// rows, and for a to-many relationship one more for its contents.
+///
+/// What was read is kept alive by the objects that refer to it.
+struct Prefetcher {
+    let context: NSManagedObjectContext
+
+    /// - Parameter keyPaths: paths of relationships, as in `relationshipKeyPathsForPrefetching`.
+    /// - Throws: 134060 for a path that is not made of relationships; the store's errors.
+    func prefetch(_ keyPaths: [String], for objects: [NSManagedObject], of entity: NSEntityDescription) throws {
+        for keyPath in keyPaths {
+            var level = objects
+            for key in keyPath.split(separator: ".") where !level.isEmpty {
+                level = try step(String(key), of: keyPath, from: level)
+            }
+        }
+    }
+
+    /// - Returns: the destinations, each once.
+    private func step(
+        _ key: String, of keyPath: String, from objects: [NSManagedObject]
+    ) throws -> [NSManagedObject] {
+        var byLayout: [ObjectIdentifier: [NSManagedObject]] = [:]
+        for object in objects { byLayout[ObjectIdentifier(object.layout), default: []].append(object) }
+        var destinations: [NSManagedObject] = []
+        for group in byLayout.values {
+            switch group[0].layout.place(of: key) {
+            case .toOne(let slot): destinations += try toOne(slot, from: group)
+            case .toMany(let number): destinations += try toMany(number, from: group)
+            default:
+                throw CoreDataError.make(
+                    134060,
+                    "Cannot prefetch \(keyPath): \(group[0].entity.name ?? "") has no relationship named \(key).")
+            }
+        }
+        var seen: Set<ObjectIdentifier> = []
+        return destinations.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    private func toOne(_ slot: Int, from objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        var referring: [(NSManagedObject, NSManagedObjectID)] = []
+        for object in objects {
+            guard case .reference(let id) = object.currentValue(slot) else { continue }
+            referring.append((object, id))
+        }
+        let targets = try context.fetchPipeline.objects(for: referring.map(\.1))
+        for ((object, _), target) in zip(referring, targets) { object.remember(target, slot: slot) }
+        return targets
+    }
+
+    private func toMany(_ number: Int, from objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
+        if !unread.isEmpty { context.faults.load(unread, number: number) }
+        let members = objects.flatMap { $0.toManyState(number).contents }
+        _ = try context.fetchPipeline.objects(for: members.map(\.objectID))
+        return members
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// What the stores of a fetch found, exactly: matched, sorted and cut.
+struct FoundRows {
+    /// One key per result, in order.
+    var keys: [RowKey] = []
+    /// As many as `keys`, or empty when rows were not asked for.
+    var rows: [RowSnapshot] = []
+    /// The stores asked.
+    var stores: [NSPersistentStore] = []
+    /// For each result the place of its store in `stores`; empty when there is only one.
+    var owners: [UInt8] = []
+
+    var count: Int { keys.count }
+
+    func store(at index: Int) -> NSPersistentStore { stores[owners.isEmpty ? 0 : Int(owners[index])] }
+
+    func id(at index: Int) -> NSManagedObjectID { store(at: index).operations.objectID(for: keys[index]) }
+
+    func row(at index: Int) -> RowSnapshot? { rows.isEmpty ? nil : rows[index] }
+
+    /// The results at `indexes`, in that order.
+    func selecting(_ indexes: [Int]) -> FoundRows {
+        FoundRows(
+            keys: indexes.map { keys[$0] }, rows: rows.isEmpty ? [] : indexes.map { rows[$0] }, stores: stores,
+            owners: owners.isEmpty ? [] : indexes.map { owners[$0] })
+    }
+}
+
+/// Asks the stores of a plan, and does in memory what a store could not do: over rows, without any object.
+///
+/// Everything here runs under the coordinator's lock. Cost: one query per store; where a store leaves something undone,
+/// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
+struct StoreFetch {
+    let plan: FetchPlan
+
+    /// - Parameter query: the plan's query, or one with another limit.
+    func run(_ query: StoreQuery) throws -> FoundRows {
+        guard plan.stores.count <= 256 else {
+            throw CoreDataError.make(134060, "Cannot fetch from more than 256 stores at once.")
+        }
+        if plan.stores.count == 1 { return try run(query, in: plan.stores[0]) }
+        return try runInAll(query)
+    }
+
+    private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
+        let result = try store.operations.fetch(query)
+        guard !result.undone.isEmpty else {
+            return FoundRows(keys: result.keys, rows: result.rows, stores: [store])
+        }
+        var wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
+        try readRows(of: &wider)
+        var finished = try finish(wider, result.undone)
+        finished = finished.selecting(cut(Array(finished.keys.indices), as: query))
+        if !query.wantsRows { finished.rows = [] }
+        return finished
+    }
+
+    /// Asks every store for its part, and puts the parts in order.
+    private func runInAll(_ query: StoreQuery) throws -> FoundRows {
+        var part = query
+        part.limit = query.limit == 0 ? 0 : query.limit + query.offset
+        part.offset = 0
+        part.wantsRows = true
+        var all = FoundRows(stores: plan.stores)
+        for (place, store) in plan.stores.enumerated() {
+            let found = try run(part, in: store)
+            all.keys += found.keys
+            all.rows += found.rows
+            all.owners += Array(repeating: UInt8(place), count: found.count)
+        }
+        var sorted = try finish(all, plan.sortDescriptors.isEmpty ? [] : .sort)
+        sorted = sorted.selecting(cut(Array(sorted.keys.indices), as: query))
+        if !query.wantsRows { sorted.rows = [] }
+        return sorted
+    }
+
+    // MARK: In memory
+
+    private func readRows(of found: inout FoundRows) throws {
+        guard found.rows.isEmpty, !found.keys.isEmpty else { return }
+        let ids = found.keys.indices.map { found.id(at: $0) }
+        let rows = try found.stores[0].operations.rows(for: ids)
+        var present: [Int] = []
+        for (index, id) in ids.enumerated() {
+            guard let row = rows[id] else { continue }
+            present.append(index)
+            found.rows.append(row)
+        }
+        found.keys = present.map { found.keys[$0] }
+    }
+
+    /// Filters and sorts over rows.
+    private func finish(_ found: FoundRows, _ undone: StoreQueryResult.Undone) throws -> FoundRows {
+        guard !undone.isEmpty else { return found }
+        var readable: [FetchedRow] = []
+        var sets: [RowSet] = []
+        for place in found.stores.indices {
+            let members = found.keys.indices.filter { found.owners.isEmpty || Int(found.owners[$0]) == place }
+            let set = RowSet(members.map { (found.id(at: $0), found.rows[$0]) }, in: found.stores[place])
+            readable += set.rows
+            sets.append(set)
+        }
+        return try withExtendedLifetime(sets) {
+            var indexes = Array(found.keys.indices)
+            if undone.contains(.predicate), let predicate = plan.query.predicate {
+                let compiled = try CompiledPredicate(predicate, entity: plan.entity)
+                indexes.removeAll { !compiled.evaluate(readable[$0]) }
+            }
+            if undone.contains(.sort) {
+                let ordering = try ObjectOrdering(plan.sortDescriptors, entity: plan.entity)
+                indexes = sorted(indexes, readable, ordering)
+            }
+            for set in sets { if let failure = set.failure { throw failure } }
+            return found.selecting(indexes)
+        }
+    }
+
+    /// Reads the values of each row once. Rows of several stores that are the same in everything stay in the stores' order.
+    private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) -> [Int] {
+        let decorated = indexes.map { (values: ordering.values(of: rows[$0]), id: rows[$0].objectID, index: $0) }
+        return decorated.sorted { left, right in
+            var result = ordering.compare(left.values, right.values)
+            if result == .orderedSame { result = ObjectOrdering.compare(left.id, right.id) }
+            return result == .orderedSame ? left.index < right.index : result == .orderedAscending
+        }.map(\.index)
+    }
+
+    private func cut(_ indexes: [Int], as query: StoreQuery) -> [Int] {
+        guard query.offset < indexes.count else { return [] }
+        let end = query.limit > 0 ? min(indexes.count, query.offset + query.limit) : indexes.count
+        return Array(indexes[query.offset..<end])
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Synchronization
+
+// What a merge does to an object. Its committed row is replaced by the one that was saved elsewhere; the values that were
+// changed here and not saved stay on top. Versions decide: a row that is not newer than the one at hand changes nothing,
+// so a change that arrives twice, or late, does no harm. Contents of to-many relationships are dropped and read again
+// when somebody wants them; what was added and removed here stays.
+//
+// Merged changes are no changes of the context: they are not saved, cannot be undone, and leave `hasChanges` alone. They
+// are announced like an event of their own, after the context's pending changes were.
+
+/// Takes over into one context what was saved elsewhere: in another context of the coordinator, in another coordinator,
+/// in another process.
+final class ChangeMerger: CommitObserver, @unchecked Sendable {
+    /// Weak, because commits are heard on any thread and the context may be on its way out.
+    private weak var context: NSManagedObjectContext?
+    private let isAutomatic = Atomic<Bool>(false)
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    /// Whether commits of others are merged by themselves. Any thread.
+    var mergesAutomatically: Bool {
+        get { isAutomatic.load(ordering: .relaxed) }
+        set { isAutomatic.store(newValue, ordering: .relaxed) }
+    }
+
+    // MARK: Commits of the coordinator
+
+    func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
+        guard mergesAutomatically, let context, source !== context else { return }
+        context.perform { [weak self] in
+            self?.merge(changes)
+        }
+    }
+
+    func coordinatorDidRemove(_ store: NSPersistentStore) {
+        guard let context else { return }
+        context.perform { [weak self] in self?.invalidateObjects(of: store) }
+    }
+
+    // MARK: Merging, on the context's queue
+
+    /// Takes `changes` over and announces them: objects-did-change, then did-merge-object-IDs.
+    ///
+    /// Cost: one query for all rows that `changes` does not bring along. A row that cannot be read is dropped, and read
+    /// again when its object is used.
+    func merge(_ changes: CommittedChanges) {
+        guard let context else { return }
+        context.processPendingChanges()
+        var work = MergeWork(context: context)
+        work.merge(changes)
+        for store in changes.staleStores { work.sweep(store) }
+        work.announce(changes)
+    }
+
+    /// The store is gone: its objects are forgotten, and reported as invalidated.
+    private func invalidateObjects(of store: NSPersistentStore) {
+        guard let context else { return }
+        context.processPendingChanges()
+        let objects = context.registry.all.filter { object in
+            !object.objectID.isTemporaryID && object.objectID.storeIdentifier == store.identifier
+        }
+        guard !objects.isEmpty else { return }
+        for object in objects { context.changes.forget(object) }
+        NotificationCenter.default.post(
+            name: NSManagedObjectContext.didChangeObjectsNotification, object: context,
+            userInfo: [NSInvalidatedObjectsKey: Set(objects)])
+        for object in objects { context.letGo(object) }
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+
+extension Notification.Name {
+    /// A context (the object) learned that somebody changed a store without saying what: lists have to be fetched anew.
+    /// Posted on the context's queue, after did-merge-object-IDs.
+    static let contextHasUnknownChanges = Notification.Name("NSManagedObjectContextHasUnknownChangesNotification")
+}
+
+/// One merge into one context, from the first row to the notifications. Used on the context's queue.
+struct MergeWork {
+    private let context: NSManagedObjectContext
+    private var inserted: [NSManagedObject] = []
+    private var refreshed: [NSManagedObject] = []
+    private var deleted: [NSManagedObject] = []
+    /// Rows that turned out to be gone although nobody said so.
+    private var foundDeleted: [NSManagedObjectID] = []
+    private var foundUpdated: [NSManagedObjectID] = []
+    private var seen: Set<ObjectIdentifier> = []
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: The changes of a commit
+
+    mutating func merge(_ changes: CommittedChanges) {
+        let inserts = changes.inserted.map(context.localID)
+        let updates = changes.updated.compactMap { context.registry.registered(context.localID($0)) }
+        let rows = rows(for: changes, inserts: inserts, updates: updates)
+        for id in changes.deleted.map(context.localID) { delete(id) }
+        for object in updates { update(object, rows) }
+        for id in inserts { insert(id, rows[id]) }
+    }
+
+    /// The rows of everything that the merge looks at: those that came along, the others read with one query.
+    private func rows(
+        for changes: CommittedChanges, inserts: [NSManagedObjectID], updates: [NSManagedObject]
+    ) -> Rows {
+        var known: [NSManagedObjectID: RowSnapshot] = [:]
+        for (id, row) in changes.rows { known[context.localID(id)] = row }
+        let wanted = inserts + updates.filter { $0.snapshot != nil }.map(\.objectID)
+        let missing = wanted.filter { known[$0] == nil }
+        guard !missing.isEmpty, let source = context.source else { return Rows(known: known, read: true) }
+        guard let read = try? source.rows(for: missing) else { return Rows(known: known, read: false) }
+        return Rows(known: known.merging(read) { $1 }, read: true)
+    }
+
+    private struct Rows {
+        let known: [NSManagedObjectID: RowSnapshot]
+        /// Whether the store answered, so that a row that is missing is gone.
+        let read: Bool
+
+        subscript(id: NSManagedObjectID) -> RowSnapshot? { known[id] }
+    }
+
+    private mutating func insert(_ id: NSManagedObjectID, _ row: RowSnapshot?) {
+        let known = context.registry.registered(id)
+        if let known, !known.isFault, let row, (known.snapshot?.version ?? 0) >= row.version { return }
+        let object = context.registry.object(for: id, row: row)
+        if let row { forgetContents(pointingAt: object, row.values) }
+        guard seen.insert(ObjectIdentifier(object)).inserted else { return }
+        inserted.append(object)
+    }
+
+    private mutating func update(_ object: NSManagedObject, _ rows: Rows) {
+        guard !object.flags.contains(.dropped) else { return }
+        guard let old = object.snapshot else {
+            if forgetContents(of: object) { noteRefresh(object) }
+            return
+        }
+        guard let row = rows[object.objectID] else {
+            if rows.read {
+                foundDeleted.append(object.objectID)
+                return delete(object)
+            }
+            return dropValues(of: object)
+        }
+        guard row.version > old.version else { return }
+        forgetContents(of: object)
+        forgetContents(pointingAt: object, old.values)
+        forgetContents(pointingAt: object, row.values)
+        context.refresher.adoptMerged(row, for: object)
+        noteRefresh(object)
+    }
+
+    private mutating func noteRefresh(_ object: NSManagedObject) {
+        if seen.insert(ObjectIdentifier(object)).inserted { refreshed.append(object) }
+    }
+
+    private mutating func delete(_ id: NSManagedObjectID) {
+        if let object = context.registry.registered(id) { delete(object) }
+    }
+
+    /// The object stays with whoever holds it, marked deleted, its values readable.
+    private mutating func delete(_ object: NSManagedObject) {
+        guard !object.flags.contains(.dropped) else { return }
+        if let old = object.snapshot { forgetContents(pointingAt: object, old.values) }
+        context.changes.forget(object)
+        object.flags.remove(.stored)
+        object.flags.insert(.dropped)
+        guard seen.insert(ObjectIdentifier(object)).inserted else { return }
+        deleted.append(object)
+    }
+
+    /// The store could not be read: an unchanged object becomes a fault, which will read it again.
+    private func dropValues(of object: NSManagedObject) {
+        guard !object.hasChanges else { return }
+        context.refresher.refresh([object], mergeChanges: false)
+    }
+
+    // MARK: A store that keeps no history
+
+    /// Compares every registered object of `store` with its row: one query for the rows, and the versions tell.
+    mutating func sweep(_ store: NSPersistentStore) {
+        guard let source = context.source else { return }
+        let objects = context.registry.all.filter { object in
+            object.snapshot != nil && object.flags.contains(.stored)
+                && object.objectID.storeIdentifier == store.identifier
+        }
+        guard !objects.isEmpty else { return }
+        guard let rows = try? source.rows(for: objects.map(\.objectID)) else {
+            for object in objects { dropValues(of: object) }
+            return
+        }
+        let all = Rows(known: rows, read: true)
+        for object in objects {
+            let version = object.snapshot?.version
+            update(object, all)
+            if object.snapshot?.version != version { foundUpdated.append(object.objectID) }
+        }
+    }
+
+    // MARK: To-many relationships
+
+    /// Drops what was read of the object's to-many relationships.
+    ///
+    /// - Returns: whether anything had been read.
+    @discardableResult
+    private func forgetContents(of object: NSManagedObject) -> Bool {
+        var found = false
+        for (_, state) in object.touchedToMany where state.isLoaded {
+            state.turnIntoFault()
+            found = true
+        }
+        return found
+    }
+
+    /// Drops what was read of the to-many relationships that are inverses of to-one relationships with these values: the
+    /// object may have come or gone there.
+    private mutating func forgetContents(pointingAt object: NSManagedObject, _ values: [SlotValue]) {
+        let layout = object.layout
+        for slot in layout.attributeCount..<layout.slots.count {
+            guard case .reference(let id) = values[slot],
+                let inverse = (layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship, inverse.isToMany,
+                let owner = context.registry.registered(context.localID(id)),
+                case .toMany(let number) = owner.layout.place(of: inverse.name),
+                let state = owner.knownToManyState(number), state.isLoaded
+            else { continue }
+            state.turnIntoFault()
+            noteRefresh(owner)
+        }
+    }
+
+    // MARK: Telling
+
+    func announce(_ changes: CommittedChanges) {
+        postObjectsDidChange()
+        postDidMerge(changes)
+        guard !changes.staleStores.isEmpty else { return }
+        NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)
+    }
+
+    private func postObjectsDidChange() {
+        var info: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { info[NSInsertedObjectsKey] = Set(inserted) }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshed.filter { !$0.isDeleted }) }
+        if !deleted.isEmpty { info[NSDeletedObjectsKey] = Set(deleted) }
+        guard !info.isEmpty else { return }
+        NotificationCenter.default.post(
+            name: NSManagedObjectContext.didChangeObjectsNotification, object: context, userInfo: info)
+    }
+
+    private func postDidMerge(_ changes: CommittedChanges) {
+        var info: [AnyHashable: Any] = [:]
+        func add(_ key: String, _ ids: [NSManagedObjectID]) {
+            if !ids.isEmpty { info[key] = Set(ids.map(context.localID)) }
+        }
+        add(NSInsertedObjectIDsKey, changes.inserted)
+        add(NSUpdatedObjectIDsKey, changes.updated + foundUpdated)
+        add(NSDeletedObjectIDsKey, changes.deleted + foundDeleted)
+        guard !info.isEmpty else { return }
+        NotificationCenter.default.post(
+            name: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, userInfo: info)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Takes over what a notification says was saved elsewhere: did-save, did-save-object-IDs, or one made from the
+    /// history. Local changes stay on top. Call it on the context's queue.
+    public func mergeChanges(fromContextDidSave notification: Notification) {
+        merger.merge(ChangeNotification.changes(in: notification.userInfo ?? [:], for: self))
+    }
+
+    /// Takes over into several contexts what was saved elsewhere, without a save to hear of: the result of a batch
+    /// request, or what another process reports.
+    ///
+    /// - Parameter changeNotificationData: the keys of did-save or did-save-object-IDs; the values are arrays or sets of
+    ///   `NSManagedObjectID`s, objects, or URLs of IDs.
+    public class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        let data = UncheckedSendable(changeNotificationData)
+        for context in contexts {
+            context.performAndWait {
+                context.merger.merge(ChangeNotification.changes(in: data.value, for: context))
+            }
+        }
+    }
+}
+
+/// Reads the user info of did-save notifications and of what is like them.
+enum ChangeNotification {
+    static func changes(in info: [AnyHashable: Any], for context: NSManagedObjectContext) -> CommittedChanges {
+        func ids(_ keys: String...) -> [NSManagedObjectID] {
+            var seen: Set<NSManagedObjectID> = []
+            return keys.flatMap { elements(of: info[$0]) }.compactMap { id(of: $0, in: context) }
+                .filter { !$0.isTemporaryID && seen.insert($0).inserted }
+        }
+        return CommittedChanges(
+            inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+            updated: ids(
+                NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
+            deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+    }
+
+    private static func elements(of value: Any?) -> [Any] {
+        switch value {
+        case let set as Set<NSManagedObject>: Array(set)
+        case let set as Set<NSManagedObjectID>: Array(set)
+        case let set as Set<AnyHashable>: set.map(\.base)
+        case let array as [Any]: array
+        case let set as NSSet: set.allObjects
+        case let array as NSArray: array.map { $0 }
+        default: []
+        }
+    }
+
+    private static func id(of element: Any, in context: NSManagedObjectContext) -> NSManagedObjectID? {
+        switch element {
+        case let id as NSManagedObjectID: id
+        case let object as NSManagedObject: object.objectID
+        case let url as URL: context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url)
+        case let url as NSURL:
+            (url as URL).scheme == nil
+                ? nil
+                : context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url as URL)
+        default: nil
+        }
+    }
+}

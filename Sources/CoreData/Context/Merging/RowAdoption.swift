@@ -1,0 +1,21 @@
+extension Refresher {
+    /// Puts a newer saved row beneath an object: values that were changed and not saved stay on top of it, and so do
+    /// those that live in memory only. A fault only takes the row. Nobody is told but the object itself.
+    func adoptMerged(_ row: RowSnapshot, for object: NSManagedObject) {
+        guard !object.isFault, let old = object.snapshot else {
+            object.snapshot = row
+            return
+        }
+        rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
+        object.awake(fromSnapshotEvents: .refresh)
+    }
+
+    private func keepingTransientValues(
+        of old: RowSnapshot, in row: RowSnapshot, _ traits: EntityTraits
+    ) -> RowSnapshot {
+        guard traits.hasTransient else { return row }
+        var values = row.values
+        for slot in values.indices where traits.isTransient[slot] { values[slot] = old.values[slot] }
+        return RowSnapshot(values: values, version: row.version)
+    }
+}

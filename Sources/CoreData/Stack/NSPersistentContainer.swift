@@ -1,0 +1,124 @@
+import Foundation
+
+/// The whole stack in one object: a model, a coordinator with its stores, and contexts for them.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    /// The name of the container: of its model's file, and of its store's unless a description says otherwise.
+    public let name: String
+    /// The model of all stores.
+    public let managedObjectModel: NSManagedObjectModel
+    /// The coordinator that `loadPersistentStores(completionHandler:)` adds the stores to.
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    /// The context of the main queue, on the coordinator itself.
+    public let viewContext: NSManagedObjectContext
+    /// The stores to load; one SQLite store `name.sqlite` in `defaultDirectoryURL()` unless replaced.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription]
+
+    /// Why `init(name:)` has no model, if it has none: loading the stores says so.
+    private var modelFailure: (any Error)?
+
+    /// A container with the model of that name: `name.momd`, `name.mom` or `name.xcdatamodeld` in the main bundle, in
+    /// the resources beside the program, or beside the program itself. Where there is none, the model that the
+    /// container's default store keeps of itself.
+    ///
+    /// Where no model is found, `loadPersistentStores(completionHandler:)` says so.
+    public convenience init(name: String) {
+        let storeURL = Self.defaultStoreURL(named: name)
+        let found = Result { try ModelLocator.model(named: name, orCachedIn: storeURL) }
+        switch found {
+        case .success(let model): self.init(name: name, managedObjectModel: model)
+        case .failure(let error):
+            self.init(name: name, managedObjectModel: NSManagedObjectModel())
+            modelFailure = error
+        }
+    }
+
+    /// A container with a model.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        persistentStoreDescriptions = []
+        super.init()
+        persistentStoreDescriptions = [
+            NSPersistentStoreDescription(url: type(of: self).defaultStoreURL(named: name))
+        ]
+    }
+
+    /// Where stores stand unless a description says otherwise: a folder of the program's name among the user's data.
+    /// Override it to have another.
+    open class func defaultDirectoryURL() -> URL {
+        let base =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent(".local/share")
+        return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
+    private static func defaultStoreURL(named name: String) -> URL {
+        defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+    }
+
+    /// Adds the store of every description that was not added yet.
+    ///
+    /// - Parameter block: called once for each of them, with the error where its store could not be added: on this
+    ///   thread before the method returns, unless the description asks for another.
+    open func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions where !isLoaded(description) {
+            do {
+                if let modelFailure { throw modelFailure }
+                try makeDefaultDirectory(for: description)
+            } catch {
+                block(description, error)
+                continue
+            }
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
+        guard let url = description.url, url.path != "/dev/null" else { return false }
+        return persistentStoreCoordinator.persistentStore(for: url) != nil
+    }
+
+    /// The default folder is made where it is missing; any other has to be there.
+    private func makeDefaultDirectory(for description: NSPersistentStoreDescription) throws {
+        let directory = Self.defaultDirectoryURL()
+        guard let url = description.url,
+            url.deletingLastPathComponent().standardizedFileURL == directory.standardizedFileURL
+        else { return }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    }
+
+    // MARK: Contexts
+
+    /// A new context with a queue of its own, on the coordinator.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs `block` on the queue of a new context; returns at once.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        let work = UncheckedSendable(block)
+        context.perform { work.value(context) }
+    }
+
+    /// Runs `block` on the queue of a new context, and gives back what it returns.
+    public func performBackgroundTask<T, E: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+    ) async throws(E) -> T {
+        let work = UncheckedSendable(block)
+        let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
+            performBackgroundTask { context in
+                let outcome = Result { () throws(E) in try work.value(context) }
+                continuation.resume(returning: UncheckedSendable(outcome))
+            }
+        }
+        return try result.value.get()
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// How often the store is asked for rows.
+@Suite struct FaultBatchTests {
+    private func filled(_ count: Int) throws -> (NSManagedObjectContext, MemoryOperations) {
+        let (coordinator, store) = try League.memoryStack()
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            for number in 0..<count { writer.addTeam("T\(1000 + number)", wins: number) }
+            try writer.save()
+        }
+        store.asked.forget()
+        return (League.context(coordinator), store.asked)
+    }
+
+    @Test func aFetchBringsTheRows() throws {
+        let (context, asked) = try filled(50)
+        try context.performAndWait { () throws in
+            let teams = try context.fetch(League.request("Team"))
+            #expect(teams.allSatisfy { $0.isFault })
+            #expect(teams.compactMap { $0.value(forKey: "wins") as? Int }.reduce(0, +) == 49 * 50 / 2)
+            #expect(asked.fetches == 1)
+            #expect(asked.rowRequests == [])
+        }
+    }
+
+    @Test func objectsComeRealOnRequest() throws {
+        let (context, asked) = try filled(5)
+        try context.performAndWait { () throws in
+            let request = League.request("Team")
+            request.returnsObjectsAsFaults = false
+            #expect(try context.fetch(request).allSatisfy { !$0.isFault })
+            #expect(asked.rowRequests == [])
+        }
+    }
+
+    @Test func touchingOneObjectReadsItsBatch() throws {
+        let (context, asked) = try filled(100)
+        try context.performAndWait { () throws in
+            let request = League.request("Team")
+            request.fetchBatchSize = 20
+            let teams = try context.fetch(request)
+            #expect(teams.count == 100)
+            #expect(asked.rowRequests == [])
+            #expect(teams[45].value(forKey: "name") as? String == "T1045")
+            #expect(asked.rowRequests == [20])
+            for index in 40..<60 { #expect(teams[index].value(forKey: "wins") as? Int == index) }
+            #expect(asked.rowRequests == [20])
+            #expect(teams[60].value(forKey: "wins") as? Int == 60)
+            #expect(asked.rowRequests == [20, 20])
+        }
+    }
+
+    @Test func objectsWithoutValuesReadTheirNeighboursToo() throws {
+        let (context, asked) = try filled(300)
+        try context.performAndWait { () throws in
+            let request = League.request("Team")
+            request.includesPropertyValues = false
+            let teams = try context.fetch(request)
+            for (index, team) in teams.enumerated() { #expect(team.value(forKey: "wins") as? Int == index) }
+            #expect(asked.rowRequests == [128, 128, 44])
+        }
+    }
+
+    @Test func countsReadNothing() throws {
+        let (context, asked) = try filled(10)
+        try context.performAndWait { () throws in
+            #expect(try context.count(for: League.request("Team")) == 10)
+            let request = NSFetchRequest<NSNumber>(entityName: "Team")
+            request.resultType = .countResultType
+            request.fetchLimit = 4
+            #expect(try context.fetch(request) == [4])
+            #expect(asked.fetches == 0 && asked.rowRequests == [])
+            #expect(context.registeredObjects.isEmpty)
+        }
+    }
+
+    @Test func aCountThatTheStoreCannotDoIsDoneOverRows() throws {
+        let (context, asked) = try filled(10)
+        try context.performAndWait { () throws in
+            #expect(try context.count(for: League.request("Team", NSPredicate(format: "wins >= 4"))) == 6)
+            #expect(asked.fetches == 1)
+            #expect(context.registeredObjects.isEmpty)
+        }
+    }
+
+    @Test func listsByKeyMakeNoObjects() throws {
+        let (context, asked) = try filled(100)
+        try context.performAndWait { () throws in
+            let request = League.request("Team", by: "-wins").erased
+            let found = try #require(try context.fetchPipeline.keys(request))
+            #expect(found.keys.count == 100)
+            #expect(context.registeredObjects.isEmpty)
+            asked.forget()
+            let page = try context.fetchPipeline.objects(for: found.keys[10..<20], in: found.store)
+            #expect(page.compactMap { $0.value(forKey: "wins") as? Int } == Array((80..<90).reversed()))
+            #expect(asked.rowRequests == [10])
+        }
+    }
+
+    @Test func prefetchingReadsDestinationsAtOnce() throws {
+        let (coordinator, store) = try League.memoryStack()
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            for number in 0..<6 {
+                let venue = writer.addVenue("V\(number)", city: "C\(number)")
+                for team in 0..<3 { writer.addTeam("T\(number)\(team)").setValue(venue, forKey: "venue") }
+            }
+            try writer.save()
+        }
+        let context = League.context(coordinator)
+        try context.performAndWait { () throws in
+            store.asked.forget()
+            let request = League.request("Team", by: "name")
+            request.relationshipKeyPathsForPrefetching = ["venue"]
+            let teams = try context.fetch(request)
+            #expect(store.asked.rowRequests == [6])
+            let cities = teams.compactMap { $0.value(forKeyPath: "venue.city") as? String }
+            #expect(Set(cities).count == 6 && cities.count == 18)
+            #expect(store.asked.rowRequests == [6])
+        }
+        let other = League.context(coordinator)
+        try other.performAndWait { () throws in
+            store.asked.forget()
+            let request = League.request("Venue", by: "name")
+            request.relationshipKeyPathsForPrefetching = ["teams"]
+            let venues = try other.fetch(request)
+            let rows = store.asked.rowRequests
+            #expect(rows == [18])
+            for venue in venues {
+                let members = venue.value(forKey: "teams") as? NSSet
+                #expect(members?.count == 3)
+                for case let team as NSManagedObject in members ?? NSSet() { _ = team.value(forKey: "name") }
+            }
+            #expect(store.asked.rowRequests == rows)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct ChangeMergerTests {
+    /// Two contexts of one coordinator with the same three teams, the second one's read.
+    private struct Pair {
+        let writer: NSManagedObjectContext
+        let reader: NSManagedObjectContext
+        let store: MemoryStore
+
+        init(automatic: Bool = false) throws {
+            let (coordinator, store) = try League.memoryStack()
+            self.store = store
+            writer = League.context(coordinator)
+            reader = League.context(coordinator)
+            reader.automaticallyMergesChangesFromParent = automatic
+            try writer.performAndWait { [writer] in
+                for (wins, name) in ["Ghana", "Mali", "Togo"].enumerated() { writer.addTeam(name, wins: wins) }
+                try writer.save()
+            }
+        }
+
+        func edit(_ change: (NSManagedObjectContext) throws -> Void) throws {
+            try writer.performAndWait {
+                try change(writer)
+                try writer.save()
+            }
+        }
+
+        func team(_ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
+            try #require(try context.fetch(League.request("Team", NSPredicate(format: "name == %@", name))).first)
+        }
+    }
+
+    @Test func aSaveReachesASiblingThatMergesByItself() throws {
+        let pair = try Pair(automatic: true)
+        let ghana = try pair.reader.performAndWait { () throws in
+            let ghana = try pair.team("Ghana", in: pair.reader)
+            #expect(ghana.value(forKey: "wins") as? Int == 0)
+            return UncheckedSendable(ghana)
+        }.value
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
+        pair.store.asked.forget()
+        try pair.edit { writer in
+            try pair.team("Ghana", in: writer).setValue(8, forKey: "wins")
+            writer.addTeam("Benin")
+        }
+        #expect(waits { merged.count > 0 })
+        pair.reader.performAndWait {
+            #expect(ghana.value(forKey: "wins") as? Int == 8)
+            #expect(!pair.reader.hasChanges)
+            let info = changed.last?.userInfo ?? [:]
+            #expect((info[NSRefreshedObjectsKey] as? Set<NSManagedObject>) == [ghana])
+            let inserted = info[NSInsertedObjectsKey] as? Set<NSManagedObject>
+            #expect(inserted?.first?.value(forKey: "name") as? String == "Benin")
+            #expect(info[NSUpdatedObjectsKey] == nil)
+            #expect((merged.last?.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID>) == [ghana.objectID])
+            #expect((merged.last?.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID>)?.count == 1)
+        }
+        #expect(pair.store.asked.rowRequests == [], "the save's own rows are handed over")
+    }
+
+    @Test func nothingIsMergedUnasked() throws {
+        let pair = try Pair()
+        let ghana = try pair.reader.performAndWait { () throws in
+            let ghana = try pair.team("Ghana", in: pair.reader)
+            _ = ghana.value(forKey: "wins")
+            return UncheckedSendable(ghana)
+        }.value
+        let saved = Heard(NSManagedObjectContext.didSaveObjectsNotification, from: pair.writer)
+        try pair.edit { try pair.team("Ghana", in: $0).setValue(8, forKey: "wins") }
+        pair.reader.performAndWait {
+            #expect(ghana.value(forKey: "wins") as? Int == 0)
+            if let notification = saved.last { pair.reader.mergeChanges(fromContextDidSave: notification) }
+            #expect(ghana.value(forKey: "wins") as? Int == 8)
+        }
+    }
+
+    @Test func localEditsStayOnTopAndCanBeSaved() throws {
+        let pair = try Pair(automatic: true)
+        let mali = try pair.reader.performAndWait { () throws in
+            let mali = try pair.team("Mali", in: pair.reader)
+            mali.setValue("CAF", forKey: "zone")
+            return UncheckedSendable(mali)
+        }.value
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
+        try pair.edit { writer in
+            let mali = try pair.team("Mali", in: writer)
+            mali.setValue(30, forKey: "wins")
+            mali.setValue("elsewhere", forKey: "zone")
+        }
+        #expect(waits { merged.count > 0 })
+        try pair.reader.performAndWait { () throws in
+            #expect(mali.value(forKey: "wins") as? Int == 30)
+            #expect(mali.value(forKey: "zone") as? String == "CAF")
+            #expect(Set(mali.changedValues().keys) == ["zone"])
+            try pair.reader.save()
+        }
+        try pair.writer.performAndWait { () throws in
+            pair.writer.refreshAllObjects()
+            let mali = try pair.team("Mali", in: pair.writer)
+            #expect(mali.value(forKey: "zone") as? String == "CAF")
+            #expect(mali.value(forKey: "wins") as? Int == 30)
+        }
+    }
+
+    @Test func aDeletionLeavesTheObjectMarkedWithItsValues() throws {
+        let pair = try Pair(automatic: true)
+        let togo = try pair.reader.performAndWait { () throws in
+            let togo = try pair.team("Togo", in: pair.reader)
+            togo.setValue(99, forKey: "wins")
+            return UncheckedSendable(togo)
+        }.value
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        try pair.edit { writer in writer.delete(try pair.team("Togo", in: writer)) }
+        #expect(waits { changed.all.contains { $0.userInfo?[NSDeletedObjectsKey] != nil } })
+        try pair.reader.performAndWait { () throws in
+            #expect(togo.isDeleted)
+            #expect(togo.value(forKey: "name") as? String == "Togo")
+            #expect(!pair.reader.hasChanges)
+            #expect(try pair.reader.names(League.request("Team", by: "name")) == ["Ghana", "Mali"])
+            try pair.reader.save()
+        }
+    }
+
+    @Test func listsOfDestinationsFollow() throws {
+        let pair = try Pair(automatic: true)
+        try pair.edit { writer in
+            let venue = writer.addVenue("Accra")
+            try pair.team("Ghana", in: writer).setValue(venue, forKey: "venue")
+        }
+        let venue = try pair.reader.performAndWait { () throws in
+            let venue = try #require(try pair.reader.fetch(League.request("Venue")).first)
+            #expect((venue.value(forKey: "teams") as? NSSet)?.count == 1)
+            return UncheckedSendable(venue)
+        }.value
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
+        try pair.edit { writer in
+            let venue = try #require(try writer.fetch(League.request("Venue")).first)
+            writer.addTeam("Benin").setValue(venue, forKey: "venue")
+            try pair.team("Ghana", in: writer).setValue(nil, forKey: "venue")
+            try pair.team("Mali", in: writer).setValue(venue, forKey: "venue")
+        }
+        #expect(waits { merged.count > 0 })
+        pair.reader.performAndWait {
+            let teams = venue.value(forKey: "teams") as? NSSet
+            let names = (teams?.allObjects as? [NSManagedObject])?.compactMap { $0.value(forKey: "name") as? String }
+            #expect(Set(names ?? []) == ["Benin", "Mali"])
+        }
+    }
+
+    @Test func remoteSavesAreMergedFromIDsAndURIs() throws {
+        let pair = try Pair()
+        let ghana = try pair.reader.performAndWait { () throws in
+            let ghana = try pair.team("Ghana", in: pair.reader)
+            _ = ghana.value(forKey: "wins")
+            return UncheckedSendable(ghana)
+        }.value
+        try pair.edit { try pair.team("Ghana", in: $0).setValue(5, forKey: "wins") }
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [ghana.objectID.uriRepresentation()]], into: [pair.reader])
+        pair.reader.performAndWait { #expect(ghana.value(forKey: "wins") as? Int == 5) }
+        try pair.edit { try pair.team("Ghana", in: $0).setValue(6, forKey: "wins") }
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectIDsKey: [ghana.objectID] as Set], into: [pair.reader])
+        pair.reader.performAndWait { #expect(ghana.value(forKey: "wins") as? Int == 6) }
+    }
+
+    @Test func aChangeThatComesTwiceIsToldOnce() throws {
+        let pair = try Pair()
+        let saved = Heard(NSManagedObjectContext.didSaveObjectIDsNotification, from: pair.writer)
+        try pair.reader.performAndWait { _ = try pair.team("Ghana", in: pair.reader).value(forKey: "wins") }
+        try pair.edit { try pair.team("Ghana", in: $0).setValue(5, forKey: "wins") }
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        let notification = try #require(saved.last)
+        let held = try pair.reader.performAndWait { () throws in
+            let held = UncheckedSendable(try pair.team("Ghana", in: pair.reader))
+            _ = held.value.value(forKey: "name")
+            return held
+        }
+        pair.reader.performAndWait {
+            pair.reader.mergeChanges(fromContextDidSave: notification)
+            pair.reader.mergeChanges(fromContextDidSave: notification)
+        }
+        #expect(changed.count <= 1)
+        pair.reader.performAndWait { #expect(held.value.value(forKey: "wins") as? Int == 5) }
+    }
+
+    @Test func objectsOfARemovedStoreAreInvalidated() throws {
+        let pair = try Pair()
+        let ghana = try pair.reader.performAndWait { UncheckedSendable(try pair.team("Ghana", in: pair.reader)) }.value
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        try pair.reader.persistentStoreCoordinator?.remove(pair.store)
+        #expect(waits { changed.count > 0 })
+        #expect((changed.last?.userInfo?[NSInvalidatedObjectsKey] as? Set<NSManagedObject>) == [ghana])
+        pair.reader.performAndWait { #expect(ghana.managedObjectContext == nil) }
+    }
+}

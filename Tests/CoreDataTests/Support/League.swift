@@ -1,0 +1,122 @@
+import Foundation
+
+@testable import CoreData
+
+/// A small model for tests, and stacks of it.
+enum League {
+    /// `Team` (name, zone, wins, note; venue → Venue, rivals ⇄ Team), `ClubTeam` and `NationalTeam` beneath it, and
+    /// `Venue` (name, city, teams ← Team).
+    static func model(teamHashModifier: String? = nil) -> NSManagedObjectModel {
+        let team = entity("Team", [("name", .stringAttributeType), ("zone", .stringAttributeType)])
+        let wins = NSAttributeDescription()
+        wins.name = "wins"
+        wins.attributeType = .integer32AttributeType
+        wins.defaultValue = 0
+        team.properties += [wins]
+        team.versionHashModifier = teamHashModifier
+        let venue = entity("Venue", [("name", .stringAttributeType), ("city", .stringAttributeType)])
+        let home = relationship("venue", to: venue, many: false)
+        let teams = relationship("teams", to: team, many: true)
+        home.inverseRelationship = teams
+        teams.inverseRelationship = home
+        let rivals = relationship("rivals", to: team, many: true)
+        rivals.inverseRelationship = rivals
+        team.properties += [home, rivals]
+        venue.properties += [teams]
+        let club = entity("ClubTeam", [("owner", .stringAttributeType)])
+        team.subentities = [club]
+        let model = NSManagedObjectModel()
+        model.entities = [team, venue, club]
+        return model
+    }
+
+    private static func entity(_ name: String, _ attributes: [(String, NSAttributeType)]) -> NSEntityDescription {
+        let entity = NSEntityDescription()
+        entity.name = name
+        entity.properties = attributes.map { name, type in
+            let attribute = NSAttributeDescription()
+            attribute.name = name
+            attribute.attributeType = type
+            return attribute
+        }
+        return entity
+    }
+
+    private static func relationship(
+        _ name: String, to destination: NSEntityDescription, many: Bool
+    ) -> NSRelationshipDescription {
+        let relationship = NSRelationshipDescription()
+        relationship.name = name
+        relationship.destinationEntity = destination
+        relationship.minCount = 0
+        relationship.maxCount = many ? 0 : 1
+        relationship.deleteRule = .nullifyDeleteRule
+        return relationship
+    }
+
+    /// A coordinator with one ``MemoryStore``. Coordinators with one URL stand for processes on one file.
+    static func memoryStack(
+        at url: URL = URL(fileURLWithPath: "/memory/\(UUID().uuidString)"), options: [AnyHashable: Any]? = nil
+    ) throws -> (coordinator: NSPersistentStoreCoordinator, store: MemoryStore) {
+        MemoryStore.register()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+        let store = try coordinator.addPersistentStore(
+            ofType: MemoryStore.storeType, configurationName: nil, at: url, options: options)
+        return (coordinator, store as! MemoryStore)
+    }
+
+    /// A context with a queue of its own.
+    static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    static func request(_ entity: String, _ predicate: NSPredicate? = nil, by keys: String...) -> NSFetchRequest<
+        NSManagedObject
+    > {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = predicate
+        request.sortDescriptors = keys.map { key in
+            key.hasPrefix("-")
+                ? NSSortDescriptor(key: String(key.dropFirst()), ascending: false)
+                : NSSortDescriptor(key: key, ascending: true)
+        }
+        return request
+    }
+}
+
+extension NSManagedObjectContext {
+    @discardableResult
+    func addTeam(
+        _ name: String, zone: String = "UEFA", wins: Int = 0, entity: String = "Team"
+    ) -> NSManagedObject {
+        let team = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        team.setValue(name, forKey: "name")
+        team.setValue(zone, forKey: "zone")
+        team.setValue(wins, forKey: "wins")
+        return team
+    }
+
+    @discardableResult
+    func addVenue(_ name: String, city: String = "") -> NSManagedObject {
+        let venue = NSEntityDescription.insertNewObject(forEntityName: "Venue", into: self)
+        venue.setValue(name, forKey: "name")
+        venue.setValue(city, forKey: "city")
+        return venue
+    }
+
+    func names(_ request: NSFetchRequest<NSManagedObject>) throws -> [String] {
+        try fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
+    }
+}
+
+/// Waits until `condition` holds, asking every 5 ms.
+func waits(upTo seconds: TimeInterval = 5, until condition: () throws -> Bool) rethrows -> Bool {
+    let end = Date(timeIntervalSinceNow: seconds)
+    while true {
+        if try condition() { return true }
+        if Date() > end { return false }
+        Thread.sleep(forTimeInterval: 0.005)
+    }
+}

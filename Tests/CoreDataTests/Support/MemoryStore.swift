@@ -1,0 +1,209 @@
+import Foundation
+import PredicateSyntax
+import Synchronization
+
+@testable import CoreData
+
+/// A store in memory that does no part of a query itself: the framework has to filter, sort and cut. It counts what it
+/// is asked. Stores with one URL share their rows, as files do.
+final class MemoryStore: NSPersistentStore, @unchecked Sendable {
+    static let storeType = "MemoryStoreOfTests"
+    private(set) var database: MemoryDatabase!
+    private lazy var answers = MemoryOperations(self)
+
+    override var type: String { Self.storeType }
+    override var operations: any StoreOperations { answers }
+    var asked: MemoryOperations { answers }
+
+    override func loadMetadata() throws {
+        let database = MemoryDatabase.at(url!)
+        self.database = database
+        identifier = database.identifier
+        metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: database.identifier]
+    }
+
+    static func register() {
+        NSPersistentStoreCoordinator.registerStoreClass(MemoryStore.self, forStoreType: storeType)
+    }
+}
+
+/// The rows that stores with one URL share.
+final class MemoryDatabase: @unchecked Sendable {
+    private static let all = Mutex<[URL: MemoryDatabase]>([:])
+
+    static func at(_ url: URL) -> MemoryDatabase {
+        all.withLock { all in
+            if let known = all[url] { return known }
+            let made = MemoryDatabase()
+            all[url] = made
+            return made
+        }
+    }
+
+    let identifier = UUID().uuidString
+    let lock = NSLock()
+    var rows: [RowKey: RowSnapshot] = [:]
+    /// Many-to-many contents: relationship → owner → members.
+    var members: [String: [RowKey: [RowKey]]] = [:]
+    var lastReference: Int64 = 0
+    var transactions: [(writer: ObjectIdentifier, transaction: StoreTransaction)] = []
+}
+
+final class MemoryOperations: StoreOperations {
+    private unowned let store: MemoryStore
+    private(set) var fetches = 0
+    private(set) var counts = 0
+    /// How many rows each call of `rows(for:)` asked for.
+    private(set) var rowRequests: [Int] = []
+    /// Whether simple counts are answered.
+    var countsExactly = true
+
+    init(_ store: MemoryStore) { self.store = store }
+
+    func forget() {
+        fetches = 0
+        counts = 0
+        rowRequests = []
+    }
+
+    private var database: MemoryDatabase { store.database }
+    private var entities: [NSEntityDescription] {
+        store.persistentStoreCoordinator?.managedObjectModel.entitiesInLayoutOrder ?? []
+    }
+
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+        fetches += 1
+        let family = Set((query.includesSubentities ? query.entity.family : [query.entity]).map(\.layout.index))
+        var keys = database.lock.withLock { Array(database.rows.keys) }
+        keys = keys.filter { family.contains(Int($0.entity)) }.sorted { $0.reference < $1.reference }
+        var undone: StoreQueryResult.Undone = []
+        if query.predicate != nil { undone.insert(.predicate) }
+        if !query.sortKeys.isEmpty { undone.insert(.sort) }
+        if undone.isEmpty {
+            keys = Array(keys.dropFirst(query.offset))
+            if query.limit > 0 { keys = Array(keys.prefix(query.limit)) }
+        }
+        let rows = query.wantsRows ? database.lock.withLock { keys.map { database.rows[$0]! } } : []
+        return StoreQueryResult(keys: keys, rows: rows, undone: undone)
+    }
+
+    func count(_ query: StoreQuery) throws -> Int? {
+        guard countsExactly, query.predicate == nil else { return nil }
+        counts += 1
+        var all = query
+        all.sortKeys = []
+        fetches -= 1
+        return try fetch(all).keys.count
+    }
+
+    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
+        nil
+    }
+
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        rowRequests.append(ids.count)
+        return database.lock.withLock {
+            var found: [NSManagedObjectID: RowSnapshot] = [:]
+            for id in ids { found[id] = id.rowKey.flatMap { database.rows[$0] } }
+            return found
+        }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        let inverse = relationship.inverseRelationship!
+        var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        let rows = database.lock.withLock { database.rows }
+        for id in ids {
+            if inverse.isToMany {
+                let members = database.lock.withLock { database.members[relationship.name]?[id.rowKey!] ?? [] }
+                found[id] = members.map(objectID(for:))
+                continue
+            }
+            found[id] = rows.filter { key, row in
+                let layout = entities[Int(key.entity)].layout
+                guard case .toOne(let slot) = layout.place(of: inverse.name),
+                    layout.entity.isKindOf(entity: relationship.destinationEntity!)
+                else { return false }
+                return row.values[slot] == .reference(id)
+            }.keys.sorted { $0.reference < $1.reference }.map(objectID(for:))
+        }
+        return found
+    }
+
+    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+        database.lock.withLock {
+            entities.map { entity in
+                database.lastReference += 1
+                return NSManagedObjectID(entity: entity, reference: database.lastReference, store: store)
+            }
+        }
+    }
+
+    func save(_ changes: StoreChangeSet) throws {
+        try database.lock.withLock {
+            let conflicts = (changes.updated + changes.deleted + changes.locked).filter { change in
+                database.rows[change.id.rowKey!]?.version != change.baseVersion
+            }
+            guard conflicts.isEmpty else {
+                throw StoreConflicts(rows: conflicts.map { ($0.id, database.rows[$0.id.rowKey!]) })
+            }
+            var noted: [StoreTransaction.Change] = []
+            func note(_ change: StoreRowChange, _ kind: StoreTransaction.Kind) {
+                let layout = change.id.entity.layout
+                noted.append(
+                    StoreTransaction.Change(
+                        number: Int64(noted.count + 1), key: change.id.rowKey!, kind: kind,
+                        changedProperties: kind == .update ? change.changedSlots.map { layout.slots[$0].name } : [],
+                        tombstone: [:]))
+            }
+            for change in changes.inserted + changes.updated {
+                database.rows[change.id.rowKey!] = RowSnapshot(values: change.values, version: change.baseVersion + 1)
+                note(change, change.baseVersion == 0 ? .insert : .update)
+            }
+            for change in changes.deleted {
+                database.rows[change.id.rowKey!] = nil
+                note(change, .delete)
+            }
+            for change in changes.toMany {
+                var list = database.members[change.relationship.name, default: [:]][change.owner.rowKey!] ?? []
+                list.removeAll { key in change.removed.contains { $0.rowKey == key } }
+                list += change.added.compactMap(\.rowKey)
+                database.members[change.relationship.name, default: [:]][change.owner.rowKey!] = list
+            }
+            let transaction = StoreTransaction(
+                number: Int64(database.transactions.count + 1), timestamp: Date(), author: changes.author,
+                contextName: changes.contextName, bundleID: nil, processID: nil, isOwn: true, changes: noted)
+            database.transactions.append((ObjectIdentifier(self), transaction))
+        }
+    }
+
+    func objectID(for key: RowKey) -> NSManagedObjectID {
+        NSManagedObjectID(entity: entities[Int(key.entity)], reference: key.reference, store: store)
+    }
+
+    func dataVersion() throws -> Int64 {
+        database.lock.withLock { Int64(database.transactions.count { $0.writer != ObjectIdentifier(self) }) }
+    }
+
+    func changeToken() throws -> String { database.lock.withLock { "\(database.transactions.count)" } }
+
+    func lastHistoryNumber() throws -> Int64? {
+        guard StoreOptions(store.options).tracksHistory ?? true else { return nil }
+        return database.lock.withLock { Int64(database.transactions.count) }
+    }
+
+    func history(after number: Int64) throws -> [StoreTransaction] {
+        database.lock.withLock {
+            database.transactions.dropFirst(Int(number)).map { writer, made in
+                StoreTransaction(
+                    number: made.number, timestamp: made.timestamp, author: made.author,
+                    contextName: made.contextName, bundleID: nil, processID: nil,
+                    isOwn: writer == ObjectIdentifier(self), changes: made.changes)
+            }
+        }
+    }
+
+    func close() throws {}
+}
