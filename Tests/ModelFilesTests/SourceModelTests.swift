@@ -164,11 +164,45 @@ import Testing
         let body =
             "<model><entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C0\"/></entity>"
             + levels.joined() + "<composite name=\"C40\"/></model>"
-        #expect(throws: ModelFileError.self) { try read(body) }
+        let error = try #require(throws: ModelFileError.self) { try read(body) }
+        #expect(error.reason.contains("too many elements"))
+    }
+
+    @Test func textIsDecodedAsXMLSays() throws {
+        let body = """
+            <!DOCTYPE model [<!ELEMENT model ANY>]><!-- <entity --><model ><entity name='A'><userInfo>
+            <entry key="&lt;&gt;&amp;&quot;&apos;" value="&#10;&#x1F98A;'"/> <![CDATA[ <entry/> ]]></userInfo></entity><?x y?></model>
+            <!-- end -->
+            """
+        #expect(try read(body).entities.first?.userInfo == ["<>&\"'": .string("\n🦊'")])
+    }
+
+    static let malformed = [
+        "", "text", "<model", "<model>", "<model></modle>", "<model a></model>", "<model a=b/>", "<model a=\"b/>",
+        "<model/><model/>",
+        "<model a=\"&what;\"/>", "<model a=\"&#0;\"/>", "<model a=\"<\"/>", "<model a=\"1\" a=\"2\"/>",
+        "<model><!-- </model>",
+        "<model a=\"1\"b=\"2\"/>", "<1/>", "<model><![CDATA[</model>", "<!DOCTYPE model",
+    ]
+
+    @Test(arguments: malformed) func malformedXMLIsAnError(_ body: String) throws {
+        let error = try #require(throws: ModelFileError.self) { try read(body) }
+        #expect(error.reason.contains("XML"))
+        #expect((1...3).contains(error.line ?? 0))
+    }
+
+    @Test func otherEncodingsAreAnError() throws {
+        let bytes = Data("<model>\n<entity name=\"".utf8) + [0xE9] + Data("\"/></model>".utf8)
+        let error = try #require(throws: ModelFileError.self) { try SourceModelReader.read(bytes, file: "contents") }
+        #expect(error.line == 2 && error.reason.contains("UTF-8"))
+        #expect(throws: ModelFileError.self) {
+            try SourceModelReader.read(Data([0xFF, 0xFE, 0x3C, 0]), file: "contents")
+        }
     }
 
     @Test func deepNestingIsAnError() throws {
         let body = String(repeating: "<model>", count: 200) + String(repeating: "</model>", count: 200)
-        #expect(throws: ModelFileError.self) { try read(body) }
+        let error = try #require(throws: ModelFileError.self) { try read(body) }
+        #expect(error.reason.contains("nested"))
     }
 }

@@ -60,9 +60,10 @@ package enum RawDeflate {
                     stream.next_out = target.baseAddress
                     stream.avail_out = UInt32(target.count)
                     status = inflate(&stream, Z_NO_FLUSH)
-                    return target.count - Int(stream.avail_out)
+                    let count = target.count - Int(stream.avail_out)
+                    output.append(UnsafeBufferPointer(rebasing: target[..<count]))
+                    return count
                 }
-                output.append(contentsOf: chunk.prefix(written))
                 guard output.count <= limit else { throw Failure.tooLarge(limit: limit) }
                 // Nothing read and nothing written: the end of the input came before the end of the stream.
                 if status == Z_OK, stream.avail_in == 0, written == 0 { status = Z_BUF_ERROR }
