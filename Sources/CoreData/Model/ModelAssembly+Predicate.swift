@@ -1,21 +1,35 @@
 import Foundation
 import ModelFiles
-import PredicateSyntax
 
 extension ModelAssembly {
-    func predicate(_ source: PredicateDocument, path: String) throws -> NSPredicate? {
-        do { _ = try PredicateTranslation.tree(source) } catch { throw failure("predicate", path: path, error) }
-        return nil
+    /// - Parameter path: The names of what has the predicate, for messages.
+    func predicate(_ source: PredicateDocument, path: String) throws -> NSPredicate {
+        do {
+            return NSPredicate.make(try PredicateTranslation.tree(source))
+        } catch {
+            throw ModelFileError(.malformed, file: file, "a predicate of '\(path)' cannot be read: \(error)")
+        }
     }
 
-    func expression(_ source: ExpressionDocument, path: String) throws -> NSExpression? {
-        do { _ = try PredicateTranslation.tree(source) } catch { throw failure("expression", path: path, error) }
-        return nil
+    /// - Parameter path: The names of what has the expression, for messages.
+    func expression(_ source: ExpressionDocument, path: String) throws -> NSExpression {
+        do {
+            return NSExpression(try PredicateTranslation.tree(source))
+        } catch {
+            throw ModelFileError(.malformed, file: file, "an expression of '\(path)' cannot be read: \(error)")
+        }
     }
 
+    /// A request with everything but its entity.
     func fetchRequest(_ source: FetchRequestDocument) throws -> NSFetchRequest<NSFetchRequestResult> {
         let request = NSFetchRequest<NSFetchRequestResult>()
-        request.predicate = try source.predicate.flatMap { try predicate($0, path: source.name) }
+        request.predicate = try source.predicate.map { try predicate($0, path: source.name) }
+        if !source.sortKeys.isEmpty {
+            request.sortDescriptors = source.sortKeys.map { key in
+                NSSortDescriptor(
+                    key: key.key, ascending: key.isAscending, selector: key.selector.flatMap(SortSelector.init(_:)))
+            }
+        }
         request.fetchLimit = source.fetchLimit
         request.fetchOffset = source.fetchOffset
         request.fetchBatchSize = source.fetchBatchSize
@@ -26,9 +40,5 @@ extension ModelAssembly {
         request.returnsObjectsAsFaults = source.returnsObjectsAsFaults
         request.returnsDistinctResults = source.returnsDistinctResults
         return request
-    }
-
-    private func failure(_ what: String, path: String, _ error: PredicateTranslation.Failure) -> ModelFileError {
-        ModelFileError(.malformed, file: file, "a \(what) of '\(path)' cannot be read: \(error)")
     }
 }

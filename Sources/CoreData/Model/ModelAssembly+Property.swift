@@ -28,7 +28,7 @@ extension ModelAssembly {
         property.isMarkedExternalRecord = source.isStoredInExternalRecord
         let type = source.attribute?.type ?? .undefined
         property.validation = PropertyValidation(
-            rules: try source.validations.compactMap { try rule($0, type: type, path: path) })
+            rules: try source.validations.map { try rule($0, type: type, path: path) })
         return property
     }
 
@@ -37,7 +37,7 @@ extension ModelAssembly {
         if let derivation = source.derivation {
             let derived = NSDerivedAttributeDescription()
             derived.derivationExpression = try expression(derivation, path: path)
-            derived.filteringPredicate = try source.derivationFilter.flatMap { try predicate($0, path: path) }
+            derived.filteringPredicate = try source.derivationFilter.map { try predicate($0, path: path) }
             attribute = derived
         } else if source.type == .composite {
             let composite = NSCompositeAttributeDescription()
@@ -70,7 +70,7 @@ extension ModelAssembly {
 
     private func rule(
         _ source: ValidationDocument, type: AttributeKind, path: String
-    ) throws -> PropertyValidation.Rule? {
+    ) throws -> PropertyValidation.Rule {
         let code = source.errorCode(for: type) ?? 1550
         switch source {
         case .minimum(let value):
@@ -87,7 +87,6 @@ extension ModelAssembly {
             case .code(let code): NSNumber(value: code)
             case .message(let text): text
             }
-        guard let predicate = try predicate(source.predicate, path: path) else { return nil }
-        return .predicate(predicate, warning: warning)
+        return .predicate(try predicate(source.predicate, path: path), warning: warning)
     }
 }

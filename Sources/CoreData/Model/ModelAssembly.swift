@@ -100,7 +100,7 @@ struct ModelAssembly {
             return made
         }
         let index = NSFetchIndexDescription(name: source.name, elements: elements)
-        index.partialIndexPredicate = try source.partialPredicate.flatMap { try predicate($0, path: path) }
+        index.partialIndexPredicate = try source.partialPredicate.map { try predicate($0, path: path) }
         return index
     }
 }

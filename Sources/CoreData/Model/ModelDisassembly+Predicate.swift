@@ -1,18 +1,30 @@
 import Foundation
 import ModelFiles
-import PredicateSyntax
 
 extension ModelDisassembly {
-    static func document(of predicate: NSPredicate?) throws -> PredicateDocument? { nil }
+    static func document(of predicate: NSPredicate?) throws -> PredicateDocument? {
+        try predicate.map { try PredicateTranslation.document($0.syntaxTree) }
+    }
 
-    static func document(of expression: NSExpression?) throws -> ExpressionDocument? { nil }
+    static func document(of expression: NSExpression?) throws -> ExpressionDocument? {
+        try expression.map { try PredicateTranslation.document($0.tree) }
+    }
 
+    /// - Returns: `nil` for a request without an entity.
     static func document(
         of request: NSFetchRequest<NSFetchRequestResult>, name: String
     ) throws -> FetchRequestDocument? {
         guard let entityName = request.entityName else { return nil }
         var document = FetchRequestDocument(name: name, entityName: entityName)
         document.predicate = try self.document(of: request.predicate)
+        document.sortKeys = try (request.sortDescriptors ?? []).map { descriptor in
+            guard let key = descriptor.key, let selector = descriptor.selector else {
+                throw PredicateTranslation.Failure(
+                    description: "the request '\(name)' sorts by code, which cannot be kept in a model file")
+            }
+            return SortKeyDocument(
+                key: key, isAscending: descriptor.ascending, selector: selector.name)
+        }
         document.fetchLimit = request.fetchLimit
         document.fetchOffset = request.fetchOffset
         document.fetchBatchSize = request.fetchBatchSize

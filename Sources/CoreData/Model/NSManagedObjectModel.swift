@@ -153,6 +153,20 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         fetchRequestTemplatesByName[name]
     }
 
+    /// A copy of the fetch request of that name, its variables replaced by values.
+    ///
+    /// - Parameter variables: The values by the names of the variables, without `$`; `NSNull` stands for `nil`.
+    /// - Returns: `nil` where there is no such request.
+    open func fetchRequestFromTemplate(
+        withName name: String, substitutionVariables variables: [String: Any]
+    ) -> NSFetchRequest<NSFetchRequestResult>? {
+        guard let template = fetchRequestTemplatesByName[name],
+            let request = template.copy() as? NSFetchRequest<NSFetchRequestResult>
+        else { return nil }
+        request.predicate = template.predicate?.withSubstitutionVariables(variables)
+        return request
+    }
+
     /// Adds a named fetch request, or takes it away when it is `nil`.
     open func setFetchRequestTemplate(_ template: NSFetchRequest<NSFetchRequestResult>?, forName name: String) {
         willModify()

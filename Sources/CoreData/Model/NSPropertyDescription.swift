@@ -69,11 +69,11 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     final var isMarkedExternalRecord = false
 
     /// The conditions that a value must meet to be saved, beside being there at all.
-    open var validationPredicates: [NSPredicate] { validation.otherConditions.map(\.predicate) }
+    open var validationPredicates: [NSPredicate] { validation.predicates }
 
     /// For each of the validation predicates what is wrong with a value that fails it: an error code of the validation
     /// range as an `NSNumber`, or a message.
-    open var validationWarnings: [Any] { validation.otherConditions.map(\.warning) }
+    open var validationWarnings: [Any] { validation.warnings }
 
     /// Sets the conditions that a value must meet.
     ///

@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 /// What a value must meet to be saved.
 ///
@@ -39,6 +40,52 @@ struct PropertyValidation {
             case .pattern(let pattern): self.pattern = pattern
             case .predicate(let predicate, let warning): otherConditions.append((predicate, warning))
             }
+        }
+    }
+
+    /// All conditions as predicates, which are evaluated with the value itself. Made anew at each call.
+    var predicates: [NSPredicate] {
+        rules.map { rule in
+            switch rule {
+            case .minimum(let value, let code):
+                Self.predicate(.evaluatedObject, .greaterThanOrEqualTo, Self.constant(value, code: code))
+            case .maximum(let value, let code):
+                Self.predicate(.evaluatedObject, .lessThanOrEqualTo, Self.constant(value, code: code))
+            case .minimumLength(let length): Self.predicate(.keyPath(["length"]), .greaterThanOrEqualTo, length)
+            case .maximumLength(let length): Self.predicate(.keyPath(["length"]), .lessThanOrEqualTo, length)
+            case .pattern(let pattern): Self.predicate(.evaluatedObject, .matches, pattern)
+            case .predicate(let predicate, _): predicate
+            }
+        }
+    }
+
+    /// For each of the predicates the code of its error as an `NSNumber`, or a message.
+    var warnings: [Any] {
+        rules.map { rule in
+            switch rule {
+            case .minimum(_, let code), .maximum(_, let code): NSNumber(value: code)
+            case .minimumLength: NSNumber(value: 1670)
+            case .maximumLength: NSNumber(value: 1660)
+            case .pattern: NSNumber(value: 1680)
+            case .predicate(_, let warning): warning
+            }
+        }
+    }
+
+    private static func predicate(
+        _ left: ExpressionTree, _ comparison: ComparisonOperator, _ value: Any?
+    ) -> NSPredicate {
+        NSPredicate.make(.comparison(ComparisonTree(left: left, right: .constant(value), comparison: comparison)))
+    }
+
+    /// A limit as people get it; the codes of dates tell seconds from other fractions.
+    private static func constant(_ value: SlotValue, code: Int) -> Any? {
+        switch value {
+        case .integer(let number): NSNumber(value: number)
+        case .real(let seconds) where code == 1630 || code == 1640: Date(timeIntervalSinceReferenceDate: seconds)
+        case .real(let number): NSNumber(value: number)
+        case .decimal(let number): number
+        default: nil
         }
     }
 
