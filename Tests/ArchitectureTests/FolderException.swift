@@ -13,6 +13,20 @@ struct FolderException {
 
     static let all: [FolderException] = [
         FolderException(
+            place: "Model/", type: "NSExpression",
+            reason: "derived attributes and indexes have expressions: Apple's API"),
+        FolderException(
+            place: "Model/", type: "NSFetchRequest",
+            reason: "a model has named requests, a fetched property has one: Apple's API"),
+        FolderException(
+            place: "Model/", type: "NSFetchRequestResult", reason: "the requests of a model find any kind of result"),
+        FolderException(
+            place: "Model/ModelAssembly+Predicate", type: "NSFetchRequestResultType",
+            reason: "a model's file says what its requests find"),
+        FolderException(
+            place: "Model/ModelAssembly+Predicate", type: "SortSelector",
+            reason: "a model's file says how its requests sort"),
+        FolderException(
             place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
         FolderException(
             place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),

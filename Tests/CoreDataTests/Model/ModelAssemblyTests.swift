@@ -188,9 +188,11 @@ import Testing
         return document
     }
 
-    /// Two marks of source models, and the bits of requests whose place in archives is not known.
+    /// Two marks of source models, the name of the class that is meant without one, and the bits of requests whose place
+    /// in archives is not known.
     static func dropWhatArchivesLack(_ document: inout ModelDocument) {
         for entity in document.entities.indices {
+            if document.entities[entity].className == "NSManagedObject" { document.entities[entity].className = nil }
             for property in document.entities[entity].properties.indices {
                 document.entities[entity].properties[property].isIndexedBySpotlight = false
                 document.entities[entity].properties[property].isStoredInExternalRecord = false
