@@ -6,8 +6,8 @@ import PredicateSyntax
 /// functions of constants become constants. Both evaluators start from the same resolved tree.
 struct PredicateResolver {
     let entity: NSEntityDescription
-    /// The entities of the variables of the subqueries around.
-    private var variables: [String: NSEntityDescription] = [:]
+    /// The entities of the variables of the subqueries around; `nil` where an entity is not known.
+    private var variables: [String: NSEntityDescription?] = [:]
 
     init(entity: NSEntityDescription) { self.entity = entity }
 
@@ -24,7 +24,13 @@ struct PredicateResolver {
 
     func resolve(_ tree: ExpressionTree) throws -> ExpressionTree {
         switch tree {
-        case .constant, .evaluatedObject, .opaque, .variable: return tree
+        case .constant, .evaluatedObject, .opaque: return tree
+        case .variable(let name):
+            guard variables.keys.contains(name) else {
+                throw CoreDataError.make(
+                    CoreDataError.invalidPredicate, "the variable $\(name) has no value: use withSubstitutionVariables")
+            }
+            return tree
         case .keyPath(let keys):
             try check(keys, of: entity)
             return tree
@@ -40,7 +46,7 @@ struct PredicateResolver {
         case .subquery(let collection, let variable, let predicate):
             let collection = try resolve(collection)
             var inner = self
-            inner.variables[variable] = entity(of: collection)
+            inner.variables.updateValue(entity(of: collection), forKey: variable)
             return .subquery(collection, variable: variable, predicate: try inner.resolve(predicate))
         case .index(let collection, .value(let place)):
             return .index(try resolve(collection), .value(try resolve(place)))
@@ -90,7 +96,7 @@ struct PredicateResolver {
     func entity(of tree: ExpressionTree) -> NSEntityDescription? {
         switch tree {
         case .evaluatedObject: entity
-        case .variable(let name): variables[name]
+        case .variable(let name): variables[name] ?? nil
         case .keyPath(let keys): destination(of: keys, from: entity)
         case .keyPathOf(let base, let keys): entity(of: base).flatMap { destination(of: keys, from: $0) }
         case .subquery(let collection, _, _), .index(let collection, _): entity(of: collection)

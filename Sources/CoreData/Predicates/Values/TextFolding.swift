@@ -32,6 +32,22 @@ enum TextFolding {
         return Array(folded(String(decoding: utf8, as: UTF8.self), options).utf8)
     }
 
+    /// The order of texts without regard to case: of their folded bytes.
+    static func compareCaseInsensitive(
+        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+    ) -> ComparisonResult {
+        guard isASCII(left) && isASCII(right) else {
+            return bytes(of: left, .caseInsensitive).withUnsafeBufferPointer { left in
+                bytes(of: right, .caseInsensitive).withUnsafeBufferPointer { TextBytes.compare(left, $0) }
+            }
+        }
+        for index in 0..<min(left.count, right.count) {
+            let (first, second) = (lowercased(left[index]), lowercased(right[index]))
+            if first != second { return first < second ? .orderedAscending : .orderedDescending }
+        }
+        return ValueOrder.order(left.count, right.count)
+    }
+
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }
 

@@ -3,7 +3,7 @@ import PredicateSyntax
 
 /// Equality and order of values: the rule for both evaluators.
 ///
-/// - `nil` equals `nil` and nothing else; it is neither less nor greater than anything.
+/// - `nil` equals `nil`, and a to-many relationship without objects; it is neither less nor greater than anything.
 /// - Numbers of all types, Booleans and dates compare by value, integers with reals exactly.
 /// - Texts compare by the bytes of their UTF-8, data and UUIDs by their bytes.
 /// - Values of different kinds are not equal, and have no order.
@@ -13,6 +13,7 @@ enum ValueOrder {
     static func areEqual(_ left: PredicateValue, _ right: PredicateValue) -> Bool {
         switch (left, right) {
         case (.null, .null): return true
+        case (.null, .collection(let elements)), (.collection(let elements), .null): return elements.isEmpty
         case (.null, _), (_, .null): return false
         case (.integer(let left), .integer(let right)): return left == right
         case (.text(let left), .text(let right)): return TextBytes.areEqual(left, right)
@@ -161,9 +162,7 @@ enum LocalizedOrder {
         switch comparison {
         case .plain, .custom: TextBytes.compare(left, right)
         case .caseInsensitive:
-            TextFolding.bytes(of: left, .caseInsensitive).withUnsafeBufferPointer { left in
-                TextFolding.bytes(of: right, .caseInsensitive).withUnsafeBufferPointer { TextBytes.compare(left, $0) }
-            }
+            TextBytes.with(left) { left in TextBytes.with(right) { TextFolding.compareCaseInsensitive(left, $0) } }
         case .localized: left.localizedCompare(right)
         case .localizedCaseInsensitive: left.localizedCaseInsensitiveCompare(right)
         case .localizedStandard: left.localizedStandardCompare(right)

@@ -1,3 +1,4 @@
+import Foundation
 import PredicateSyntax
 import SQLiteAccess
 
@@ -7,14 +8,37 @@ enum SQLTranslation {
     case needsMemory(String)
 }
 
+/// Why a part of a predicate has no exact SQL. Caught where the part is given up; users do not see it.
+struct NeedsMemory: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+}
+
 /// Turns predicates into SQL, exactly or not at all.
+///
+/// SQL has three truth values and predicates have two. Every fragment made here is TRUE exactly where the predicate holds in
+/// memory, and FALSE or NULL elsewhere; AND and OR keep that, and NOT becomes `(…) IS NOT TRUE`, which is two-valued. So a
+/// plain `ZWINS > ?` stays as it is, for an index to serve, wherever it stands.
+///
+/// Constants and key paths come resolved (``PredicateResolver``): keys exist, constants are of their attribute's kind. Each
+/// family of operators has its file. A table in the statement is a *scope*: the first one is of `SELF`, every subquery over a
+/// to-many relationship opens another, which a variable may name.
 struct PredicateToSQL {
-    let entity: NSEntityDescription
-    var joins: SQLJoins
+    let schema: any SQLSchema
+    /// The tables by scope. Translating may join more to any of them.
+    var scopes: [SQLJoins]
+    /// The scopes of the variables of SUBQUERY.
+    var variables: [String: Int] = [:]
+
+    /// - Parameter joins: the table of `SELF`.
+    init(joins: SQLJoins) {
+        schema = joins.schema
+        scopes = [joins]
+    }
 
     /// The parts of a conjunction that can be translated, and whether those are all of it.
     ///
-    /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
+    /// - Throws: a `CocoaError` for a predicate that no evaluator can do, such as a malformed regular expression.
     mutating func translateConjunction(_ predicate: PredicateTree) throws -> (exact: [SQLFragment], isComplete: Bool) {
         guard case .and(let parts) = predicate else {
             switch try translate(predicate) {
@@ -32,11 +56,100 @@ struct PredicateToSQL {
         return (exact, isComplete)
     }
 
-    /// The whole predicate.
+    /// The whole predicate. The joins of a part that is given up are given up too.
+    ///
+    /// - Throws: as ``translateConjunction(_:)``.
     mutating func translate(_ predicate: PredicateTree) throws -> SQLTranslation {
-        switch predicate {
-        case .constant(let value): .exact(SQLFragment(value ? "1" : "0"))
-        default: .needsMemory("this form of predicate is evaluated in memory")
+        let before = (scopes, variables)
+        do {
+            return .exact(try condition(predicate))
+        } catch let obstacle as NeedsMemory {
+            (scopes, variables) = before
+            return .needsMemory(obstacle.reason)
         }
     }
+
+    /// A fragment that can stand beside AND and OR.
+    mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
+        switch predicate {
+        case .constant(let value): return .truth(value)
+        case .and(let parts): return try junction(parts, " AND ", empty: true)
+        case .or(let parts): return try junction(parts, " OR ", empty: false)
+        case .not(let part): return try condition(part).isNotTrue
+        case .comparison(let tree): return try comparison(tree)
+        case .opaque: throw NeedsMemory("a block predicate is code")
+        }
+    }
+
+    private mutating func junction(_ parts: [PredicateTree], _ word: String, empty: Bool) throws -> SQLFragment {
+        if parts.isEmpty { return .truth(empty) }
+        var fragments: [SQLFragment] = []
+        for part in parts { fragments.append(try condition(part)) }
+        return fragments.count == 1 ? fragments[0] : fragments.joined(separator: word).parenthesized
+    }
+
+    // MARK: Comparisons
+
+    private mutating func comparison(_ tree: ComparisonTree) throws -> SQLFragment {
+        if tree.options.contains(.localeSensitive) { throw NeedsMemory("the option [l] depends on the locale") }
+        let left = try operand(tree.left)
+        let right = try operand(tree.right)
+        if case .constant = left, case .constant = right { return try constantComparison(tree) }
+        switch tree.modifier {
+        case .any: return try anyElement(left, tree) { try $0.relation(tree, $1, right) }
+        case .all: return try allElements(left, tree) { try $0.relation(tree, $1, right) }
+        case .direct: return try directComparison(tree, left, right)
+        }
+    }
+
+    /// Without any key: the same for every row.
+    private func constantComparison(_ tree: ComparisonTree) throws -> SQLFragment {
+        .truth(try CompiledPredicate(.comparison(tree)).evaluate(any: nil))
+    }
+
+    private mutating func directComparison(
+        _ tree: ComparisonTree, _ left: SQLOperand, _ right: SQLOperand
+    ) throws -> SQLFragment {
+        switch (left, right) {
+        case (.many(let many), .constant(.null)) where tree.comparison == .equalTo:
+            return "NOT " + (try exists(many) { _, _ in nil })
+        case (.many(let many), .constant(.null)) where tree.comparison == .notEqualTo:
+            return try exists(many) { _, _ in nil }
+        case (.many, .many): throw NeedsMemory("two collections are compared in memory")
+        case (.many(let many), _) where tree.comparison == .contains:
+            return try existsElement(many) { try $0.equal($1, right, tree.options) }
+        case (_, .many(let many)) where tree.comparison == .in:
+            return try existsElement(many) { try $0.equal($1, left, tree.options) }
+        case (.many, _), (_, .many): throw NeedsMemory("a collection is compared in memory")
+        default: return try relation(tree, left, right)
+        }
+    }
+
+    /// One value with another.
+    mutating func relation(_ tree: ComparisonTree, _ left: SQLOperand, _ right: SQLOperand) throws -> SQLFragment {
+        switch tree.comparison {
+        case .equalTo: try equal(left, right, tree.options)
+        case .notEqualTo: try notEqual(left, right, tree.options)
+        case .lessThan: try ordered(left, "<", right, tree.options)
+        case .lessThanOrEqualTo: try ordered(left, "<=", right, tree.options)
+        case .greaterThan: try ordered(left, ">", right, tree.options)
+        case .greaterThanOrEqualTo: try ordered(left, ">=", right, tree.options)
+        case .between: try between(left, right, tree.options)
+        case .in: try isIn(left, right, tree.options)
+        case .contains: try textSearch(.contains, left, right, tree.options)
+        case .beginsWith: try textSearch(.beginsWith, left, right, tree.options)
+        case .endsWith: try textSearch(.endsWith, left, right, tree.options)
+        case .like: try textSearch(.like, left, right, tree.options)
+        case .matches: try textSearch(.matches, left, right, tree.options)
+        case .customSelector: throw NeedsMemory("a selector is code")
+        }
+    }
+}
+
+extension SQLFragment {
+    /// A condition that is the same for every row.
+    static func truth(_ value: Bool) -> SQLFragment { SQLFragment(value ? "1" : "0") }
+
+    /// NOT, with two truth values.
+    var isNotTrue: SQLFragment { "(" + self + ") IS NOT TRUE" }
 }

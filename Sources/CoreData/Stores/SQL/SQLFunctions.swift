@@ -1,5 +1,59 @@
-/// The collations and functions that the translated predicates and sort keys call.
+import Foundation
+import PredicateSyntax
+import SQLiteAccess
+
+/// The searches that SQL leaves to ``SQLFunctions``, by the number under which a statement calls them.
+enum SQLTextSearch: Int64 {
+    case contains = 0
+    case beginsWith = 1
+    case endsWith = 2
+    case equal = 3
+    case like = 4
+    case matches = 5
+}
+
+/// The collations and functions that the translated predicates and sort keys call. They run the evaluators' own code, so
+/// that SQL and memory agree by construction.
 enum SQLFunctions {
+    private static let searchName = "NSCoreDataStringSearch"
+    private static let foldName = "NSCoreDataStringFold"
+    private static let textName = "NSCoreDataStringFunction"
+
+    /// Registers all of them. Needed on every connection that runs statements of ``SelectBuilder``.
+    ///
+    /// - Throws: `SQLiteError`, if SQLite refuses.
+    static func register(on connection: Connection) throws {
+        let collations: [StoreSortKey.Comparison] = [
+            .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard,
+        ]
+        for comparison in collations {
+            guard let name = collation(for: comparison) else { continue }
+            if comparison == .caseInsensitive {
+                try connection.addRawCollation(named: name) { TextFolding.compareCaseInsensitive($0, $1) }
+            } else {
+                try connection.addCollation(named: name) { LocalizedOrder.compare($0, $1, comparison) }
+            }
+        }
+        try connection.addRawFunction(named: searchName, argumentCount: 4) { try search($0) }
+        try connection.addRawFunction(named: foldName, argumentCount: 2) { arguments in
+            if arguments[0].isNull { return .null }
+            let options = ComparisonOptions(rawValue: UInt(arguments[1].integer))
+            return .blob(Data(arguments[0].withUTF8 { TextFolding.bytes(of: $0, options) }))
+        }
+        try connection.addRawFunction(named: textName, argumentCount: 2) { arguments in
+            guard !arguments[0].isNull, let function = TextFunction(rawValue: arguments[1].integer) else {
+                return .null
+            }
+            switch function.apply(to: arguments[0].text) {
+            case .text(let text): return .text(text)
+            case .integer(let number): return .integer(number)
+            default: return .null
+            }
+        }
+    }
+
+    // MARK: Calls
+
     /// The collation for text that gives the order of `comparison`; `nil` for SQLite's own BINARY.
     static func collation(for comparison: StoreSortKey.Comparison) -> String? {
         switch comparison {
@@ -9,5 +63,57 @@ enum SQLFunctions {
         case .localizedCaseInsensitive: "NSCollateLocaleSensitiveCaseInsensitive"
         case .localizedStandard: "NSCollateFinderlike"
         }
+    }
+
+    /// A search of `part` in `text`: 1 or 0, NULL where one of them is.
+    static func search(
+        _ search: SQLTextSearch, _ text: SQLFragment, _ part: SQLFragment, _ options: ComparisonOptions
+    ) -> SQLFragment {
+        "\(searchName)(" + text + ", " + part + ", \(search.rawValue), \(options.rawValue))"
+    }
+
+    /// The folded bytes of a text, as a blob.
+    static func fold(_ text: SQLFragment, _ options: ComparisonOptions) -> SQLFragment {
+        "\(foldName)(" + text + ", \(options.rawValue))"
+    }
+
+    static func call(_ function: TextFunction, _ text: SQLFragment) -> SQLFragment {
+        "\(textName)(" + text + ", \(function.rawValue))"
+    }
+
+    // MARK: The search
+
+    /// A pattern in the form in which it is kept for a whole statement.
+    private final class Prepared {
+        let matches: (FunctionArgument) -> Bool
+
+        init(_ pattern: String, _ search: SQLTextSearch, _ options: ComparisonOptions) {
+            switch search {
+            case .contains, .beginsWith, .endsWith:
+                let kind = TextRelation.Kind(rawValue: search.rawValue) ?? .contains
+                let search = TextSearch(pattern, kind, options)
+                matches = { $0.withUTF8 { search.finds(in: $0) } }
+            case .equal:
+                let folded = TextFolding.bytes(of: pattern, options)
+                matches = { $0.withUTF8 { TextFolding.bytes(of: $0, options) == folded } }
+            case .like:
+                let pattern = LikePattern(pattern, options)
+                matches = { $0.withUTF8 { pattern.matches($0) } }
+            case .matches:
+                // Malformed constants were refused before; one that a row holds matches nothing, as in memory.
+                let pattern = try? TextPattern(pattern, options)
+                matches = { pattern?.matches($0.text) ?? false }
+            }
+        }
+    }
+
+    private static func search(_ arguments: FunctionArguments) throws -> SQLiteValue {
+        if arguments[0].isNull || arguments[1].isNull { return .null }
+        let prepared = arguments.prepared(from: 1) { pattern in
+            Prepared(
+                pattern.text, SQLTextSearch(rawValue: arguments[2].integer) ?? .contains,
+                ComparisonOptions(rawValue: UInt(arguments[3].integer)))
+        }
+        return .integer(prepared.matches(arguments[0]) ? 1 : 0)
     }
 }

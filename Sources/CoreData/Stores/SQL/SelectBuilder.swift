@@ -121,9 +121,10 @@ struct SelectBuilder {
         }
         var isExact = true
         if let predicate = query.predicate {
-            var translator = PredicateToSQL(entity: query.entity, joins: joins)
-            let translation = try translator.translateConjunction(predicate)
-            joins = translator.joins
+            var translator = PredicateToSQL(joins: joins)
+            let resolved = try PredicateResolver(entity: query.entity).resolve(predicate)
+            let translation = try translator.translateConjunction(resolved)
+            joins = translator.scopes[0]
             terms += translation.exact
             isExact = translation.isComplete
         }

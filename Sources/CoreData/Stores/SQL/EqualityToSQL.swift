@@ -1,0 +1,56 @@
+import PredicateSyntax
+
+/// `==` and `!=`.
+extension PredicateToSQL {
+    mutating func equal(
+        _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        switch (left, right) {
+        case (.expression(let left), .expression(let right)): return try equal(left, right, options)
+        case (.expression(let expression), .constant(let value)), (.constant(let value), .expression(let expression)):
+            return try equal(expression, value, options)
+        default: throw NeedsMemory("collections are compared in memory")
+        }
+    }
+
+    /// The plain form for a constant is `ZCOL = ?`: an index serves it.
+    private func equal(
+        _ expression: SQLExpression, _ value: PredicateValue, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        if value.isNull { return expression.fragment + " IS NULL" }
+        if TextFolding.isNeeded(options), expression.kind == .text {
+            guard case .text(let text) = value else { return .truth(false) }
+            return SQLFunctions.search(.equal, expression.fragment, .argument(.text(text)), options)
+        }
+        guard let bound = try bound(value, for: expression.kind) else { return expression.fragment + " IS NULL" }
+        return expression.fragment + " = " + .argument(bound)
+    }
+
+    private func equal(
+        _ left: SQLExpression, _ right: SQLExpression, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        guard left.kind.isComparable(with: right.kind) else { throw NeedsMemory("values of different kinds") }
+        if TextFolding.isNeeded(options), left.kind == .text {
+            let search = SQLFunctions.search(.equal, left.fragment, right.fragment, options)
+            let none = left.fragment + " IS NULL AND " + right.fragment + " IS NULL"
+            return (search + " OR " + none.parenthesized).parenthesized
+        }
+        return left.fragment + " IS " + right.fragment
+    }
+
+    mutating func notEqual(
+        _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        let expression: SQLExpression
+        let value: PredicateValue
+        switch (left, right) {
+        case (.expression(let left), .constant(let right)): (expression, value) = (left, right)
+        case (.constant(let left), .expression(let right)): (expression, value) = (right, left)
+        default: return try equal(left, right, options).isNotTrue
+        }
+        if value.isNull { return expression.fragment + " IS NOT NULL" }
+        if TextFolding.isNeeded(options) { return try equal(left, right, options).isNotTrue }
+        guard let bound = try bound(value, for: expression.kind) else { return expression.fragment + " IS NOT NULL" }
+        return expression.fragment + " IS NOT " + .argument(bound)
+    }
+}

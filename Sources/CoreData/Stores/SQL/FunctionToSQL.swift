@@ -1,0 +1,76 @@
+import PredicateSyntax
+
+/// Functions and arithmetic, as far as SQLite calculates as memory does.
+extension PredicateToSQL {
+    mutating func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLOperand {
+        if let text = TextFunction(name), arguments.count == 1 {
+            guard case .expression(let value) = try operand(arguments[0]), value.kind == .text else {
+                throw NeedsMemory("\(name) of what is no text")
+            }
+            let kind: SQLExpression.Kind = text == .length ? .integer(isNarrow: true) : .text
+            return .expression(SQLExpression(fragment: SQLFunctions.call(text, value.fragment), kind: kind))
+        }
+        var numbers: [SQLExpression] = []
+        for argument in arguments { numbers.append(try number(argument, name)) }
+        if numbers.count == 1 { return .expression(try unary(name, numbers[0])) }
+        guard numbers.count == 2 else { throw NeedsMemory("\(name) is evaluated in memory") }
+        return .expression(try binary(name, numbers[0], numbers[1]))
+    }
+
+    /// An operand of arithmetic. Decimals are calculated in memory, where they stay decimals.
+    private mutating func number(_ tree: ExpressionTree, _ name: String) throws -> SQLExpression {
+        switch try operand(tree) {
+        case .expression(var expression):
+            switch expression.kind {
+            case .integer, .real: return expression
+            case .date:
+                // The table holds whole seconds as integers, which would be divided as such.
+                expression.fragment = "CAST(" + expression.fragment + " AS REAL)"
+                expression.kind = .real
+                return expression
+            default: break
+            }
+        case .constant(.integer(let number)):
+            return SQLExpression(fragment: .argument(.integer(number)), kind: .integer(isNarrow: false))
+        case .constant(.real(let number)) where !number.isNaN, .constant(.date(let number)) where !number.isNaN:
+            return SQLExpression(fragment: .argument(.real(number)), kind: .real)
+        default: break
+        }
+        throw NeedsMemory("\(name) of these values is calculated in memory")
+    }
+
+    private func unary(_ name: String, _ value: SQLExpression) throws -> SQLExpression {
+        let isInteger = value.kind != .real
+        switch name {
+        case "noindex:": return SQLExpression(fragment: "+" + value.fragment, kind: value.kind)
+        case "abs:":
+            // SQLite's abs() fails for the least integer; a subtraction becomes real there, as in memory.
+            let negative = "0 - " + value.fragment
+            let fragment = "CASE WHEN " + value.fragment + " < 0 THEN " + negative + " ELSE " + value.fragment + " END"
+            return SQLExpression(fragment: fragment.parenthesized, kind: isInteger ? .integer(isNarrow: false) : .real)
+        case "onesComplement:" where isInteger:
+            return SQLExpression(fragment: ("~" + value.fragment).parenthesized, kind: .integer(isNarrow: false))
+        default: throw NeedsMemory("\(name) is calculated in memory")
+        }
+    }
+
+    private func binary(_ name: String, _ left: SQLExpression, _ right: SQLExpression) throws -> SQLExpression {
+        let areIntegers = left.kind != .real && right.kind != .real
+        let kind: SQLExpression.Kind = areIntegers ? .integer(isNarrow: false) : .real
+        func infix(_ sign: String) -> SQLExpression {
+            SQLExpression(fragment: (left.fragment + " \(sign) " + right.fragment).parenthesized, kind: kind)
+        }
+        switch name {
+        case "add:to:": return infix("+")
+        case "from:subtract:": return infix("-")
+        case "multiply:by:": return infix("*")
+        case "divide:by:": return infix("/")
+        case "modulus:by:" where areIntegers: return infix("%")
+        case "bitwiseAnd:with:" where areIntegers: return infix("&")
+        case "bitwiseOr:with:" where areIntegers: return infix("|")
+        case "leftshift:by:" where areIntegers: return infix("<<")
+        case "rightshift:by:" where areIntegers: return infix(">>")
+        default: throw NeedsMemory("\(name) is calculated in memory")
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import PredicateSyntax
+import SQLiteAccess
+
+/// IN.
+extension PredicateToSQL {
+    /// Lists of at most so many values are bound one by one.
+    private static let shortList = 30
+    /// As many values as a statement may bind, with room for the rest of it.
+    private static let longestList = 30_000
+
+    mutating func isIn(
+        _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        switch (left, right) {
+        case (.expression(let expression), .constant(.collection(let values))):
+            return try isIn(expression, values, options)
+        case (_, .list(let operands)):
+            if operands.isEmpty { return .truth(false) }
+            var tests: [SQLFragment] = []
+            for operand in operands { tests.append(try elementTest(left, operand, options)) }
+            return tests.joined(separator: " OR ").parenthesized
+        case (.expression, .constant(.null)): return .truth(false)
+        case (.expression(let part), .constant(.text)) where part.kind == .text,
+            (.constant(.text), .expression(let part)) where part.kind == .text:
+            return try textSearch(.contains, right, left, options)
+        case (.expression(let part), .expression(let text)) where part.kind == .text && text.kind == .text:
+            return try textSearch(.contains, right, left, options)
+        default: throw NeedsMemory("the right side of IN is no list")
+        }
+    }
+
+    private mutating func elementTest(
+        _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        guard case .constant(let left) = left, case .constant(let right) = right else {
+            return try equal(left, right, options)
+        }
+        return .truth(ValueOrder.areEqual(left, right, options))
+    }
+
+    private mutating func isIn(
+        _ expression: SQLExpression, _ values: [PredicateValue], _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        var tests: [SQLFragment] = []
+        if values.contains(where: \.isNull) { tests.append(expression.fragment + " IS NULL") }
+        if TextFolding.isNeeded(options), expression.kind == .text {
+            let folded = values.compactMap { value -> SQLiteValue? in
+                guard case .text(let text) = value else { return nil }
+                return .blob(Data(TextFolding.bytes(of: text, options)))
+            }
+            if !folded.isEmpty { tests.append(try list(SQLFunctions.fold(expression.fragment, options), folded)) }
+        } else {
+            let bound = try values.compactMap { try self.bound($0, for: expression.kind) }
+            if !bound.isEmpty { tests.append(try list(expression.fragment, bound)) }
+        }
+        if tests.isEmpty { return .truth(false) }
+        return tests.count == 1 ? tests[0] : tests.joined(separator: " OR ").parenthesized
+    }
+
+    /// `x IN (?, ?)`; long lists of integers and texts as one JSON array, so that the statement stays one and the same.
+    private func list(_ expression: SQLFragment, _ values: [SQLiteValue]) throws -> SQLFragment {
+        if values.count > Self.shortList, let json = Self.json(values) {
+            return expression + " IN (SELECT value FROM json_each(" + .argument(.text(json)) + "))"
+        }
+        guard values.count <= Self.longestList else { throw NeedsMemory("the list has \(values.count) values") }
+        return expression + " IN (" + values.map { .argument($0) }.joined(separator: ", ") + ")"
+    }
+
+    /// `nil` where JSON does not carry the values exactly: reals, data, texts with a zero character.
+    private static func json(_ values: [SQLiteValue]) -> String? {
+        var json = "["
+        for value in values {
+            if json.utf8.count > 1 { json += "," }
+            switch value {
+            case .integer(let number): json += String(number)
+            case .text(let text):
+                guard !text.unicodeScalars.contains("\0") else { return nil }
+                json += quoted(text)
+            default: return nil
+            }
+        }
+        return json + "]"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\u{1}"..."\u{1F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,49 @@
+import PredicateSyntax
+
+/// BEGINSWITH, ENDSWITH, CONTAINS, LIKE and MATCHES.
+extension PredicateToSQL {
+    mutating func textSearch(
+        _ search: SQLTextSearch, _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
+    ) throws -> SQLFragment {
+        if case .constant(.text(let pattern)) = right, search == .matches { _ = try TextPattern(pattern, options) }
+        guard let text = try textFragment(left), let part = try textFragment(right) else { return .truth(false) }
+        if !TextFolding.isNeeded(options) {
+            if search == .contains { return "instr(" + text + ", " + part + ") > 0" }
+            if search == .beginsWith, case .expression = left, case .constant(.text(let prefix)) = right {
+                return Self.range(text, prefix)
+            }
+        }
+        return SQLFunctions.search(search, text, part, options)
+    }
+
+    /// A side as SQL of a text; `nil` for a constant that is none, in which nothing is found.
+    private func textFragment(_ operand: SQLOperand) throws -> SQLFragment? {
+        switch operand {
+        case .constant(.text(let text)): return .argument(.text(text))
+        case .constant: return nil
+        case .expression(let expression) where expression.kind == .text: return expression.fragment
+        case .expression, .many, .list: throw NeedsMemory("only texts are searched in SQL")
+        }
+    }
+
+    /// The texts that begin with `prefix` are those from it up to the first one behind all of them: an index serves that.
+    private static func range(_ text: SQLFragment, _ prefix: String) -> SQLFragment {
+        if prefix.isEmpty { return text + " IS NOT NULL" }
+        let lower = text + " >= " + .argument(.text(prefix))
+        guard let end = successor(of: prefix) else { return lower }
+        return (lower + " AND " + text + " < " + .argument(.text(end))).parenthesized
+    }
+
+    /// The least text greater than every text that begins with `prefix`; `nil` if there is none.
+    static func successor(of prefix: String) -> String? {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            // UTF-8 keeps the order of scalars; the surrogates between are none.
+            let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+            if let scalar = Unicode.Scalar(next) {
+                return String(String.UnicodeScalarView(scalars + [scalar]))
+            }
+        }
+        return nil
+    }
+}

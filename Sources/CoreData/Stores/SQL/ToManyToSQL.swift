@@ -1,0 +1,138 @@
+import PredicateSyntax
+
+/// To-many relationships: ANY, ALL, `@count` and its like, SUBQUERY. Each is a subselect that is tied to its owner's row.
+extension PredicateToSQL {
+    // MARK: ANY and ALL
+
+    /// Whether `test` holds for any of the values of `left`.
+    mutating func anyElement(
+        _ left: SQLOperand, _ tree: ComparisonTree,
+        _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
+    ) throws -> SQLFragment {
+        switch left {
+        case .many(let many): return try existsElement(many, test)
+        case .expression(let single):
+            // A single value is a collection of one, `nil` of none.
+            return (try test(&self, left) + " AND " + single.fragment + " IS NOT NULL").parenthesized
+        case .constant, .list: throw NeedsMemory("ANY of a list is evaluated in memory")
+        }
+    }
+
+    /// Whether `test` holds for all of the values of `left`.
+    mutating func allElements(
+        _ left: SQLOperand, _ tree: ComparisonTree,
+        _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
+    ) throws -> SQLFragment {
+        switch left {
+        case .many(let many): return "NOT " + (try existsElement(many) { try test(&$0, $1).isNotTrue })
+        case .expression(let single):
+            return (try test(&self, left) + " OR " + single.fragment + " IS NULL").parenthesized
+        case .constant, .list: throw NeedsMemory("ALL of a list is evaluated in memory")
+        }
+    }
+
+    /// Whether `test` holds for any value at the end of the path, over as many to-many relationships as it has.
+    mutating func existsElement(
+        _ many: SQLMany, _ test: (inout PredicateToSQL, SQLOperand) throws -> SQLFragment
+    ) throws -> SQLFragment {
+        try exists(many) { translator, scope in
+            let element = try translator.operand(many.rest.isEmpty ? ["self"] : many.rest, scope: scope)
+            if case .many(let inner) = element { return try translator.existsElement(inner, test) }
+            return try test(&translator, element)
+        }
+    }
+
+    /// `EXISTS (…)` over the objects of the relationship.
+    mutating func exists(
+        _ many: SQLMany, _ condition: (inout PredicateToSQL, Int) throws -> SQLFragment?
+    ) throws -> SQLFragment {
+        "EXISTS " + (try subselect("1", many, condition))
+    }
+
+    // MARK: Aggregates
+
+    /// `@count`, `@sum` … of the objects of the relationship.
+    mutating func aggregate(_ name: String, _ keys: [String], of many: SQLMany) throws -> SQLExpression {
+        if name == "@count" && keys.isEmpty {
+            return SQLExpression(
+                fragment: try subselect("COUNT(*)", many) { _, _ in nil }, kind: .integer(isNarrow: false))
+        }
+        var kind = SQLExpression.Kind.opaque
+        var column = ""
+        // The column is known only inside of the subselect, its select list only then.
+        let placeholder = "\u{1}"
+        var fragment = try subselect(placeholder, many) { translator, scope in
+            guard case .expression(let value) = try translator.operand(keys, scope: scope),
+                value.fragment.arguments.isEmpty
+            else { throw NeedsMemory("\(name) of a collection of collections") }
+            kind = value.kind
+            column = value.fragment.text
+            return nil
+        }
+        let (function, result) = try Self.aggregateFunction(name, of: kind, column)
+        fragment.text = fragment.text.replacingOccurrences(of: placeholder, with: function)
+        return SQLExpression(fragment: fragment, kind: result)
+    }
+
+    /// Only what SQLite calculates as memory does: sums of reals depend on the order of the rows, and sums of 64-bit
+    /// integers may overflow, which is an error there.
+    private static func aggregateFunction(
+        _ name: String, of kind: SQLExpression.Kind, _ column: String
+    ) throws -> (text: String, kind: SQLExpression.Kind) {
+        switch (name, kind) {
+        case ("@sum", .integer(isNarrow: true)): return ("COALESCE(SUM(\(column)), 0)", .integer(isNarrow: false))
+        case ("@avg", .integer(isNarrow: true)): return ("AVG(\(column))", .real)
+        case ("@min", .text), ("@max", .text), ("@min", .uuid), ("@max", .uuid): break
+        case ("@min", _) where kind.isNumber, ("@max", _) where kind.isNumber: break
+        default: throw NeedsMemory("\(name) of these values is calculated in memory")
+        }
+        return ("\(name == "@min" ? "MIN" : "MAX")(\(column))", kind)
+    }
+
+    /// `SUBQUERY(…).@count`.
+    mutating func subqueryCount(
+        _ collection: ExpressionTree, _ variable: String, _ predicate: PredicateTree
+    ) throws -> SQLExpression {
+        guard case .many(let many) = try operand(collection), many.rest.isEmpty else {
+            throw NeedsMemory("the collection of SUBQUERY is no to-many relationship")
+        }
+        let fragment = try subselect("COUNT(*)", many) { translator, scope in
+            let outer = translator.variables[variable]
+            translator.variables[variable] = scope
+            defer { translator.variables[variable] = outer }
+            return try translator.condition(predicate)
+        }
+        return SQLExpression(fragment: fragment, kind: .integer(isNarrow: false))
+    }
+
+    // MARK: The subselect
+
+    /// `(SELECT list FROM the relationship's objects WHERE they are the owner's AND condition)`.
+    ///
+    /// - Parameter condition: what more the objects have to meet, asked with their scope; `nil` for nothing.
+    private mutating func subselect(
+        _ list: String, _ many: SQLMany, _ condition: (inout PredicateToSQL, Int) throws -> SQLFragment?
+    ) throws -> SQLFragment {
+        guard let owner = scopes[many.scope].alias(following: many.toOnes),
+            let destination = many.relationship.destinationEntity
+        else { throw NeedsMemory("a relationship on the way has no column") }
+        let aliases = scopes[0].aliases
+        let inner = SQLJoins(entity: destination, schema: schema, aliases: aliases)
+        scopes.append(inner)
+        let more = try condition(&self, scopes.count - 1)
+        let from = scopes.removeLast().from
+        var fragment: SQLFragment
+        switch schema.storage(of: many.relationship) {
+        case .foreignKey(let column, _):
+            fragment = "SELECT \(list) FROM " + from + " WHERE \(inner.alias).\(SQLName.quoted(column)) = \(owner).Z_PK"
+        case .joinTable(let table, let ownerColumn, let destinationColumn, _):
+            let pairs = aliases.next()
+            fragment =
+                "SELECT \(list) FROM \(SQLName.quoted(table)) AS \(pairs), " + from
+                + " WHERE \(pairs).\(SQLName.quoted(ownerColumn)) = \(owner).Z_PK"
+                + " AND \(inner.alias).Z_PK = \(pairs).\(SQLName.quoted(destinationColumn))"
+        }
+        if let more { fragment += " AND " + more }
+        return fragment.parenthesized
+    }
+}
