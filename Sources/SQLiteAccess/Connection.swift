@@ -12,6 +12,8 @@ package final class Connection: @unchecked Sendable {
         case readOnly
         /// Never writes, and takes no locks: the file must not change while it is read.
         case immutable
+        /// Never writes to the database, but makes the index of its write-ahead log where that is missing.
+        case recovering
         /// Opens an existing file for writing.
         case readWrite
         /// The same, and makes the file where there is none.
@@ -31,7 +33,7 @@ package final class Connection: @unchecked Sendable {
     package init(path: String, access: Access, busyTimeout: TimeInterval = 5) throws {
         let flags: Int32 =
             switch access {
-            case .readOnly, .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .readOnly, .immutable, .recovering: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
@@ -39,6 +41,7 @@ package final class Connection: @unchecked Sendable {
             switch access {
             case .readOnly: Self.uri(path) + "?readonly_shm=1"
             case .immutable: Self.uri(path) + "?immutable=1"
+            case .recovering: Self.uri(path)
             case .readWrite, .create: path
             }
         var opened: OpaquePointer?
@@ -104,6 +107,7 @@ package final class Connection: @unchecked Sendable {
     }
 
     /// All rows of a query, as values. For small results; hot code reads columns through ``withStatement(_:_:)``.
+    @discardableResult
     package func rows(_ sql: String, _ arguments: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
         try withStatement(sql) { statement in
             try statement.bind(arguments)

@@ -63,3 +63,19 @@ extension Connection {
         }
     }
 }
+
+extension Connection {
+    /// The counter in the header of the main file, which every commit raises that writes to that file.
+    ///
+    /// Read through SQLite's own handle: opening the file a second time and closing it would drop SQLite's locks.
+    package func fileChangeCounter() throws -> UInt32 {
+        // Until something was read the file need not be open.
+        _ = try pragma("schema_version")
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard result == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else { return 0 }
+        var counter: UInt32 = 0
+        guard read(file, &counter, 4, 24) == SQLITE_OK else { return 0 }
+        return UInt32(bigEndian: counter)
+    }
+}

@@ -78,7 +78,8 @@ import Testing
             connection.interrupt()
             return .null
         }
-        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i + ifnull(stop(), 0)) FROM n"
+        let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        let endless = numbers + " SELECT sum(i + ifnull(stop(), 0)) FROM n"
         #expect { try connection.rows(endless) } throws: { ($0 as? SQLiteError)?.kind == .interrupted }
     }
 

@@ -1,0 +1,103 @@
+import Foundation
+import SQLiteAccess
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+// A token for the content of a store: it has to change with every commit, whoever makes it and whether or not they keep a
+// history, and with nothing else, or caches would be thrown away for nothing. SQLite has no such number: in WAL mode the
+// counter in the main file stands still. So:
+//
+// - While there are commits in the write-ahead log, the log's end is the token (`WriteAheadLog`).
+// - When the log is empty, what is known of the main file is: its change counter, size and time.
+//
+// Closing a store moves the log's content into the main file, and the second kind of token would follow the first though
+// nothing changed. Therefore whoever closes the store last writes down, in the user's caches, that the main file as it is
+// now is the content of the token before. If that note is lost or does not fit, a cache is recomputed: never more.
+
+/// Makes the change tokens of one open store.
+final class ChangeToken {
+    private let path: String
+    private let identifier: String
+    private var log: WriteAheadLog
+    private var wasAsked = false
+    /// The note of whoever closed the store last; read when it is needed first.
+    private lazy var note: Note? = readNote()
+
+    private struct Note: Codable {
+        let mainFile: String
+        let token: String
+    }
+
+    init(path: String, identifier: String) {
+        self.path = path
+        self.identifier = identifier
+        self.log = WriteAheadLog(storePath: path)
+    }
+
+    /// The token of the store as it is now. Take it before reading what it shall vouch for.
+    func current(_ connection: Connection) throws -> String {
+        wasAsked = true
+        // Another process may move the log into the main file between two looks: the two must agree.
+        for _ in 0..<8 {
+            let main = try mainFile(connection)
+            if let state = log.state() { return "log-\(state)" }
+            guard try mainFile(connection) == main, log.state() == nil else { continue }
+            return note?.mainFile == main ? note?.token ?? main : main
+        }
+        return "unsteady-\(UUID().uuidString)"
+    }
+
+    /// Called before the store is closed: if it is the last one open, moves the log into the main file and notes that the
+    /// content stays what it was. A failure costs a cache and no more, so it is not reported.
+    func prepareToClose(_ connection: Connection) {
+        guard wasAsked, log.state() != nil else { return }
+        do {
+            let version = try connection.dataVersion()
+            let token = try current(connection)
+            connection.setBusyTimeout(0)
+            try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            guard try connection.dataVersion() == version, log.state() == nil else { return }
+            let note = Note(mainFile: try mainFile(connection), token: token)
+            let file = noteFile
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try JSONEncoder().encode(note).write(to: file, options: .atomic)
+        } catch {
+            return
+        }
+    }
+
+    private func mainFile(_ connection: Connection) throws -> String {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            throw CoreDataError.make(260, "Cannot read the store \(path): the file is gone.")
+        }
+        let counter = try connection.fileChangeCounter()
+        return "file-\(facts.st_ino)-\(facts.st_size)-\(facts.st_mtim.tv_sec).\(facts.st_mtim.tv_nsec)-\(counter)"
+    }
+
+    // MARK: The note
+
+    private var noteFile: URL {
+        let caches =
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+            ?? FileManager.default.temporaryDirectory
+        return caches.appendingPathComponent(".CoreDataCaches/ChangeTokens/\(identifier)-\(pathHash)")
+    }
+
+    /// Copies of one store have the same UUID.
+    private var pathHash: String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+
+    private func readNote() -> Note? {
+        guard let data = try? Data(contentsOf: noteFile) else { return nil }
+        return try? JSONDecoder().decode(Note.self, from: data)
+    }
+}

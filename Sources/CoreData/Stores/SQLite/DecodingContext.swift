@@ -1,0 +1,77 @@
+import Foundation
+import SQLiteAccess
+
+/// What decoding a row needs of its store.
+final class DecodingContext {
+    let layout: TableLayout
+    private let externalData: ExternalData
+    private let ids: ObjectIDCache
+
+    init(layout: TableLayout, externalData: ExternalData, ids: ObjectIDCache) {
+        self.layout = layout
+        self.externalData = externalData
+        self.ids = ids
+    }
+
+    /// A reference to row `number` of the entity with that `Z_ENT`; null where the model has no such entity.
+    func reference(to number: Int64, entity: Int64) -> SlotValue {
+        guard let destination = layout.entity(numbered: entity) else { return .null }
+        return .reference(ids.id(entity: destination, reference: number))
+    }
+
+    /// Values of the kinds that are not worth a fast path. Null where the column holds something else.
+    func rareValue(
+        _ coding: ValueCoding, at column: Int, of statement: Statement, _ kind: ColumnKind,
+        attribute: NSAttributeDescription?
+    ) -> SlotValue {
+        switch coding {
+        case .uuid: return statement.uuid(at: column).map(SlotValue.uuid) ?? .null
+        case .decimal: return DecimalCoding.decimal(at: column, of: statement, kind).map(SlotValue.decimal) ?? .null
+        case .externalData: return externalData.value(of: statement.data(at: column)).map(SlotValue.data) ?? .null
+        case .transformable:
+            guard let attribute else { return .null }
+            return TransformableCoding.object(from: statement.data(at: column), attribute: attribute)
+                .map(SlotValue.object) ?? .null
+        default: return .null
+        }
+    }
+
+    /// A single value of `attribute` in a column of a statement that is not for whole rows.
+    func value(of attribute: NSAttributeDescription, at column: Int, of statement: Statement) -> SlotValue {
+        let kind = statement.kind(at: column)
+        guard kind != .null, let coding = ValueCoding(attribute) else { return .null }
+        switch coding {
+        case .integer: return .integer(statement.integer(at: column))
+        case .real, .date: return .real(statement.real(at: column))
+        case .text: return .text(statement.text(at: column))
+        case .data: return .data(statement.data(at: column))
+        default: return rareValue(coding, at: column, of: statement, kind, attribute: attribute)
+        }
+    }
+}
+
+/// Object IDs that were made lately, so that the many rows that refer to one object share its ID.
+///
+/// A fixed number of places; an ID that wants a place takes it from the one before.
+final class ObjectIDCache {
+    private var keys: [RowKey]
+    private var ids: [NSManagedObjectID?]
+    private unowned let store: NSPersistentStore
+    private static let size = 1 << 13
+
+    init(store: NSPersistentStore) {
+        self.store = store
+        keys = Array(repeating: RowKey(entity: .max, reference: 0), count: Self.size)
+        ids = Array(repeating: nil, count: Self.size)
+    }
+
+    func id(entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
+        let key = RowKey(entity: UInt32(entity.layout.index), reference: reference)
+        let place = Int(truncatingIfNeeded: reference &+ Int64(key.entity) &* 0x9E5) & (Self.size - 1)
+        if keys[place] == key, let known = ids[place] { return known }
+        let made = NSManagedObjectID(entity: entity, reference: reference, store: store)
+        keys[place] = key
+        ids[place] = made
+        return made
+    }
+}

@@ -1,0 +1,59 @@
+/// The `Z_ENT` number of each entity of a store.
+struct EntityNumbering {
+    /// The entities with their numbers, in the order of the numbers.
+    let entries: [(entity: NSEntityDescription, number: Int64)]
+
+    /// The numbers of a new store: roots by name without regard to case, each followed depth-first by its subentities in
+    /// the same order, from 1 on.
+    init(freshFor entities: [NSEntityDescription]) {
+        let members = Self.withAncestors(entities)
+        let memberIDs = Set(members.map(ObjectIdentifier.init))
+        var ordered: [NSEntityDescription] = []
+        func visit(_ siblings: [NSEntityDescription]) {
+            for entity in Self.sorted(siblings) where memberIDs.contains(ObjectIdentifier(entity)) {
+                ordered.append(entity)
+                visit(entity.subentities)
+            }
+        }
+        visit(members.filter { $0.superentity == nil })
+        entries = ordered.enumerated().map { ($0.element, Int64($0.offset + 1)) }
+    }
+
+    /// The numbers of an existing store, found by the names in its `Z_PRIMARYKEY`, and where a name is not there, by the
+    /// name that the entity had before.
+    ///
+    /// - Throws: 134020 where the store does not have an entity.
+    init(of entities: [NSEntityDescription], stored: [String: Int64], path: String) throws {
+        var found: [(entity: NSEntityDescription, number: Int64)] = []
+        for entity in Self.withAncestors(entities) {
+            guard let number = stored[entity.name ?? ""] ?? stored[entity.renamingIdentifier ?? ""] else {
+                throw CoreDataError.make(
+                    134020, "The store \(path) has no entity \(entity.name ?? ""): it does not fit the model.")
+            }
+            found.append((entity, number))
+        }
+        entries = found.sorted { $0.number < $1.number }
+    }
+
+    private static func sorted(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+        entities.sorted { left, right in
+            let (left, right) = (left.name ?? "", right.name ?? "")
+            let (leftFolded, rightFolded) = (left.lowercased(), right.lowercased())
+            return leftFolded == rightFolded ? left < right : leftFolded < rightFolded
+        }
+    }
+
+    /// `entities` and the ancestors they need for their tables, each once.
+    private static func withAncestors(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+        var seen: Set<ObjectIdentifier> = []
+        var result: [NSEntityDescription] = []
+        for entity in entities {
+            var next: NSEntityDescription? = entity
+            while let current = next, seen.insert(ObjectIdentifier(current)).inserted {
+                result.append(current)
+                next = current.superentity
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,53 @@
+/// The table of a root entity, which holds the rows of its descendants too.
+struct EntityTable {
+    let name: String
+    /// The root and its descendants in the order of their numbers.
+    let entities: [NSEntityDescription]
+    /// Without `Z_PK`, `Z_ENT` and `Z_OPT`, in the order in which Apple's framework declares them.
+    let columns: [TableColumn]
+
+    var root: NSEntityDescription { entities[0] }
+}
+
+/// One column of an entity table.
+struct TableColumn {
+    /// What the column holds.
+    enum Content {
+        /// The value of an attribute, or of an element of a composite one.
+        case attribute(NSAttributeDescription)
+        /// The `Z_PK` of a to-one relationship's destination.
+        case toOne(NSRelationshipDescription)
+        /// The `Z_ENT` of that destination, where it is of an entity family.
+        case destinationEntity(NSRelationshipDescription)
+        /// The row's place in the ordered to-many relationship that is the inverse of a to-one relationship.
+        case position(NSRelationshipDescription)
+        /// The `Z_PK` of the owner of a to-many relationship without an inverse.
+        case owner(NSRelationshipDescription)
+        /// The row's place in such a relationship.
+        case ownerPosition(NSRelationshipDescription)
+    }
+
+    let name: String
+    let content: Content
+    /// The entity of the table's family that the column belongs to.
+    let entity: NSEntityDescription
+
+    /// The type in the text of `CREATE TABLE`; SQLite derives the affinity from it.
+    var declaredType: String {
+        guard case .attribute(let attribute) = content else { return "INTEGER" }
+        return ValueCoding(attribute)?.declaredType ?? "BLOB"
+    }
+}
+
+extension ValueCoding {
+    var declaredType: String {
+        switch self {
+        case .integer, .reference: "INTEGER"
+        case .real: "FLOAT"
+        case .date: "TIMESTAMP"
+        case .decimal: "DECIMAL"
+        case .text: "VARCHAR"
+        case .data, .externalData, .uuid, .transformable: "BLOB"
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import PredicateSyntax
+import SQLiteAccess
+
+/// The statements for an entity's fetch indexes and uniqueness constraints.
+///
+/// An index that cannot be written (an R-tree, an expression) is left out: it makes nothing but speed.
+struct FetchIndexText {
+    let entity: NSEntityDescription
+    let layout: TableLayout
+
+    private var table: String { SQLName.quoted(layout.table(of: entity)) }
+    private var entityName: String { entity.name ?? "" }
+
+    func statements() -> [String] {
+        var names: Set<String> = []
+        let fetchIndexes = entity.indexes.sorted { $0.name < $1.name }.compactMap(statement)
+        return (markedAttributes() + fetchIndexes + uniqueIndexes()).filter { names.insert($0.name).inserted }.map(
+            \.text)
+    }
+
+    private typealias NamedStatement = (name: String, text: String)
+
+    /// Attributes marked as indexed in old models.
+    private func markedAttributes() -> [NamedStatement] {
+        entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
+            guard property is NSAttributeDescription, property.isMarkedIndexed, !property.isTransient,
+                let column = layout.column(of: property, in: entity)
+            else { return nil }
+            let name = "Z_\(entityName)_\(property.name)"
+            return (name, "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(term(column, isAscending: true)))")
+        }
+    }
+
+    private func statement(for index: NSFetchIndexDescription) -> NamedStatement? {
+        let elements = index.elements
+        guard !elements.isEmpty, elements.allSatisfy({ $0.collationType == .binary }) else { return nil }
+        // Every to-one relationship has an index of its own.
+        if elements.count == 1, elements[0].property is NSRelationshipDescription { return nil }
+        var terms: [String] = []
+        for element in elements {
+            guard let column = column(of: element) else { return nil }
+            terms.append(term(column, isAscending: element.isAscending))
+        }
+        let name = "Z_\(entityName)_\(index.name)"
+        let text = "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(terms.joined(separator: ", ")))"
+        return (name, text + condition(of: index))
+    }
+
+    private func column(of element: NSFetchIndexElementDescription) -> String? {
+        guard let property = element.property else { return nil }
+        if property is NSExpressionDescription {
+            switch property.name {
+            case "self": return "Z_PK"
+            case "entity": return "Z_ENT"
+            default: return nil
+            }
+        }
+        let own = entity.propertiesByName[property.name] ?? property
+        return layout.column(of: own, in: entity)
+    }
+
+    /// ` WHERE …` of a partial index. Where the predicate cannot be written the index takes in all rows.
+    private func condition(of index: NSFetchIndexDescription) -> String {
+        guard let predicate = index.partialIndexPredicate else { return "" }
+        var translator = PredicateToSQL(entity: entity, joins: SQLJoins(entity: entity, schema: layout))
+        guard let translation = try? translator.translate(predicate.syntaxTree),
+            case .exact(let fragment) = translation,
+            let text = fragment.textWithLiterals
+        else { return "" }
+        let alias = translator.joins.alias + "."
+        let isOneTable = !translator.joins.from.text.contains(" JOIN ")
+        return isOneTable ? " WHERE " + text.split(separator: alias, omittingEmptySubsequences: false).joined() : ""
+    }
+
+    private func uniqueIndexes() -> [NamedStatement] {
+        entity.uniquenessConstraintNames.compactMap { names in
+            let columns = names.compactMap { name in
+                entity.propertiesByName[name].flatMap { layout.column(of: $0, in: entity) }
+            }
+            guard !names.isEmpty, columns.count == names.count else { return nil }
+            let name = "Z_\(entityName)_UNIQUE_\(names.joined(separator: "_"))"
+            let terms = columns.map { term($0, isAscending: true) }.joined(separator: ", ")
+            return (name, "CREATE UNIQUE INDEX \(SQLName.quoted(name)) ON \(table) (\(terms))")
+        }
+    }
+
+    private func term(_ column: String, isAscending: Bool) -> String {
+        "\(SQLName.quoted(column)) COLLATE BINARY \(isAscending ? "ASC" : "DESC")"
+    }
+}
+
+extension SQLFragment {
+    /// The text with the arguments written into it; `nil` where one has no literal, or a `?` may be part of a text.
+    fileprivate var textWithLiterals: String? {
+        let parts = text.split(separator: "?", omittingEmptySubsequences: false)
+        guard parts.count == arguments.count + 1 else { return nil }
+        var result = String(parts[0])
+        for (argument, part) in zip(arguments, parts.dropFirst()) {
+            switch argument {
+            case .null: result += "NULL"
+            case .integer(let number): result += "\(number)"
+            case .real(let number) where number.isFinite: result += "\(number)"
+            case .text(let text):
+                result +=
+                    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+            case .real, .blob: return nil
+            }
+            result += part
+        }
+        return result
+    }
+}

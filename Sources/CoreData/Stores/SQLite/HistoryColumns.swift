@@ -1,0 +1,84 @@
+import Foundation
+
+// `ACHANGE.ZCOLUMNS` says which columns an update changed: a bit for each, the first in the most significant bit of the
+// first byte. The order of the columns was worked out from files: to-one columns by name; their companions (position and
+// entity of the destination); attributes by name; to-many relationships by name. What is read from it is a hint: a
+// bitmap of another length is not looked at.
+
+/// The bits of an entity's changes.
+struct HistoryColumns {
+    /// The property behind each bit.
+    let properties: [NSPropertyDescription]
+    /// The attributes whose values the history keeps of a deleted row, by name: one after the other they fill the columns
+    /// `ZTOMBSTONE0`, `ZTOMBSTONE1` …
+    let preserved: [NSAttributeDescription]
+    private let bitsOfProperty: [ObjectIdentifier: [Int]]
+
+    init(entity: NSEntityDescription, layout: TableLayout) {
+        let byName = entity.properties.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+        let relationships = byName.compactMap { $0 as? NSRelationshipDescription }
+        let attributes = byName.compactMap { $0 as? NSAttributeDescription }.filter { ValueCoding($0) != nil }
+        let toOnes = relationships.filter { !$0.isToMany }
+        let positions = toOnes.filter { layout.positionColumn(of: $0) != nil }
+        let entities = toOnes.filter { layout.entityColumn(of: $0, in: entity) != nil }
+        let owners = layout.entityTable(of: entity).columns.compactMap { column -> NSRelationshipDescription? in
+            guard entity.isKindOf(entity: column.entity) else { return nil }
+            switch column.content {
+            case .owner(let relationship), .ownerPosition(let relationship): return relationship
+            default: return nil
+            }
+        }
+        var properties: [NSPropertyDescription] = toOnes
+        properties += positions as [NSPropertyDescription]
+        properties += entities as [NSPropertyDescription]
+        properties += owners as [NSPropertyDescription]
+        properties += attributes as [NSPropertyDescription]
+        properties += relationships.filter(\.isToMany) as [NSPropertyDescription]
+        self.properties = properties
+        self.preserved = attributes.filter(\.preservesValueInHistoryOnDeletion)
+        var bits: [ObjectIdentifier: [Int]] = [:]
+        for (bit, property) in properties.enumerated() { bits[ObjectIdentifier(property), default: []].append(bit) }
+        self.bitsOfProperty = bits
+    }
+
+    private var byteCount: Int { (properties.count + 7) / 8 }
+
+    /// The bitmap of an update.
+    func bitmap(of row: StoreRowChange, layout: EntityLayout) -> Data {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        func set(_ property: NSPropertyDescription) {
+            for bit in bitsOfProperty[ObjectIdentifier(property)] ?? [] { bytes[bit / 8] |= 0x80 >> UInt8(bit % 8) }
+        }
+        for slot in row.changedSlots { set(layout.slots[slot]) }
+        for slot in row.orderedPositions.keys { set(layout.slots[slot]) }
+        for number in row.changedToMany { set(layout.toManyRelationships[number]) }
+        return Data(bytes)
+    }
+
+    /// The names of the properties whose bits are set, each once; empty where the bitmap is of another shape.
+    func names(in bitmap: UnsafeRawBufferPointer, of entity: NSEntityDescription) -> [String] {
+        guard bitmap.count == byteCount else { return [] }
+        var names: [String] = []
+        for (bit, property) in properties.enumerated() where bitmap[bit / 8] & (0x80 >> UInt8(bit % 8)) != 0 {
+            if entity.propertiesByName[property.name] != nil && !names.contains(property.name) {
+                names.append(property.name)
+            }
+        }
+        return names
+    }
+}
+
+/// The bits of every entity that was asked for so far.
+final class HistoryColumnsCache {
+    private let layout: TableLayout
+    private var known: [ObjectIdentifier: HistoryColumns] = [:]
+
+    init(layout: TableLayout) { self.layout = layout }
+
+    subscript(entity: NSEntityDescription) -> HistoryColumns {
+        if let columns = known[ObjectIdentifier(entity)] { return columns }
+        let made = HistoryColumns(entity: entity, layout: layout)
+        known[ObjectIdentifier(entity)] = made
+        return made
+    }
+}

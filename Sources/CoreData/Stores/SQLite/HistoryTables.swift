@@ -1,0 +1,49 @@
+import SQLiteAccess
+
+/// The three tables of the persistent history: names, entity numbers and the statements that make them.
+enum HistoryTables {
+    static let change: Int64 = 16001
+    static let transaction: Int64 = 16002
+    static let transactionString: Int64 = 16003
+
+    /// - Parameter tombstones: how many columns for values of deleted rows.
+    static func statements(tombstones: Int) -> [String] {
+        let head = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
+        let columns = (0..<tombstones).map { ", ZTOMBSTONE\($0) BLOB" }.joined()
+        return [
+            "CREATE TABLE ACHANGE ( \(head), ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, "
+                + "ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB\(columns) )",
+            "CREATE TABLE ATRANSACTION ( \(head), ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, "
+                + "ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, "
+                + "ZPROCESSID VARCHAR, ZQUERYGEN BLOB )",
+            "CREATE TABLE ATRANSACTIONSTRING ( \(head), ZNAME VARCHAR )",
+            "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
+            "CREATE INDEX ATRANSACTION_ZAUTHORTS_INDEX ON ATRANSACTION (ZAUTHORTS)",
+            "CREATE INDEX ATRANSACTION_ZBUNDLEIDTS_INDEX ON ATRANSACTION (ZBUNDLEIDTS)",
+            "CREATE INDEX ATRANSACTION_ZCONTEXTNAMETS_INDEX ON ATRANSACTION (ZCONTEXTNAMETS)",
+            "CREATE INDEX ATRANSACTION_ZPROCESSIDTS_INDEX ON ATRANSACTION (ZPROCESSIDTS)",
+            "CREATE INDEX Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION (ZAUTHOR COLLATE BINARY ASC)",
+            "CREATE INDEX Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC)",
+            "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
+        ]
+    }
+
+    /// Makes the tables and their counters, inside a transaction of the caller's.
+    static func create(on connection: Connection, tombstones: Int) throws {
+        for statement in statements(tombstones: tombstones) { try connection.execute(statement) }
+        let counters = [(change, "CHANGE"), (transaction, "TRANSACTION"), (transactionString, "TRANSACTIONSTRING")]
+        for (number, name) in counters {
+            try connection.execute(
+                "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
+                [.integer(number), .text(name)])
+        }
+    }
+
+    /// Adds the columns for values of deleted rows that the file lacks.
+    static func addTombstoneColumns(upTo count: Int, in file: StoredSchema, on connection: Connection) throws {
+        let present = Set(file.columns(of: "ACHANGE"))
+        for number in 0..<count where !present.contains("ZTOMBSTONE\(number)") {
+            try connection.execute("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(number) BLOB")
+        }
+    }
+}

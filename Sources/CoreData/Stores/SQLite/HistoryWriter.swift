@@ -1,0 +1,84 @@
+import Foundation
+import SQLiteAccess
+
+/// Writes the history of a save, inside its transaction.
+struct HistoryWriter {
+    let connection: Connection
+    let layout: TableLayout
+    let columns: HistoryColumnsCache
+
+    /// The values that deleted rows leave behind, read before they are deleted: by place in the change set's `deleted`.
+    func tombstones(of deleted: [StoreRowChange]) throws -> [Int: [SQLiteValue]] {
+        var result: [Int: [SQLiteValue]] = [:]
+        for (place, row) in deleted.enumerated() {
+            let preserved = columns[row.id.entity].preserved
+            guard !preserved.isEmpty, let key = row.id.rowKey else { continue }
+            let names = preserved.map { SQLName.quoted(layout.column(of: $0, in: row.id.entity) ?? "NULL") }
+            let table = SQLName.quoted(layout.table(of: row.id.entity))
+            let sql = "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE Z_PK = ?"
+            result[place] = try connection.rows(sql, [.integer(key.reference)]).first
+        }
+        return result
+    }
+
+    /// Writes one transaction with a change for each row of `changes`.
+    ///
+    /// - Returns: the number of the transaction.
+    func write(_ changes: StoreChangeSet, tombstones: [Int: [SQLiteValue]]) throws -> Int64 {
+        let keys = PrimaryKeys(connection: connection)
+        let number = try keys.reserve(1, entity: HistoryTables.transaction, table: "ATRANSACTION")
+        try writeTransaction(number, changes)
+        let count = changes.inserted.count + changes.updated.count + changes.deleted.count
+        guard count > 0 else { return number }
+        var next = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
+        let text = "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
+        try connection.withStatement(text + "VALUES (?, \(HistoryTables.change), ?, ?, ?, \(number), ?)") { statement in
+            func write(_ kind: StoreTransaction.Kind, _ row: StoreRowChange, bitmap: Data?) throws {
+                try statement.bind(next, at: 1)
+                try statement.bind(Int64(kind.rawValue), at: 2)
+                try statement.bind(layout.number(of: row.id.entity), at: 3)
+                try statement.bind(row.id.rowKey?.reference ?? 0, at: 4)
+                if let bitmap { try statement.bind(bitmap, at: 5) } else { try statement.bindNull(at: 5) }
+                try statement.run()
+                next += 1
+            }
+            for row in changes.inserted { try write(.insert, row, bitmap: nil) }
+            for row in changes.updated {
+                let entity = row.id.entity
+                try write(.update, row, bitmap: columns[entity].bitmap(of: row, layout: entity.layout))
+            }
+            for (place, row) in changes.deleted.enumerated() {
+                try write(.delete, row, bitmap: nil)
+                if let values = tombstones[place] { try writeTombstone(values, change: next - 1) }
+            }
+        }
+        return number
+    }
+
+    private func writeTransaction(_ number: Int64, _ changes: StoreChangeSet) throws {
+        let process = ProcessInfo.processInfo.processName
+        let strings = [changes.author, Bundle.main.bundleIdentifier ?? process, changes.contextName, process]
+        let keys = try strings.map { try $0.map { SQLiteValue.integer(try key(of: $0)) } ?? .null }
+        try connection.execute(
+            "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP) "
+                + "VALUES (?, \(HistoryTables.transaction), ?, ?, ?, ?, ?)",
+            [.integer(number)] + keys + [.real(Date().timeIntervalSinceReferenceDate)])
+    }
+
+    /// The key of a text in the table of texts, which keeps each once.
+    private func key(of text: String) throws -> Int64 {
+        let known = try connection.integer("SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(text)])
+        if let known { return known }
+        let key = try PrimaryKeys(connection: connection).reserve(
+            1, entity: HistoryTables.transactionString, table: "ATRANSACTIONSTRING")
+        try connection.execute(
+            "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, \(HistoryTables.transactionString), ?)",
+            [.integer(key), .text(text)])
+        return key
+    }
+
+    private func writeTombstone(_ values: [SQLiteValue], change: Int64) throws {
+        let terms = values.indices.map { "ZTOMBSTONE\($0) = ?" }.joined(separator: ", ")
+        try connection.execute("UPDATE ACHANGE SET \(terms) WHERE Z_PK = ?", values + [.integer(change)])
+    }
+}

@@ -1,0 +1,141 @@
+/// The table of a many-to-many relationship: one row per pair.
+struct JoinTable {
+    /// One end: a column that holds the `Z_PK`s of the objects that have `relationship`.
+    struct End {
+        let relationship: NSRelationshipDescription
+        let column: String
+        /// The place of this end's object in the other end's list, where that is ordered.
+        let positionColumn: String?
+    }
+
+    let name: String
+    /// In the order of the columns. For a relationship that is its own inverse both have the same relationship.
+    let first: End
+    let second: End
+
+    /// The relationship is its own inverse: every pair stands in the table twice, once from each side.
+    var isReflexive: Bool { first.relationship === second.relationship }
+
+    var columns: [String] {
+        [first.column, second.column] + [first.positionColumn, second.positionColumn].compactMap(\.self)
+    }
+
+    /// The storage as seen from `relationship`, one of the two ends.
+    func storage(of relationship: NSRelationshipDescription) -> SQLToManyStorage {
+        let (owner, destination) = relationship === first.relationship ? (first, second) : (second, first)
+        return .joinTable(
+            name, ownerColumn: owner.column, destinationColumn: destination.column,
+            orderColumn: destination.positionColumn)
+    }
+}
+
+/// Plans the join tables of a store.
+struct JoinTablePlanning {
+    /// In the order of their numbers.
+    let entities: [NSEntityDescription]
+    let numbers: [ObjectIdentifier: Int64]
+
+    /// The tables in the order in which Apple's framework makes them: by the entity that names them.
+    ///
+    /// - Parameter columnsOfTable: the columns of a table of the file, `nil` where there is none: for an existing store,
+    ///   whose tables may be named from the other end.
+    /// - Throws: 134020 where a store has no such table.
+    func tables(in file: StoredSchema? = nil) throws -> [(namer: NSEntityDescription, table: JoinTable)] {
+        let columnNames = columnNames()
+        var seen: Set<ObjectIdentifier> = []
+        var tables: [(namer: NSEntityDescription, table: JoinTable)] = []
+        for entity in entities {
+            for relationship in manyToMany(of: entity) where !seen.contains(ObjectIdentifier(relationship)) {
+                guard let inverse = relationship.inverseRelationship else { continue }
+                seen.insert(ObjectIdentifier(relationship))
+                seen.insert(ObjectIdentifier(inverse))
+                let namer = names(relationship, inverse) ? relationship : inverse
+                var table = table(namedBy: namer, columnNames)
+                if let file { table = try stored(table, namedBy: namer, columnNames, in: file) }
+                tables.append((namer.entity, table))
+            }
+        }
+        return tables
+    }
+
+    private func manyToMany(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
+            guard let relationship = property as? NSRelationshipDescription, relationship.isToMany,
+                !relationship.isTransient, relationship.inverseRelationship?.isToMany == true
+            else { return nil }
+            return relationship
+        }
+    }
+
+    /// The column that holds the keys of each relationship's owners: named after the inverse, and with a number behind it
+    /// where two relationships of one entity want the same name.
+    private func columnNames() -> [ObjectIdentifier: String] {
+        var columns: [ObjectIdentifier: String] = [:]
+        for entity in entities {
+            var names = UniqueNames()
+            for relationship in manyToMany(of: entity) {
+                let inverse = relationship.inverseRelationship?.name ?? ""
+                columns[ObjectIdentifier(relationship)] = names.claim("Z_\(number(entity))\(inverse.uppercased())")
+            }
+        }
+        return columns
+    }
+
+    private func number(_ entity: NSEntityDescription) -> Int64 { numbers[ObjectIdentifier(entity)] ?? 0 }
+
+    /// Whether `relationship` names the table, and not `inverse`: the entity with the lower number, but one of a family
+    /// before one that stands alone.
+    private func names(_ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription) -> Bool {
+        let (mine, other) = (relationship.entity, inverse.entity)
+        if mine === other { return relationship.name >= inverse.name }
+        let mineIsLower = number(mine) < number(other)
+        let (lower, higher) = mineIsLower ? (mine, other) : (other, mine)
+        let higherNames = !isInFamily(lower) && isInFamily(higher)
+        return mineIsLower != higherNames
+    }
+
+    private func isInFamily(_ entity: NSEntityDescription) -> Bool {
+        entity.superentity != nil || !entity.subentities.isEmpty
+    }
+
+    private func table(
+        namedBy relationship: NSRelationshipDescription, _ columnNames: [ObjectIdentifier: String]
+    ) -> JoinTable {
+        let inverse = relationship.inverseRelationship ?? relationship
+        let name = "Z_\(number(relationship.entity))\(relationship.name.uppercased())"
+        let own = columnNames[ObjectIdentifier(relationship)] ?? name
+        if inverse === relationship {
+            return JoinTable(
+                name: name, first: JoinTable.End(relationship: relationship, column: own, positionColumn: nil),
+                second: JoinTable.End(
+                    relationship: relationship, column: "REFLEXIVE",
+                    positionColumn: relationship.isOrdered ? "Z_FOK_REFLEXIVE" : nil))
+        }
+        let far = columnNames[ObjectIdentifier(inverse)] ?? name
+        let ownEnd = JoinTable.End(
+            relationship: relationship, column: own, positionColumn: inverse.isOrdered ? Self.position(of: own) : nil)
+        let farEnd = JoinTable.End(
+            relationship: inverse, column: far, positionColumn: relationship.isOrdered ? Self.position(of: far) : nil)
+        let isSwapped = relationship.entity === inverse.entity && far < own
+        return JoinTable(name: name, first: isSwapped ? farEnd : ownEnd, second: isSwapped ? ownEnd : farEnd)
+    }
+
+    private static func position(of column: String) -> String { "Z_FOK_" + column.dropFirst(2) }
+
+    /// The table as it stands in the file: under the planned name or that of the other end, with the planned columns.
+    private func stored(
+        _ planned: JoinTable, namedBy relationship: NSRelationshipDescription,
+        _ columnNames: [ObjectIdentifier: String], in file: StoredSchema
+    ) throws -> JoinTable {
+        let inverse = relationship.inverseRelationship ?? relationship
+        let other = JoinTable(
+            name: table(namedBy: inverse, columnNames).name, first: planned.first, second: planned.second)
+        for candidate in [planned, other] where file.table(candidate.name, hasColumns: candidate.columns) {
+            return candidate
+        }
+        throw CoreDataError.make(
+            134020,
+            "The store \(file.path) has no table \(planned.name) for \(relationship.entity.name ?? "").\(relationship.name): "
+                + "it does not fit the model.")
+    }
+}

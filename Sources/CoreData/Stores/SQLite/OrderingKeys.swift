@@ -1,0 +1,62 @@
+/// The numbers that keep an ordered relationship's order in the file: ascending, with room between them.
+///
+/// A new list counts 2048, 3072, 4096 …; what is put in between takes a number in between, so that few rows change.
+enum OrderingKeys {
+    static let first: Int64 = 2048
+    static let step: Int64 = 1024
+
+    /// The number for a place in a list that is written as a whole.
+    static func key(at index: Int) -> Int64 { first + step * Int64(index) }
+
+    /// New numbers for a list whose elements now have `current` (`nil`: none yet), in the order that it shall have.
+    ///
+    /// The longest ascending part keeps its numbers. Where there is no room left all get new ones.
+    static func assign(_ current: [Int64?]) -> [Int64] {
+        let kept = longestAscending(current)
+        var result = [Int64](repeating: 0, count: current.count)
+        var index = 0
+        var previous: Int64 = first - step
+        while index < current.count {
+            if kept.contains(index), let key = current[index] {
+                result[index] = key
+                previous = key
+                index += 1
+                continue
+            }
+            var end = index
+            while end < current.count, !kept.contains(end) { end += 1 }
+            let count = Int64(end - index)
+            let next = end < current.count ? current[end] ?? 0 : previous + (count + 1) * step
+            let room = next - previous
+            guard room > count else { return current.indices.map(key) }
+            for offset in 1...count { result[index + Int(offset) - 1] = previous + room * offset / (count + 1) }
+            index = end
+            previous = result[end - 1]
+        }
+        return result
+    }
+
+    /// The places of a longest strictly ascending subsequence of the numbers that are there (patience sorting).
+    private static func longestAscending(_ keys: [Int64?]) -> Set<Int> {
+        var tails: [Int] = []
+        var predecessors = [Int](repeating: -1, count: keys.count)
+        for (index, key) in keys.enumerated() {
+            guard let key, key > 0 else { continue }
+            var low = 0
+            var high = tails.count
+            while low < high {
+                let middle = (low + high) / 2
+                if (keys[tails[middle]] ?? 0) < key { low = middle + 1 } else { high = middle }
+            }
+            if low > 0 { predecessors[index] = tails[low - 1] }
+            if low == tails.count { tails.append(index) } else { tails[low] = index }
+        }
+        var result: Set<Int> = []
+        var next = tails.last ?? -1
+        while next >= 0 {
+            result.insert(next)
+            next = predecessors[next]
+        }
+        return result
+    }
+}

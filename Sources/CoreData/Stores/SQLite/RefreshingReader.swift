@@ -1,0 +1,34 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Watches a file that is read as if it could not change, because nobody has it open: when somebody comes, it has to be
+/// opened anew. Until that one's changes move into the main file what is read stays whole.
+struct RefreshingReader {
+    /// How often the file was opened.
+    private(set) var openings: Int64 = 0
+    private var path = ""
+    private var facts: [Int] = []
+
+    /// Called when the file has been opened.
+    mutating func didOpen(_ file: StoreFile) {
+        openings += 1
+        path = file.path
+        facts = Self.facts(path)
+    }
+
+    /// Whether the main file or its log are not as they were. Two system calls.
+    var mustReopen: Bool { Self.facts(path) != facts }
+
+    private static func facts(_ path: String) -> [Int] {
+        var main = stat()
+        var log = stat()
+        guard stat(path, &main) == 0 else { return [] }
+        let logSize = stat(path + "-wal", &log) == 0 ? log.st_size : 0
+        return [main.st_size, main.st_mtim.tv_sec, main.st_mtim.tv_nsec, Int(main.st_ino), logSize].map { Int($0) }
+    }
+}

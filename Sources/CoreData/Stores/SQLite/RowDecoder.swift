@@ -1,0 +1,99 @@
+import Foundation
+import SQLiteAccess
+
+// Decoding is the hot loop of every fetch: one call per value. So the plan of a row is an array of trivial steps (no
+// reference counts to touch), the values are written straight into the array of the snapshot, and object IDs of to-one
+// destinations come from a small cache, since many rows lead to the same few objects.
+
+/// Makes row snapshots of the result rows of a statement whose columns are ``RowColumns``.
+struct RowDecoder {
+    /// One slot: where its value stands and what it is. Trivial, so that copying it costs nothing.
+    private struct Step {
+        /// -1 for a slot without a column.
+        let column: Int
+        /// For a reference to an entity family; else -1.
+        let entityColumn: Int
+        let coding: ValueCoding
+        /// For a reference: the destination's `Z_ENT`, where the row does not say.
+        let destination: Int64
+    }
+
+    private struct Plan {
+        let entityIndex: UInt32
+        let steps: [Step]
+        let layout: EntityLayout
+    }
+
+    private let plans: [Int64: Plan]
+    private let context: DecodingContext
+    /// The plan, where all rows are of one entity.
+    private let onlyPlan: Plan?
+
+    init(columns: RowColumns, context: DecodingContext) {
+        self.context = context
+        var plans: [Int64: Plan] = [:]
+        for (number, entity) in columns.entities {
+            let layout = entity.entity.layout
+            let steps = zip(layout.slots, entity.slots).map { property, place in
+                Self.step(property, value: place.value, entity: place.entity, layout: context.layout)
+            }
+            plans[number] = Plan(entityIndex: UInt32(layout.index), steps: steps, layout: layout)
+        }
+        self.plans = plans
+        self.onlyPlan = plans.count == 1 ? plans.first?.value : nil
+    }
+
+    private static func step(
+        _ property: NSPropertyDescription, value: Int, entity: Int, layout: TableLayout
+    ) -> Step {
+        if let relationship = property as? NSRelationshipDescription {
+            let destination = relationship.destinationEntity.map { layout.number(of: $0) } ?? 0
+            return Step(column: value, entityColumn: entity, coding: .reference, destination: destination)
+        }
+        guard let attribute = property as? NSAttributeDescription, let coding = ValueCoding(attribute) else {
+            return Step(column: -1, entityColumn: -1, coding: .integer, destination: 0)
+        }
+        return Step(column: value, entityColumn: -1, coding: coding, destination: 0)
+    }
+
+    /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
+    func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
+        guard let plan = onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)] else { return nil }
+        let key = RowKey(entity: plan.entityIndex, reference: statement.integer(at: RowColumns.primaryKeyColumn))
+        return (
+            key, RowSnapshot(values: values(plan, statement), version: statement.integer(at: RowColumns.versionColumn))
+        )
+    }
+
+    private func values(_ plan: Plan, _ statement: Statement) -> [SlotValue] {
+        let count = plan.steps.count
+        return [SlotValue](unsafeUninitializedCapacity: count) { buffer, initialized in
+            plan.steps.withUnsafeBufferPointer { steps in
+                for slot in 0..<count {
+                    (buffer.baseAddress! + slot).initialize(to: value(steps[slot], slot, plan, statement))
+                }
+            }
+            initialized = count
+        }
+    }
+
+    @inline(__always)
+    private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
+        let column = step.column
+        guard column >= 0 else { return .null }
+        let kind = statement.kind(at: column)
+        if kind == .null { return .null }
+        switch step.coding {
+        case .integer: return .integer(statement.integer(at: column))
+        case .real, .date: return .real(statement.real(at: column))
+        case .text: return .text(statement.text(at: column))
+        case .data: return .data(statement.data(at: column))
+        case .reference:
+            let own = step.entityColumn < 0 ? 0 : statement.integer(at: step.entityColumn)
+            return context.reference(to: statement.integer(at: column), entity: own == 0 ? step.destination : own)
+        case .uuid, .decimal, .externalData, .transformable:
+            return context.rareValue(
+                step.coding, at: column, of: statement, kind, attribute: plan.layout.attribute(at: slot))
+        }
+    }
+}

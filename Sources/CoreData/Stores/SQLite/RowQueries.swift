@@ -1,0 +1,139 @@
+import SQLiteAccess
+
+// How a fetch is carried out.
+//
+// An ORDER BY that SQLite has to sort for drags every column through its sorter, and one that an index answers visits
+// the table in random order. Measured, the quickest way to many sorted rows is: the keys in order through the index, one
+// scan of the table in its own order, and each row put in its place. Few rows are fetched by their keys instead, and
+// without an index, or with a limit, the plain statement is as good as any.
+
+/// Carries out fetches, counts and grouped counts.
+struct RowQueries {
+    let connection: Connection
+    let context: DecodingContext
+
+    private var layout: TableLayout { context.layout }
+
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+        let builder = SelectBuilder(query: query, schema: layout)
+        guard query.wantsRows else {
+            let statement = try builder.keys()
+            return StoreQueryResult(keys: try keys(statement), rows: [], undone: statement.undone)
+        }
+        if query.limit == 0, query.offset == 0, !query.sortKeys.isEmpty {
+            let ordered = try builder.keys()
+            if ordered.undone.isEmpty, try isOrderedByIndex(ordered) {
+                return try connection.reading { try rowsByKeys(ordered, builder, query) }
+            }
+        }
+        return try rowsDirectly(builder)
+    }
+
+    func count(_ query: StoreQuery) throws -> Int? {
+        guard let fragment = try SelectBuilder(query: query, schema: layout).count() else { return nil }
+        return Int(try connection.integer(fragment.text, fragment.arguments) ?? 0)
+    }
+
+    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
+        guard let grouped = try SelectBuilder(query: query, schema: layout).groupCounts(by: keyPath) else { return nil }
+        return try connection.withStatement(grouped.fragment.text) { statement in
+            try statement.bind(grouped.fragment.arguments)
+            var groups: [(value: SlotValue, count: Int)] = []
+            while try statement.step() {
+                let value = context.value(of: grouped.attribute, at: 0, of: statement)
+                groups.append((value, Int(statement.integer(at: 1))))
+            }
+            return groups
+        }
+    }
+
+    // MARK: Keys
+
+    private func keys(_ select: SelectStatement) throws -> [RowKey] {
+        try connection.withStatement(select.fragment.text) { statement in
+            try statement.bind(select.fragment.arguments)
+            var keys: [RowKey] = []
+            if let only = select.onlyEntity {
+                let index = UInt32(only.layout.index)
+                while try statement.step() { keys.append(RowKey(entity: index, reference: statement.integer(at: 0))) }
+                return keys
+            }
+            let indexes = entityIndexes()
+            while try statement.step() {
+                guard let index = indexes[statement.integer(at: 1)] else { continue }
+                keys.append(RowKey(entity: index, reference: statement.integer(at: 0)))
+            }
+            return keys
+        }
+    }
+
+    /// `Z_ENT` → place of the entity in the model.
+    private func entityIndexes() -> [Int64: UInt32] {
+        Dictionary(
+            layout.entities.map { (layout.number(of: $0), UInt32($0.layout.index)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Rows
+
+    private func rowsDirectly(_ builder: SelectBuilder) throws -> StoreQueryResult {
+        let select = try builder.rows()
+        var result = StoreQueryResult(keys: [], rows: [], undone: select.undone)
+        try decode(select) { key, row in
+            result.keys.append(key)
+            result.rows.append(row)
+        }
+        return result
+    }
+
+    private func decode(_ select: SelectStatement, _ body: (RowKey, RowSnapshot) -> Void) throws {
+        guard let columns = select.columns else { return }
+        let decoder = RowDecoder(columns: columns, context: context)
+        try connection.withStatement(select.fragment.text) { statement in
+            try statement.bind(select.fragment.arguments)
+            while try statement.step() {
+                if let (key, row) = decoder.row(of: statement) { body(key, row) }
+            }
+        }
+    }
+
+    /// The keys in order, then the rows: all in one scan, or the few of them by their keys.
+    private func rowsByKeys(
+        _ ordered: SelectStatement, _ builder: SelectBuilder, _ query: StoreQuery
+    ) throws -> StoreQueryResult {
+        let keys = try keys(ordered)
+        var found: [Int64: RowSnapshot] = [:]
+        found.reserveCapacity(keys.count)
+        if try RowLookup.isScanBetter(for: keys.count, table: layout.table(of: query.entity), connection) {
+            try decode(try builder.rows(isOrdered: false)) { key, row in found[key.reference] = row }
+        } else {
+            let columns = RowColumns(
+                entity: query.entity, includingSubentities: query.includesSubentities, schema: layout)
+            let lookup = RowLookup(connection: connection, context: context)
+            try lookup.read(keys.map(\.reference), columns: columns, table: layout.table(of: query.entity)) {
+                key, row in
+                found[key.reference] = row
+            }
+        }
+        var result = StoreQueryResult(keys: [], rows: [], undone: [])
+        result.keys.reserveCapacity(keys.count)
+        result.rows.reserveCapacity(keys.count)
+        for key in keys {
+            guard let row = found[key.reference] else { continue }
+            result.keys.append(key)
+            result.rows.append(row)
+        }
+        return result
+    }
+
+    /// Whether SQLite reads the rows in order without sorting them.
+    private func isOrderedByIndex(_ select: SelectStatement) throws -> Bool {
+        try connection.withStatement("EXPLAIN QUERY PLAN " + select.fragment.text) { statement in
+            try statement.bind(select.fragment.arguments)
+            while try statement.step() {
+                if statement.text(at: 3).contains("TEMP B-TREE") { return false }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import SQLiteAccess
+
+/// A store in an SQLite database with the schema of Apple's framework.
+///
+/// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
+/// indexes. Used under the coordinator's lock.
+final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+    /// The open file, from ``loadMetadata()`` on.
+    private var connection: Connection?
+    private var session: SQLiteSession?
+    private var changeTokens: ChangeToken?
+    private var reader = RefreshingReader()
+    /// The transactions of the history that this store wrote.
+    private var ownTransactions: Set<Int64> = []
+    private var metadataIsDirty = false
+
+    override var type: String { NSSQLiteStoreType }
+
+    override var metadata: [String: Any]! { didSet { metadataIsDirty = true } }
+
+    override var operations: any StoreOperations { self }
+
+    // MARK: Opening
+
+    private func file() throws -> StoreFile {
+        try StoreFile(url: url, options: StoreOptions(options), isReadOnly: isReadOnly)
+    }
+
+    private func creation(_ file: StoreFile) throws -> StoreCreation {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else {
+            throw CoreDataError.make(134080, "Cannot open the store \(file.path): its coordinator is gone.")
+        }
+        return try StoreCreation(file: file, model: model, configuration: configurationName)
+    }
+
+    override func loadMetadata() throws {
+        let file = try file()
+        let isNew = !file.exists
+        do {
+            let opened = try file.open()
+            connection = opened
+            reader.didOpen(file)
+            let creation = try creation(file)
+            try file.errors.translating(isNew ? .creating : .opening) {
+                if try opened.integer("SELECT COUNT(*) FROM sqlite_master") == 0 { try creation.create(on: opened) }
+                metadata = try StoreMetadata.read(from: opened)
+            }
+            identifier = metadata[NSStoreUUIDKey] as? String
+            metadataIsDirty = false
+        } catch {
+            connection?.close()
+            connection = nil
+            if isNew { StoreFiles.remove(at: file.path) }
+            throw error
+        }
+    }
+
+    override func prepare() throws {
+        guard let connection else {
+            throw CoreDataError.make(134080, "The store \(url?.path ?? "") was not opened.")
+        }
+        let file = try file()
+        let creation = try creation(file)
+        session = try file.errors.translating(.opening) {
+            if !isReadOnly { try creation.adjust(connection, metadata: &metadata) }
+            metadataIsDirty = false
+            return try makeSession(connection, creation)
+        }
+        changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
+    }
+
+    private func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
+        let schema = try StoredSchema(connection, path: creation.file.path)
+        let layout = try creation.layout(in: schema)
+        return SQLiteSession(
+            connection: connection, layout: layout, file: schema, store: self, path: creation.file.path)
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        guard session == nil else { return }
+        connection?.close()
+        connection = nil
+    }
+
+    func close() throws {
+        if let connection, !isReadOnly { changeTokens?.prepareToClose(connection) }
+        session = nil
+        connection?.close()
+        connection = nil
+    }
+
+    // MARK: Without a coordinator
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try StoreFiles.metadata(at: url)
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try StoreFiles.setMetadata(metadata ?? [:], at: url)
+    }
+
+    override class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
+        try StoreFiles.cachedModelData(at: url, options: options)
+    }
+
+    override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
+        try StoreFiles.destroy(at: url, options: options)
+    }
+
+    // MARK: Access for the operations
+
+    /// Runs `body` with the open store; an error of SQLite's becomes a `CocoaError`.
+    private func withSession<Result>(
+        _ activity: SQLiteStoreErrors.Activity = .reading, _ body: (SQLiteSession) throws -> Result
+    ) throws -> Result {
+        guard let session = try currentSession() else {
+            throw CoreDataError.make(134070, "The store \(url?.path ?? "") is closed.")
+        }
+        let errors = SQLiteStoreErrors(path: session.connection.path, timeout: try file().timeout)
+        return try errors.translating(activity) { try body(session) }
+    }
+
+    /// The session; opened anew where the file was read without locks and somebody has written to it since.
+    private func currentSession() throws -> SQLiteSession? {
+        guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
+        let file = try file()
+        let opened = try file.open()
+        reader.didOpen(file)
+        session.connection.close()
+        connection = opened
+        let renewed = try makeSession(opened, try creation(file))
+        self.session = renewed
+        return renewed
+    }
+}
+
+// MARK: - Operations
+
+extension SQLiteStore: StoreOperations {
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+        try withSession { try $0.rowQueries.fetch(query) }
+    }
+
+    func count(_ query: StoreQuery) throws -> Int? {
+        try withSession { try $0.rowQueries.count(query) }
+    }
+
+    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
+        try withSession { try $0.rowQueries.groupCounts(query, groupedBy: keyPath) }
+    }
+
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        if ids.isEmpty { return [:] }
+        return try withSession { try $0.rowLookup.rows(for: ids) }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try withSession { try $0.toManyQueries.destinations(of: relationship, from: ids) }
+    }
+
+    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+        if entities.isEmpty { return [] }
+        try checkWritable()
+        return try withSession(.saving) { try $0.reserveKeys(for: entities) }
+    }
+
+    func save(_ changes: StoreChangeSet) throws {
+        guard !changes.isEmpty || metadataIsDirty else { return }
+        try checkWritable()
+        let number = try withSession(.saving) { session in
+            do {
+                return try session.save(changes, metadata: metadataIsDirty ? metadata : nil)
+            } catch let error as SQLiteError where error.kind == .uniqueConstraint {
+                throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: self)
+            }
+        }
+        metadataIsDirty = false
+        if let number { ownTransactions.insert(number) }
+    }
+
+    private func checkWritable() throws {
+        guard isReadOnly else { return }
+        throw CoreDataError.make(
+            513, "Cannot save to the store \(url?.path ?? ""): it was opened read-only.",
+            userInfo: ["NSAffectedStoresErrorKey": [self]])
+    }
+
+    func objectID(for key: RowKey) -> NSManagedObjectID {
+        guard let session, let entity = session.layout.entity(at: key.entity) else {
+            preconditionFailure("The store \(url?.path ?? "") has no entity for the key \(key).")
+        }
+        return session.ids.id(entity: entity, reference: key.reference)
+    }
+
+    func dataVersion() throws -> Int64 {
+        try withSession { session in
+            // A connection that was opened anew counts anew.
+            try session.connection.dataVersion() &+ reader.openings << 40
+        }
+    }
+
+    func changeToken() throws -> String {
+        try withSession { session in try changeTokens?.current(session.connection) ?? UUID().uuidString }
+    }
+
+    func lastHistoryNumber() throws -> Int64? {
+        try withSession { $0.hasHistory ? try $0.historyQueries.lastNumber() : nil }
+    }
+
+    func history(after number: Int64) throws -> [StoreTransaction] {
+        try withSession { session in
+            guard session.hasHistory else { return [] }
+            return try session.historyQueries.transactions(after: number, own: ownTransactions)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import SQLiteAccess
+
+/// Turns what SQLite says into the errors of the framework, each with one line that says what to do.
+struct SQLiteStoreErrors {
+    let path: String
+    /// How long the connection waits for a lock, for the message.
+    var timeout: TimeInterval = 0
+
+    /// What was being done.
+    enum Activity {
+        case opening
+        case creating
+        case reading
+        case saving
+
+        var verb: String {
+            switch self {
+            case .opening: "open"
+            case .creating: "create"
+            case .reading: "read"
+            case .saving: "save to"
+            }
+        }
+    }
+
+    /// Runs `body`; an ``SQLiteError`` out of it becomes a `CocoaError`, any other error passes.
+    func translating<Result>(_ activity: Activity, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SQLiteError {
+            throw make(error, activity)
+        }
+    }
+
+    func make(_ error: SQLiteError, _ activity: Activity) -> NSError {
+        let (code, reason) = describe(error, activity)
+        return CoreDataError.make(
+            code, "Cannot \(activity.verb) the store \(path): \(reason)", underlying: error,
+            userInfo: ["NSSQLiteErrorDomain": Int(error.extendedCode), NSFilePathErrorKey: path])
+    }
+
+    private func describe(_ error: SQLiteError, _ activity: Activity) -> (code: Int, reason: String) {
+        switch error.kind {
+        case .busy:
+            let waited = timeout > 0 ? " (waited \(Self.seconds(timeout)))" : ""
+            return (134090, "another program has locked it\(waited); try again when that is done.")
+        case .full:
+            return (640, "the disk is full. Nothing was written; make room and try again.")
+        case .readOnly:
+            return (
+                513, "it cannot be written; open it read-only, or change the permissions of the file and its folder."
+            )
+        case .notADatabase:
+            return (259, "the file is not an SQLite database.")
+        case .corrupt:
+            return (259, "the file is damaged (\(error.message)). Restore it from a copy.")
+        case .cannotOpen:
+            return (134080, "the file cannot be opened (\(error.message)).")
+        case .uniqueConstraint:
+            return (133021, "another object already has the same unique value (\(error.message)).")
+        case .inputOutput:
+            return (
+                activity == .saving ? 134030 : 134080, "reading or writing the file failed (\(error.message))."
+            )
+        case .statement:
+            return (134020, "its tables do not fit the model (\(error.message)).")
+        case .interrupted:
+            return (3072, "the work was cancelled.")
+        case .constraint, .tooBig, .outOfMemory, .other:
+            return (134180, "SQLite says: \(error.message) (code \(error.extendedCode)).")
+        }
+    }
+
+    private static func seconds(_ time: TimeInterval) -> String {
+        let text = String(format: "%.1f", time)
+        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + " s"
+    }
+}

@@ -1,0 +1,190 @@
+import SQLiteAccess
+
+// The order of a save: locked rows are looked at, then deletes, updates and inserts, so that a unique value that a deleted
+// row had is free for a new one; then relationship tables; then the history. A row that is not as it was when its change
+// began is written by no statement (each asks for the version), and noted; if there is any, everything is rolled back
+// and the caller hears of all of them at once.
+
+/// Writes one change set. Made for one save; runs inside a transaction.
+final class SaveTransaction {
+    private let connection: Connection
+    private let layout: TableLayout
+    private let binding: ValueBinding
+    private let statements: RowStatementsCache
+    private var conflicts: [NSManagedObjectID] = []
+
+    init(connection: Connection, layout: TableLayout, statements: RowStatementsCache) {
+        self.connection = connection
+        self.layout = layout
+        self.binding = ValueBinding(layout: layout)
+        self.statements = statements
+    }
+
+    /// Writes the rows and the relationship tables.
+    ///
+    /// - Returns: the IDs of the rows that somebody else changed or deleted. If there are any, the transaction must be
+    ///   rolled back.
+    func write(_ changes: StoreChangeSet) throws -> [NSManagedObjectID] {
+        try checkLocked(changes.locked)
+        try delete(changes.deleted)
+        try update(changes.updated)
+        guard conflicts.isEmpty else { return conflicts }
+        try insert(changes.inserted)
+        let writer = ToManyWriter(connection: connection, layout: layout)
+        for change in changes.toMany { try writer.writePairs(of: change) }
+        for change in changes.toMany { try writer.writeOrder(of: change) }
+        return conflicts
+    }
+
+    private func checkLocked(_ rows: [StoreRowChange]) throws {
+        for row in rows {
+            let text = statements[row.id.entity].versionText
+            let version = try connection.integer(text, [.integer(try key(row))])
+            if version != row.baseVersion { conflicts.append(row.id) }
+        }
+    }
+
+    // MARK: Inserts
+
+    /// In the order of tables and keys, so that the rows are added at the end of each table.
+    private func insert(_ rows: [StoreRowChange]) throws {
+        let sorted = isSorted(rows) ? rows : rows.sorted(by: precedes)
+        var start = 0
+        while start < sorted.count {
+            let entity = sorted[start].id.entity
+            var end = start + 1
+            while end < sorted.count, sorted[end].id.entity === entity { end += 1 }
+            try insert(sorted[start..<end], statements[entity])
+            start = end
+        }
+    }
+
+    private func isSorted(_ rows: [StoreRowChange]) -> Bool {
+        zip(rows, rows.dropFirst()).allSatisfy { !precedes($1, $0) }
+    }
+
+    private func precedes(_ left: StoreRowChange, _ right: StoreRowChange) -> Bool {
+        guard let left = left.id.rowKey, let right = right.id.rowKey else { return false }
+        return left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
+    }
+
+    private func insert(_ rows: ArraySlice<StoreRowChange>, _ entity: RowStatements) throws {
+        try connection.withStatement(entity.insertText) { statement in
+            for row in rows {
+                try statement.bind(try key(row), at: 1)
+                var place = 2
+                for column in entity.columns { try bind(column, of: row, to: statement, at: &place, isInsert: true) }
+                try statement.run()
+            }
+        }
+    }
+
+    // MARK: Updates
+
+    /// Grouped by the columns that change, so that each statement is prepared once.
+    private func update(_ rows: [StoreRowChange]) throws {
+        struct Shape: Hashable {
+            let entity: ObjectIdentifier
+            let slots: [Int]
+        }
+        var groups: [Shape: [StoreRowChange]] = [:]
+        var order: [Shape] = []
+        for row in rows {
+            let slots =
+                row.orderedPositions.isEmpty
+                ? row.changedSlots : Array(Set(row.changedSlots).union(row.orderedPositions.keys))
+            let shape = Shape(entity: ObjectIdentifier(row.id.entity), slots: slots.sorted())
+            if groups[shape] == nil { order.append(shape) }
+            groups[shape, default: []].append(row)
+        }
+        for shape in order {
+            guard let rows = groups[shape], let first = rows.first else { continue }
+            try update(rows, statements[first.id.entity].update(of: shape.slots))
+        }
+    }
+
+    private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {
+        try connection.withStatement(update.text) { statement in
+            for row in rows {
+                var place = 1
+                for column in update.columns { try bind(column, of: row, to: statement, at: &place, isInsert: false) }
+                try statement.bind(row.baseVersion + 1, at: place)
+                try statement.bind(try key(row), at: place + 1)
+                try statement.bind(row.baseVersion, at: place + 2)
+                try statement.run()
+                if connection.changes == 0 { conflicts.append(row.id) }
+            }
+        }
+    }
+
+    // MARK: Deletes
+
+    private func delete(_ rows: [StoreRowChange]) throws {
+        let pairs = PairRemoval(connection: connection, layout: layout)
+        for row in rows {
+            let key = try key(row)
+            try connection.execute(statements[row.id.entity].deleteText, [.integer(key), .integer(row.baseVersion)])
+            if connection.changes == 0 { conflicts.append(row.id) }
+            try pairs.removePairs(of: row.id.entity, key: key)
+        }
+    }
+
+    // MARK: Values
+
+    private func key(_ row: StoreRowChange) throws -> Int64 {
+        guard let key = row.id.rowKey else {
+            preconditionFailure("A save got a temporary ID: \(row.id)")
+        }
+        return key.reference
+    }
+
+    /// Binds a slot's value with its companions.
+    @inline(__always)
+    private func bind(
+        _ column: RowStatements.Column, of row: StoreRowChange, to statement: Statement, at place: inout Int,
+        isInsert: Bool
+    ) throws {
+        let value = row.values[column.slot]
+        try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
+        place += 1
+        if column.entityName != nil {
+            try statement.bind(binding.entityNumber(of: value), at: place)
+            place += 1
+        }
+        if let position = column.positionName {
+            try bindPosition(column, position, of: row, value, to: statement, at: place)
+            place += 1
+        }
+    }
+
+    /// The place in the ordered inverse: as the change says, or at the end of the list.
+    private func bindPosition(
+        _ column: RowStatements.Column, _ position: String, of row: StoreRowChange, _ value: SlotValue,
+        to statement: Statement, at place: Int
+    ) throws {
+        guard case .reference(let owner) = value, let ownerKey = owner.rowKey else {
+            return try statement.bindNull(at: place)
+        }
+        if let key = row.orderedPositions[column.slot] { return try statement.bind(Int64(key), at: place) }
+        let table = SQLName.quoted(layout.table(of: row.id.entity))
+        let last = try connection.integer(
+            "SELECT MAX(\(SQLName.quoted(position))) FROM \(table) WHERE \(SQLName.quoted(column.name)) = ?",
+            [.integer(ownerKey.reference)])
+        try statement.bind(last.map { $0 + OrderingKeys.step } ?? OrderingKeys.first, at: place)
+    }
+}
+
+/// The statements of every entity that was written so far.
+final class RowStatementsCache {
+    private let layout: TableLayout
+    private var known: [ObjectIdentifier: RowStatements] = [:]
+
+    init(layout: TableLayout) { self.layout = layout }
+
+    subscript(entity: NSEntityDescription) -> RowStatements {
+        if let statements = known[ObjectIdentifier(entity)] { return statements }
+        let made = RowStatements(entity: entity, layout: layout)
+        known[ObjectIdentifier(entity)] = made
+        return made
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import SQLiteAccess
+
+/// Makes the tables of a new store, finds those of an existing one, and adds to it what the options ask for.
+struct StoreCreation {
+    let file: StoreFile
+    let model: NSManagedObjectModel
+    /// The entities of the store's configuration.
+    let entities: [NSEntityDescription]
+
+    /// - Throws: 134080 for a configuration that the model does not have, 134060 for a model that cannot be kept.
+    init(file: StoreFile, model: NSManagedObjectModel, configuration: String) throws {
+        self.file = file
+        self.model = model
+        guard let entities = model.entities(forConfigurationName: configuration) else {
+            throw CoreDataError.make(
+                134080, "Cannot open \(file.path): the model has no configuration named \(configuration).")
+        }
+        self.entities = entities
+        for case let composite as NSCompositeAttributeDescription in entities.flatMap(\.ownProperties)
+        where !composite.isTransient {
+            throw CoreDataError.make(
+                134060,
+                "Cannot open \(file.path): \(composite.owningEntity?.name ?? "").\(composite.name) is a composite "
+                    + "attribute, which SQLite stores do not keep yet.")
+        }
+    }
+
+    // MARK: A new store
+
+    /// Makes everything in one transaction. Does nothing where another process has been quicker.
+    func create(on connection: Connection) throws {
+        guard !file.isReadOnly else {
+            throw CoreDataError.make(
+                259, "Cannot open the store \(file.path): the file is empty.", userInfo: [NSFilePathErrorKey: file.path]
+            )
+        }
+        try refuseDerivedAttributes()
+        try file.setJournalMode(of: connection)
+        try connection.transaction(.exclusive) {
+            guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") == 0 else { return }
+            let numbering = EntityNumbering(freshFor: entities)
+            let layout = try TableLayout(numbering: numbering)
+            for statement in SchemaText(layout: layout).statements() { try connection.execute(statement) }
+            for (entity, number) in numbering.entries {
+                let parent = entity.superentity.map { layout.number(of: $0) } ?? 0
+                try connection.execute(
+                    "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+                    [.integer(number), .text(entity.name ?? ""), .integer(parent)])
+            }
+            try StoreMetadata.write(StoreMetadata.fresh(model: model, entities: entities), to: connection)
+            try connection.execute(
+                "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try model.cachedModelData())])
+            if file.options.tracksHistory == true {
+                try HistoryTables.create(on: connection, tombstones: tombstoneCount(layout))
+            }
+        }
+    }
+
+    /// Their values are kept by triggers that only Apple's framework writes so far.
+    private func refuseDerivedAttributes() throws {
+        for case let derived as NSDerivedAttributeDescription in entities.flatMap(\.ownProperties) {
+            throw CoreDataError.make(
+                134060,
+                "Cannot create \(file.path): \(derived.owningEntity?.name ?? "").\(derived.name) is a derived attribute, "
+                    + "which new stores do not keep yet.")
+        }
+    }
+
+    /// The largest number of values that a deleted row of any entity leaves behind.
+    private func tombstoneCount(_ layout: TableLayout) -> Int {
+        layout.entities.map { HistoryColumns(entity: $0, layout: layout).preserved.count }.max() ?? 0
+    }
+
+    // MARK: An existing store
+
+    /// Where everything stands in the file.
+    func layout(in schema: StoredSchema) throws -> TableLayout {
+        let numbering = try EntityNumbering(of: entities, stored: schema.entityNumbers, path: file.path)
+        return try TableLayout(numbering: numbering, file: schema)
+    }
+
+    /// Does what the options ask for to a store that fits the model.
+    func adjust(_ connection: Connection, metadata: inout [String: Any]) throws {
+        try file.setJournalMode(of: connection)
+        let schema = try StoredSchema(connection, path: file.path)
+        let layout = try layout(in: schema)
+        try adjustHistory(connection, schema, layout)
+        if file.options.ignoresVersioning { try adoptHashes(connection, &metadata) }
+        if file.options.runsVacuum { try connection.execute("VACUUM") }
+        if file.options.runsAnalyze { try connection.execute("ANALYZE") }
+    }
+
+    /// A history that is there is kept, whatever the options say: other programs may follow it.
+    private func adjustHistory(_ connection: Connection, _ schema: StoredSchema, _ layout: TableLayout) throws {
+        let wanted = tombstoneCount(layout)
+        let hasHistory = schema.hasTable("ACHANGE")
+        if !hasHistory, file.options.tracksHistory == true {
+            try connection.transaction {
+                guard try !connection.hasTable("ACHANGE") else { return }
+                try HistoryTables.create(on: connection, tombstones: wanted)
+            }
+        } else if hasHistory, schema.columns(of: "ACHANGE").count(where: { $0.hasPrefix("ZTOMBSTONE") }) < wanted {
+            try connection.transaction {
+                try HistoryTables.addTombstoneColumns(upTo: wanted, in: schema, on: connection)
+            }
+        }
+    }
+
+    private func adoptHashes(_ connection: Connection, _ metadata: inout [String: Any]) throws {
+        let before = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        StoreMetadata.setHashes(of: model, entities: entities, in: &metadata)
+        guard metadata[NSStoreModelVersionHashesKey] as? [String: Data] != before else { return }
+        let changed = metadata
+        try connection.transaction { try StoreMetadata.write(changed, to: connection) }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import SQLiteAccess
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Opens the file of a store, and says clearly why where it cannot.
+struct StoreFile {
+    let path: String
+    let options: StoreOptions
+    var isReadOnly: Bool
+
+    /// How long to wait for a lock when the options do not say.
+    static let defaultTimeout: TimeInterval = 5
+
+    var timeout: TimeInterval { options.timeout ?? Self.defaultTimeout }
+    var errors: SQLiteStoreErrors { SQLiteStoreErrors(path: path, timeout: timeout) }
+
+    /// - Throws: 134080 for a URL that names no file.
+    init(url: URL?, options: StoreOptions, isReadOnly: Bool) throws {
+        guard let url, url.isFileURL else {
+            throw CoreDataError.make(
+                134080, "Cannot open the store \(url?.absoluteString ?? "(no URL)"): it is not the URL of a file.")
+        }
+        self.path = url.path
+        self.options = options
+        self.isReadOnly = isReadOnly
+    }
+
+    /// Whether anything stands at the path.
+    var exists: Bool { access(path, F_OK) == 0 }
+
+    /// Opens the file, and makes it where nothing is there and it may be written. Registers what Apple's triggers call.
+    ///
+    /// The file is read once, so that what is no database, locked or damaged is found here.
+    ///
+    /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database, 134090
+    ///   where somebody has locked it, 134080 for anything else.
+    func open() throws -> Connection {
+        let isNew = !exists
+        try checkPermissions()
+        let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
+        return try errors.translating(activity) {
+            let connection =
+                isReadOnly
+                ? try openForReading()
+                : try Connection(path: path, access: isNew ? .create : .readWrite, busyTimeout: timeout)
+            do {
+                try prepare(connection, isNew: isNew)
+            } catch {
+                connection.close()
+                throw error
+            }
+            return connection
+        }
+    }
+
+    // MARK: Before opening
+
+    private func checkPermissions() throws {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            if isFolder.boolValue { throw failure(134080, "Cannot open the store \(path): it is a folder.") }
+            if access(path, R_OK) != 0 {
+                throw failure(257, "Cannot open the store \(path): there is no permission to read the file.")
+            }
+            if !isReadOnly && access(path, W_OK) != 0 {
+                throw failure(
+                    513, "Cannot open the store \(path): there is no permission to write the file; open it read-only.")
+            }
+        } else if isReadOnly {
+            throw failure(260, "Cannot open the store \(path): there is no such file.")
+        }
+        if !isReadOnly { try checkFolder() }
+    }
+
+    private func checkFolder() throws {
+        let folder = (path as NSString).deletingLastPathComponent
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw failure(134080, "Cannot create the store \(path): the folder \(folder) does not exist.")
+        }
+        guard access(folder, W_OK) != 0 else { return }
+        throw failure(
+            513,
+            exists
+                ? "Cannot open the store \(path) for writing: there is no permission to write in \(folder); open it read-only."
+                : "Cannot create the store \(path): there is no permission to write in \(folder).")
+    }
+
+    private func failure(_ code: Int, _ message: String) -> NSError {
+        CoreDataError.make(code, message, userInfo: [NSFilePathErrorKey: path])
+    }
+
+    // MARK: Reading only
+
+    // A reader of a database with a write-ahead log needs the log's index (`-shm`). Where that is there, it is used
+    // without being written. Where it is not, nobody has the store open: without a log the main file is all there is and
+    // may be read as it stands, until somebody comes (see `RefreshingReader`); with a log the index has to be made.
+    private func openForReading() throws -> Connection {
+        let reader = try Connection(path: path, access: .readOnly, busyTimeout: timeout)
+        do {
+            _ = try reader.pragma("schema_version")
+            return reader
+        } catch let error as SQLiteError where error.isMissingLogIndex {
+            reader.close()
+            let access: Connection.Access = hasLog ? .recovering : .immutable
+            return try Connection(path: path, access: access, busyTimeout: timeout)
+        }
+    }
+
+    /// Whether a write-ahead log with something in it stands beside the file.
+    var hasLog: Bool {
+        var facts = stat()
+        return stat(path + "-wal", &facts) == 0 && facts.st_size > 0
+    }
+
+    // MARK: After opening
+
+    private func prepare(_ connection: Connection, isNew: Bool) throws {
+        for name in Self.triggerFunctions {
+            try connection.addFunction(named: name, argumentCount: -1, isDeterministic: false) { _ in .null }
+        }
+        if isNew {
+            try connection.setPragma("page_size", to: "4096")
+            try connection.setPragma("auto_vacuum", to: "2")
+        }
+        try connection.setPragma("recursive_triggers", to: "1")
+        try connection.setPragma("synchronous", to: "NORMAL")
+        try connection.setPragma("journal_size_limit", to: "33554432")
+        let onlyForWriting: Set = ["journal_mode", "page_size", "auto_vacuum", "user_version", "application_id"]
+        for (name, value) in options.pragmas where name != "journal_mode" {
+            if isReadOnly && onlyForWriting.contains(name.lowercased()) { continue }
+            try connection.setPragma(name, to: value)
+        }
+        if !isReadOnly { connection.keepLogFiles() }
+        _ = try connection.pragma("schema_version")
+    }
+
+    /// Sets the journal mode that the options name, by default the write-ahead log. A store that others are using keeps
+    /// the mode that it has.
+    func setJournalMode(of connection: Connection) throws {
+        let wanted = options.pragmas.first { $0.name.lowercased() == "journal_mode" }?.value ?? "wal"
+        if case .text(let mode)? = try connection.pragma("journal_mode"), mode.lowercased() == wanted.lowercased() {
+            return
+        }
+        do {
+            try connection.setPragma("journal_mode", to: wanted)
+        } catch let error as SQLiteError where error.kind == .busy {
+            return
+        }
+    }
+
+    /// What the triggers of derived attributes call to tell Apple's framework which rows they changed.
+    private static let triggerFunctions = [
+        "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+        "NSCoreDataTriggerUpdateAffectedObjectValue", "NSCoreDataTriggerInsertUpdatedAffectedObjectValue",
+        "NSCoreDataTriggerInsertUpdateAffectedObjectValue",
+    ]
+}
+
+extension SQLiteError {
+    /// The index of the write-ahead log is not there or cannot be used without being written: `SQLITE_CANTOPEN`,
+    /// `SQLITE_READONLY_CANTINIT`, `SQLITE_READONLY_RECOVERY`. (A rollback journal that has to be played back is another
+    /// thing: without that the file must not be read.)
+    fileprivate var isMissingLogIndex: Bool { kind == .cannotOpen || extendedCode == 1288 || extendedCode == 264 }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SQLiteAccess
+
+/// What can be done with a store's files while no coordinator has them open.
+enum StoreFiles {
+    static func metadata(at url: URL) throws -> [String: Any] {
+        try withConnection(url, isReadOnly: true, options: nil) { try StoreMetadata.read(from: $0) }
+    }
+
+    static func setMetadata(_ metadata: [String: Any], at url: URL) throws {
+        try withConnection(url, isReadOnly: false, options: nil) { connection in
+            var metadata = metadata
+            let before = try StoreMetadata.read(from: connection)
+            for key in [NSStoreTypeKey, NSStoreUUIDKey] where metadata[key] == nil { metadata[key] = before[key] }
+            let changed = metadata
+            try connection.transaction { try StoreMetadata.write(changed, to: connection) }
+        }
+    }
+
+    /// The compressed model that the store keeps; `nil` where it keeps none.
+    static func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
+        try withConnection(url, isReadOnly: true, options: options) { connection in
+            guard try connection.hasTable("Z_MODELCACHE"),
+                case .blob(let data)? = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+            else { return nil }
+            return data
+        }
+    }
+
+    /// Removes a store with its companions and external data, once nobody holds a lock on it.
+    static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
+        let force = (options?[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue == true
+        let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: false)
+        guard file.exists else { return }
+        if !force { try checkThatNobodyWrites(file) }
+        remove(at: file.path)
+        try? FileManager.default.removeItem(at: ExternalData.supportFolder(ofStoreAt: file.path))
+        guard !file.exists else {
+            throw CoreDataError.make(513, "Cannot remove the store \(file.path): there is no permission.")
+        }
+    }
+
+    /// A file that is no database can be removed too.
+    private static func checkThatNobodyWrites(_ file: StoreFile) throws {
+        do {
+            let connection = try file.open()
+            defer { connection.close() }
+            try file.errors.translating(.opening) { try connection.transaction(.exclusive) {} }
+        } catch let error as NSError where error.code == 259 {
+            return
+        }
+    }
+
+    /// Removes the database and its companions; what is not there is no error.
+    static func remove(at path: String) {
+        for suffix in ["-wal", "-shm", "-journal", ""] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    private static func withConnection<Result>(
+        _ url: URL, isReadOnly: Bool, options: [AnyHashable: Any]?, _ body: (Connection) throws -> Result
+    ) throws -> Result {
+        let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: isReadOnly)
+        guard file.exists else {
+            throw CoreDataError.make(
+                260, "Cannot open the store \(file.path): there is no such file.",
+                userInfo: [NSFilePathErrorKey: file.path])
+        }
+        let connection = try file.open()
+        defer { connection.close() }
+        return try file.errors.translating(.reading) { try body(connection) }
+    }
+}

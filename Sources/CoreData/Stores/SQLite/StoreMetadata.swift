@@ -1,0 +1,84 @@
+import Foundation
+import SQLiteAccess
+
+/// The one row of `Z_METADATA`: the store's UUID and a property list of whatever the store says of itself.
+///
+/// Keys that we do not know stay as they are.
+struct StoreMetadata {
+    /// The version of the framework that we write as: the oldest with every key that we write.
+    static let frameworkVersion = 1347
+
+    /// The metadata of a new store of `entities`.
+    static func fresh(model: NSManagedObjectModel, entities: [NSEntityDescription]) -> [String: Any] {
+        var metadata: [String: Any] = [
+            NSStoreTypeKey: NSSQLiteStoreType,
+            NSStoreUUIDKey: UUID().uuidString,
+            "NSPersistenceFrameworkVersion": frameworkVersion,
+            "_NSAutoVacuumLevel": "2",
+            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.map { "\($0.base)" }.sorted(),
+        ]
+        setHashes(of: model, entities: entities, in: &metadata)
+        return metadata
+    }
+
+    /// Sets the version hashes, and the digest and the checksum over them.
+    static func setHashes(
+        of model: NSManagedObjectModel, entities: [NSEntityDescription], in metadata: inout [String: Any]
+    ) {
+        let all = model.entityVersionHashesByName
+        let hashes = Dictionary(
+            entities.compactMap { entity in entity.name.flatMap { name in all[name].map { (name, $0) } } },
+            uniquingKeysWith: { first, _ in first })
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        metadata["NSStoreModelVersionHashesVersion"] = 3
+        metadata["NSStoreModelVersionHashesDigest"] = VersionHash.digest(hashes)
+        metadata["NSStoreModelVersionChecksumKey"] = VersionHash.checksum(hashes)
+    }
+
+    /// Reads the metadata of an open store.
+    ///
+    /// - Throws: 259 where the file is a database but no store; an `SQLiteError` where it cannot be read.
+    static func read(from connection: Connection) throws -> [String: Any] {
+        guard try connection.hasTable("Z_METADATA") else {
+            throw notAStore(connection.path, "it has no table Z_METADATA")
+        }
+        let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first
+        guard let row, case .text(let uuid) = row[0] else {
+            throw notAStore(connection.path, "its table Z_METADATA is empty")
+        }
+        var metadata: [String: Any] = [:]
+        if case .blob(let data) = row[1] {
+            guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            else {
+                throw notAStore(connection.path, "its metadata cannot be read")
+            }
+            metadata = list
+        }
+        metadata[NSStoreUUIDKey] = uuid
+        if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = NSSQLiteStoreType }
+        return metadata
+    }
+
+    /// Writes the metadata, inside or outside of a transaction.
+    ///
+    /// - Throws: 134030 for a value that a property list cannot hold.
+    static func write(_ metadata: [String: Any], to connection: Connection) throws {
+        var list = metadata
+        let uuid = list.removeValue(forKey: NSStoreUUIDKey) as? String ?? UUID().uuidString
+        if list[NSStoreTypeKey] == nil { list[NSStoreTypeKey] = NSSQLiteStoreType }
+        guard let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0) else {
+            throw CoreDataError.make(
+                134030, "Cannot save the metadata of \(connection.path): they hold a value that is no property list.")
+        }
+        try connection.execute("DELETE FROM Z_METADATA WHERE Z_VERSION <> 1")
+        try connection.execute(
+            "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+            [.text(uuid), .blob(data)])
+    }
+
+    private static func notAStore(_ path: String, _ reason: String) -> NSError {
+        CoreDataError.make(
+            259, "Cannot open the store \(path): the file is an SQLite database, but no Core Data store (\(reason)).",
+            userInfo: [NSFilePathErrorKey: path])
+    }
+}

@@ -1,0 +1,46 @@
+import SQLiteAccess
+
+/// What stands in a store's file: its tables with their columns, and the numbers of its entities.
+struct StoredSchema {
+    let path: String
+    /// Table name → column names, both in upper case, as SQLite compares them.
+    private let tables: [String: [String]]
+    /// `Z_NAME` → `Z_ENT`.
+    let entityNumbers: [String: Int64]
+
+    /// Reads the schema. Cost: one step per column of the file.
+    init(_ connection: Connection, path: String) throws {
+        self.path = path
+        // Table-valued pragmas cannot look into virtual tables whose module is not there.
+        let sql = """
+            SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+            WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid
+            """
+        var tables: [String: [String]] = [:]
+        try connection.withStatement(sql) { statement in
+            while try statement.step() {
+                tables[statement.text(at: 0).uppercased(), default: []].append(statement.text(at: 1).uppercased())
+            }
+        }
+        self.tables = tables
+        var numbers: [String: Int64] = [:]
+        if tables["Z_PRIMARYKEY"] != nil {
+            try connection.withStatement("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { statement in
+                while try statement.step() { numbers[statement.text(at: 0)] = statement.integer(at: 1) }
+            }
+        }
+        self.entityNumbers = numbers
+    }
+
+    var isEmpty: Bool { tables.isEmpty }
+
+    func hasTable(_ name: String) -> Bool { tables[name.uppercased()] != nil }
+
+    /// The columns of a table in upper case; empty where there is no such table.
+    func columns(of table: String) -> [String] { tables[table.uppercased()] ?? [] }
+
+    func table(_ name: String, hasColumns wanted: [String]) -> Bool {
+        guard let columns = tables[name.uppercased()] else { return false }
+        return wanted.allSatisfy { columns.contains($0.uppercased()) }
+    }
+}

@@ -1,0 +1,196 @@
+/// Where everything of a model stands in a store's tables: Apple's names, for a new store or found in an existing one.
+///
+/// Immutable. Look-ups cost one hash.
+final class TableLayout: SQLSchema {
+    /// The entities in the order of their numbers.
+    let entities: [NSEntityDescription]
+    /// In the order of their roots' numbers.
+    let tables: [EntityTable]
+    let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
+    private let numbers: [ObjectIdentifier: Int64]
+    private let entitiesByNumber: [Int64: NSEntityDescription]
+    private let entitiesByIndex: [UInt32: NSEntityDescription]
+    private let tableIndexes: [ObjectIdentifier: Int]
+    private let columnsOfProperties: [ObjectIdentifier: PropertyColumns]
+    private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
+
+    /// The columns that belong to an attribute or a to-one relationship.
+    struct PropertyColumns {
+        var value: String?
+        var entity: String?
+        var position: String?
+    }
+
+    /// - Parameter file: the schema of an existing store, in which everything has to be found.
+    /// - Throws: 134020 where the model needs something that the file does not have.
+    init(numbering: EntityNumbering, file: StoredSchema? = nil) throws {
+        let entities = numbering.entries.map(\.entity)
+        let numbers = Dictionary(
+            numbering.entries.map { (ObjectIdentifier($0.entity), $0.number) }, uniquingKeysWith: { first, _ in first })
+        try Self.checkDestinations(of: entities, numbers)
+        self.entities = entities
+        self.numbers = numbers
+        self.entitiesByNumber = Dictionary(
+            numbering.entries.map { ($0.number, $0.entity) }, uniquingKeysWith: { first, _ in first })
+        self.entitiesByIndex = Dictionary(
+            entities.map { (UInt32($0.layout.index), $0) }, uniquingKeysWith: { first, _ in first })
+        self.tables = Self.plannedTables(entities, numbers)
+        self.joinTables = try JoinTablePlanning(entities: entities, numbers: numbers).tables(in: file)
+        var tableIndexes: [ObjectIdentifier: Int] = [:]
+        var columns: [ObjectIdentifier: PropertyColumns] = [:]
+        var storages: [ObjectIdentifier: SQLToManyStorage] = [:]
+        for (index, table) in tables.enumerated() {
+            for entity in table.entities { tableIndexes[ObjectIdentifier(entity)] = index }
+            Self.collect(table, into: &columns, &storages)
+        }
+        for (_, table) in joinTables {
+            for end in [table.first, table.second] {
+                storages[ObjectIdentifier(end.relationship)] = table.storage(of: end.relationship)
+            }
+        }
+        Self.collectInverses(entities, columns, &storages)
+        self.tableIndexes = tableIndexes
+        self.columnsOfProperties = columns
+        self.toManyStorages = storages
+        if let file { try checkTables(in: file) }
+    }
+
+    // MARK: Look-ups
+
+    func number(of entity: NSEntityDescription) -> Int64 { numbers[ObjectIdentifier(entity)] ?? 0 }
+
+    func entity(numbered number: Int64) -> NSEntityDescription? { entitiesByNumber[number] }
+
+    /// The entity at a place of the model (``EntityLayout/index``).
+    func entity(at index: UInt32) -> NSEntityDescription? { entitiesByIndex[index] }
+
+    func entityTable(of entity: NSEntityDescription) -> EntityTable {
+        guard let index = tableIndexes[ObjectIdentifier(entity)] else {
+            preconditionFailure("The entity '\(entity.name ?? "")' is not in the store's configuration.")
+        }
+        return tables[index]
+    }
+
+    /// Whether the store's configuration has `entity`.
+    func contains(_ entity: NSEntityDescription) -> Bool { tableIndexes[ObjectIdentifier(entity)] != nil }
+
+    func table(of entity: NSEntityDescription) -> String { entityTable(of: entity).name }
+
+    func column(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String? {
+        columnsOfProperties[ObjectIdentifier(property)]?.value
+    }
+
+    func entityColumn(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> String? {
+        columnsOfProperties[ObjectIdentifier(relationship)]?.entity
+    }
+
+    /// The column of the row's place in the ordered inverse of a to-one relationship.
+    func positionColumn(of relationship: NSRelationshipDescription) -> String? {
+        columnsOfProperties[ObjectIdentifier(relationship)]?.position
+    }
+
+    func entityNumbers(of entity: NSEntityDescription, includingSubentities: Bool) -> [Int64] {
+        (includingSubentities ? entity.family : [entity]).compactMap { numbers[ObjectIdentifier($0)] }
+    }
+
+    func sharesTable(_ entity: NSEntityDescription) -> Bool { entityTable(of: entity).entities.count > 1 }
+
+    func storage(of relationship: NSRelationshipDescription) -> SQLToManyStorage {
+        guard let storage = toManyStorages[ObjectIdentifier(relationship)] else {
+            preconditionFailure("The relationship '\(relationship.name)' is not a to-many relationship of the store.")
+        }
+        return storage
+    }
+
+    // MARK: Planning
+
+    private static func plannedTables(
+        _ entities: [NSEntityDescription], _ numbers: [ObjectIdentifier: Int64]
+    ) -> [EntityTable] {
+        let oneWay = entities.flatMap(oneWayRelationships)
+        return entities.filter { $0.superentity == nil }.map { root in
+            let family = entities.filter { $0.root === root }
+            let planning = ColumnPlanning(entities: family, oneWayRelationships: oneWay, numbers: numbers)
+            return EntityTable(
+                name: "Z" + (root.name ?? "").uppercased(), entities: family, columns: planning.columns())
+        }
+    }
+
+    private static func oneWayRelationships(of entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        entity.ownProperties.sorted { $0.name < $1.name }.compactMap { property in
+            guard let relationship = property as? NSRelationshipDescription, relationship.isToMany,
+                !relationship.isTransient, relationship.inverseRelationship == nil
+            else { return nil }
+            return relationship
+        }
+    }
+
+    private static func collect(
+        _ table: EntityTable, into columns: inout [ObjectIdentifier: PropertyColumns],
+        _ storages: inout [ObjectIdentifier: SQLToManyStorage]
+    ) {
+        for column in table.columns {
+            switch column.content {
+            case .attribute(let attribute):
+                columns[ObjectIdentifier(attribute), default: PropertyColumns()].value = column.name
+            case .toOne(let toOne): columns[ObjectIdentifier(toOne), default: PropertyColumns()].value = column.name
+            case .destinationEntity(let toOne):
+                columns[ObjectIdentifier(toOne), default: PropertyColumns()].entity = column.name
+            case .position(let toOne):
+                columns[ObjectIdentifier(toOne), default: PropertyColumns()].position = column.name
+            case .owner(let toMany):
+                let position = table.columns.first {
+                    if case .ownerPosition(let other) = $0.content { other === toMany } else { false }
+                }
+                storages[ObjectIdentifier(toMany)] = .foreignKey(column: column.name, orderColumn: position?.name)
+            case .ownerPosition: break
+            }
+        }
+    }
+
+    /// The storage of to-many relationships whose inverse is to-one: the inverse's columns.
+    private static func collectInverses(
+        _ entities: [NSEntityDescription], _ columns: [ObjectIdentifier: PropertyColumns],
+        _ storages: inout [ObjectIdentifier: SQLToManyStorage]
+    ) {
+        for case let toMany as NSRelationshipDescription in entities.flatMap(\.ownProperties) where toMany.isToMany {
+            guard let inverse = toMany.inverseRelationship, !inverse.isToMany,
+                let known = columns[ObjectIdentifier(inverse)], let column = known.value
+            else { continue }
+            storages[ObjectIdentifier(toMany)] = .foreignKey(column: column, orderColumn: known.position)
+        }
+    }
+
+    // MARK: Checks
+
+    private static func checkDestinations(
+        of entities: [NSEntityDescription], _ numbers: [ObjectIdentifier: Int64]
+    ) throws {
+        for case let relationship as NSRelationshipDescription in entities.flatMap(\.ownProperties)
+        where !relationship.isTransient {
+            guard let destination = relationship.destinationEntity, numbers[ObjectIdentifier(destination)] != nil else {
+                throw CoreDataError.make(
+                    134020,
+                    "The relationship \(relationship.entity.name ?? "").\(relationship.name) leads to an entity "
+                        + "that is not in the store's configuration.")
+            }
+        }
+    }
+
+    private func checkTables(in file: StoredSchema) throws {
+        for table in tables {
+            let present = Set(file.columns(of: table.name))
+            guard !present.isEmpty else {
+                throw CoreDataError.make(
+                    134020, "The store \(file.path) has no table \(table.name): it does not fit the model.")
+            }
+            let missing = table.columns.map(\.name).filter { !present.contains($0.uppercased()) }
+            guard missing.isEmpty else {
+                throw CoreDataError.make(
+                    134020,
+                    "The table \(table.name) of the store \(file.path) has no column "
+                        + "\(missing.joined(separator: ", ")): it does not fit the model.")
+            }
+        }
+    }
+}

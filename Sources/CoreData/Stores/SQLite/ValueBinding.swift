@@ -1,0 +1,52 @@
+import Foundation
+import SQLiteAccess
+
+/// Binds the values of slots to the places of a statement.
+struct ValueBinding {
+    let layout: TableLayout
+
+    /// - Parameter attribute: whose value it is; only looked at for the kinds that need it.
+    /// - Throws: 134030 for a value that the column cannot keep.
+    @inline(__always)
+    func bind(
+        _ value: SlotValue, _ coding: ValueCoding, attribute: NSPropertyDescription, to statement: Statement,
+        at place: Int
+    ) throws {
+        switch value {
+        case .null: try statement.bindNull(at: place)
+        case .integer(let number): try statement.bind(number, at: place)
+        case .real(let number): try statement.bind(number, at: place)
+        case .text(let text): try statement.bind(text, at: place)
+        case .data(let data):
+            try statement.bind(coding == .externalData ? ExternalData.stored(data) : data, at: place)
+        case .uuid(let uuid): try statement.bind(uuid, at: place)
+        case .decimal(let number): try statement.bind(DecimalCoding.value(of: number), at: place)
+        case .object(let object): try bind(object, attribute, to: statement, at: place)
+        case .reference(let id): try statement.bind(try reference(id, of: attribute), at: place)
+        }
+    }
+
+    private func bind(
+        _ object: NSObject, _ property: NSPropertyDescription, to statement: Statement, at place: Int
+    ) throws {
+        guard let attribute = property as? NSAttributeDescription else {
+            preconditionFailure("The relationship '\(property.name)' cannot hold a \(type(of: object)).")
+        }
+        try statement.bind(try TransformableCoding.data(from: object, attribute: attribute), at: place)
+    }
+
+    /// The `Z_PK` of a destination.
+    private func reference(_ id: NSManagedObjectID, of relationship: NSPropertyDescription) throws -> Int64 {
+        if let key = id.rowKey { return key.reference }
+        throw CoreDataError.make(
+            134030,
+            "Cannot save \(relationship.owningEntity?.name ?? "").\(relationship.name): "
+                + "it leads to an object that has not been saved itself.")
+    }
+
+    /// The `Z_ENT` of a to-one value's destination.
+    func entityNumber(of value: SlotValue) -> SQLiteValue {
+        guard case .reference(let id) = value else { return .null }
+        return .integer(layout.number(of: id.entity))
+    }
+}

@@ -1,0 +1,35 @@
+/// How the value of a slot stands in its column.
+enum ValueCoding: UInt8, Sendable {
+    /// Whole numbers and Booleans.
+    case integer
+    case real
+    /// Seconds since 2001-01-01.
+    case date
+    /// Strings and URIs.
+    case text
+    case data
+    /// Bytes with one in front that says whether they stand here or in a file.
+    case externalData
+    case uuid
+    case decimal
+    /// What the attribute's transformer makes of the value.
+    case transformable
+    /// The `Z_PK` of another row.
+    case reference
+
+    /// The coding of an attribute's column; `nil` for one that is not kept in a column of its own.
+    init?(_ attribute: NSAttributeDescription) {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType:
+            self = .integer
+        case .doubleAttributeType, .floatAttributeType: self = .real
+        case .dateAttributeType: self = .date
+        case .stringAttributeType, .URIAttributeType: self = .text
+        case .binaryDataAttributeType: self = attribute.allowsExternalBinaryDataStorage ? .externalData : .data
+        case .UUIDAttributeType: self = .uuid
+        case .decimalAttributeType: self = .decimal
+        case .transformableAttributeType: self = .transformable
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return nil
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Values go into the file in Apple's form and come out as they were.
+@Suite struct RoundTripTests {
+    let harness: StoreHarness
+    init() throws { harness = try StoreHarness(StoreModels.types()) }
+
+    static let uuid = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!
+
+    static let values: [(name: String, value: SlotValue, stored: SQLiteValue)] = [
+        ("int16", .integer(-32768), .integer(-32768)), ("int32", .integer(1 << 31 - 1), .integer(1 << 31 - 1)),
+        ("int64", .integer(.min), .integer(.min)), ("double", .real(0.1), .real(0.1)), ("double", .real(3), .real(3)),
+        ("float", .real(1.5), .real(1.5)), ("string", .text(""), .text("")),
+        ("string", .text("Côte d’Ivoire 🇨🇮"), .text("Côte d’Ivoire 🇨🇮")), ("boolean", .integer(1), .integer(1)),
+        ("date", .real(0.25), .real(0.25)), ("date", .real(757_382_400), .integer(757_382_400)),
+        ("data", .data(Data()), .blob(Data())), ("data", .data(Data([0, 1])), .blob(Data([0, 1]))),
+        ("external", .data(Data([7, 8])), .blob(Data([1, 7, 8]))),
+        ("uuid", .uuid(uuid), .blob(Data([0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255]))),
+        ("uri", .text("https://example.org/ä"), .text("https://example.org/ä")),
+        ("decimal", .decimal(NSDecimalNumber(string: "9.99")), .real(9.99)),
+        ("decimal", .decimal(NSDecimalNumber(string: "-12345678901234")), .integer(-12_345_678_901_234)),
+        ("decimal", .decimal(NSDecimalNumber(string: "0.000001")), .real(0.000001)),
+    ]
+
+    @Test(arguments: values.indices) func aValueComesBack(_ index: Int) throws {
+        let (name, value, stored) = Self.values[index]
+        let open = try harness.open()
+        let id = try open.insert("Thing", [name: value])
+        let found = try harness.sql("SELECT Z\(name.uppercased()) FROM ZTHING")
+        #expect(found == [[stored]])
+        #expect(try open.value(name, of: id) == value)
+    }
+
+    @Test func aTransformableValueIsAnArchive() throws {
+        let open = try harness.open()
+        let object = NSArray(array: [NSString("a"), NSNumber(value: 2)])
+        let id = try open.insert("Thing", ["transformable": .object(object)])
+        guard case .object(let back) = try open.value("transformable", of: id) else { throw Missing() }
+        #expect(back.isEqual(object))
+        guard case .blob(let data) = try harness.sql("SELECT ZTRANSFORMABLE FROM ZTHING")[0][0] else { throw Missing() }
+        #expect(data.starts(with: Data("bplist00".utf8)))
+    }
+
+    struct Missing: Error {}
+
+    @Test func nothingIsNothing() throws {
+        let open = try harness.open()
+        let id = try open.insert("Thing", [:])
+        let row = try #require(open.store.rows(for: [id])[id])
+        #expect(row.values.contains { !$0.isNull } == false)
+        #expect(row.version == 1)
+    }
+
+    @Test func transientValuesHaveNoColumn() throws {
+        let open = try harness.open()
+        let id = try open.insert("Thing", ["transient": .text("gone")])
+        #expect(try open.value("transient", of: id).isNull)
+        #expect(try harness.sql("SELECT name FROM pragma_table_info('ZTHING') WHERE name LIKE '%TRANS%'").count == 1)
+    }
+
+    @Test func externalDataIsReadFromItsFile() throws {
+        let open = try harness.open()
+        let id = try open.insert("Thing", ["external": .data(Data([1]))])
+        let folder = harness.folder.appendingPathComponent(".Store_SUPPORT/_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data([9, 9]).write(to: folder.appendingPathComponent(Self.uuid.uuidString))
+        let stored = Data([2]) + Data(Self.uuid.uuidString.utf8) + Data([0])
+        _ = try harness.sql("UPDATE ZTHING SET ZEXTERNAL = ?", [.blob(stored)])
+        #expect(try open.value("external", of: id) == .data(Data([9, 9])))
+    }
+
+    @Test func anUpdateWritesOnlyWhatChanged() throws {
+        let open = try harness.open()
+        let id = try open.insert("Thing", ["string": .text("a"), "int32": .integer(1)])
+        let change = try open.change(id, ["string": .text("b")])
+        _ = try harness.sql("UPDATE ZTHING SET ZINT32 = 5")
+        try open.store.save(StoreChangeSet(updated: [change]))
+        let row = try #require(open.store.rows(for: [id])[id])
+        #expect(row.version == 2)
+        #expect(try open.value("string", of: id) == .text("b"))
+        #expect(try open.value("int32", of: id) == .integer(5))
+    }
+
+    @Test func rowsComeInAnyNumber() throws {
+        let open = try harness.open()
+        let entity = try open.entity("Thing")
+        let ids = try open.store.obtainPermanentIDs(for: Array(repeating: entity, count: 3000))
+        let slot = try #require(entity.layout.slots.firstIndex { $0.name == "int32" })
+        let rows = ids.map { id in
+            var values = [SlotValue](repeating: .null, count: entity.layout.slots.count)
+            values[slot] = .integer(id.rowKey?.reference ?? 0)
+            return StoreRowChange(id: id, values: values, changedSlots: [slot], baseVersion: 0)
+        }
+        try open.store.save(StoreChangeSet(inserted: rows.reversed()))
+        for count in [1, 2, 3, 255, 256, 257, 400, 512, 513, 3000] {
+            let wanted = Array(ids.shuffled().prefix(count))
+            let found = try open.store.rows(for: wanted)
+            #expect(found.count == count)
+            #expect(found.allSatisfy { $0.value.values[slot] == .integer($0.key.rowKey?.reference ?? -1) })
+        }
+    }
+}
