@@ -62,14 +62,12 @@ struct FetchIndexText {
     /// ` WHERE …` of a partial index. Where the predicate cannot be written the index takes in all rows.
     private func condition(of index: NSFetchIndexDescription) -> String {
         guard let predicate = index.partialIndexPredicate else { return "" }
-        var translator = PredicateToSQL(entity: entity, joins: SQLJoins(entity: entity, schema: layout))
-        guard let translation = try? translator.translate(predicate.syntaxTree),
-            case .exact(let fragment) = translation,
-            let text = fragment.textWithLiterals
+        var translator = PredicateToSQL(joins: SQLJoins(entity: entity, schema: layout))
+        guard let resolved = try? PredicateResolver(entity: entity).resolve(predicate.syntaxTree),
+            case .exact(let fragment)? = try? translator.translate(resolved), let text = fragment.textWithLiterals,
+            let joins = translator.scopes.first, !joins.from.text.contains(" JOIN "), !text.contains("SELECT")
         else { return "" }
-        let alias = translator.joins.alias + "."
-        let isOneTable = !translator.joins.from.text.contains(" JOIN ")
-        return isOneTable ? " WHERE " + text.split(separator: alias, omittingEmptySubsequences: false).joined() : ""
+        return " WHERE " + text.split(separator: joins.alias + ".", omittingEmptySubsequences: false).joined()
     }
 
     private func uniqueIndexes() -> [NamedStatement] {

@@ -9,6 +9,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The open file, from ``loadMetadata()`` on.
     private var connection: Connection?
     private var session: SQLiteSession?
+    /// For tests that look at the tables.
+    var openSession: SQLiteSession? { session }
     private var changeTokens: ChangeToken?
     private var reader = RefreshingReader()
     /// The transactions of the history that this store wrote.
@@ -75,12 +77,6 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         let layout = try creation.layout(in: schema)
         return SQLiteSession(
             connection: connection, layout: layout, file: schema, store: self, path: creation.file.path)
-    }
-
-    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        guard session == nil else { return }
-        connection?.close()
-        connection = nil
     }
 
     func close() throws {

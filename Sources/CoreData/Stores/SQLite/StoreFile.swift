@@ -124,6 +124,7 @@ struct StoreFile {
         for name in Self.triggerFunctions {
             try connection.addFunction(named: name, argumentCount: -1, isDeterministic: false) { _ in .null }
         }
+        try SQLFunctions.register(on: connection)
         if isNew {
             try connection.setPragma("page_size", to: "4096")
             try connection.setPragma("auto_vacuum", to: "2")
