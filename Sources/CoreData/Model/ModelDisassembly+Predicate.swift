@@ -2,16 +2,16 @@ import Foundation
 import ModelFiles
 
 extension ModelDisassembly {
-    static func document(of predicate: NSPredicate?) throws -> PredicateDocument? {
+    func document(of predicate: NSPredicate?) throws -> PredicateDocument? {
         try predicate.map { try PredicateTranslation.document($0.syntaxTree) }
     }
 
-    static func document(of expression: NSExpression?) throws -> ExpressionDocument? {
+    func document(of expression: NSExpression?) throws -> ExpressionDocument? {
         try expression.map { try PredicateTranslation.document($0.tree) }
     }
 
     /// - Returns: `nil` for a request without an entity.
-    static func document(
+    func document(
         of request: NSFetchRequest<NSFetchRequestResult>, name: String
     ) throws -> FetchRequestDocument? {
         guard let entityName = request.entityName else { return nil }

@@ -41,14 +41,22 @@ enum ModelLoading {
         }
     }
 
-    /// The form in which a store keeps `model`.
+    /// The form in which a store keeps `model`, without what no file can hold (see ``ModelDisassembly/Policy``).
     static func cachedData(of model: NSManagedObjectModel) throws -> Data {
         do {
-            return try ModelFile.writeCached(ModelDisassembly.document(of: model))
+            return try ModelFile.writeCached(ModelDisassembly.document(of: model, .leaveOut))
         } catch let error as ModelFileError {
             throw cocoaError(error)
+        }
+    }
+
+    /// The `contents` file of a source model.
+    static func sourceData(of model: NSManagedObjectModel) throws -> Data {
+        do {
+            return SourceModelWriter.write(
+                try ModelDisassembly.document(of: model), printer: PredicateTranslation.Printer())
         } catch let error as PredicateTranslation.Failure {
-            throw CoreDataError.make(134060, "The model cannot be kept in the store: \(error)")
+            throw CoreDataError.make(134060, "The model cannot be written: \(error)")
         }
     }
 
