@@ -2,16 +2,16 @@ import Foundation
 import ModelFiles
 
 extension ModelDisassembly {
-    func document(of predicate: NSPredicate?) throws -> PredicateDocument? {
+    static func document(of predicate: NSPredicate?) throws -> PredicateDocument? {
         try predicate.map { try PredicateTranslation.document($0.syntaxTree) }
     }
 
-    func document(of expression: NSExpression?) throws -> ExpressionDocument? {
+    static func document(of expression: NSExpression?) throws -> ExpressionDocument? {
         try expression.map { try PredicateTranslation.document($0.tree) }
     }
 
     /// - Returns: `nil` for a request without an entity.
-    func document(
+    static func document(
         of request: NSFetchRequest<NSFetchRequestResult>, name: String
     ) throws -> FetchRequestDocument? {
         guard let entityName = request.entityName else { return nil }

@@ -4,31 +4,9 @@ import ModelFiles
 /// Makes the plain form of a model from its descriptions.
 ///
 /// What only source models have (the editor's settings, generated classes) is not in descriptions and is left out.
-struct ModelDisassembly {
-    /// What to do with a predicate or expression that no file can hold: one with code in it, for example.
-    enum Policy {
-        /// Throw.
-        case refuse
-        /// Leave out what has it: a condition on a value, an index, a fetched property; an attribute is then not derived.
-        case leaveOut
-    }
-
-    let policy: Policy
-
-    /// - Throws: ``PredicateTranslation/Failure`` for what no file can hold, unless it is to be left out.
-    static func document(of model: NSManagedObjectModel, _ policy: Policy = .refuse) throws -> ModelDocument {
-        try ModelDisassembly(policy: policy).document(of: model)
-    }
-
-    /// The result of `body`; `nil` where it meets something that no file can hold and that is to be left out.
-    private func attempt<Result>(_ body: () throws -> Result?) throws -> Result? {
-        do { return try body() } catch let failure as PredicateTranslation.Failure {
-            if policy == .refuse { throw failure }
-            return nil
-        }
-    }
-
-    private func document(of model: NSManagedObjectModel) throws -> ModelDocument {
+enum ModelDisassembly {
+    /// - Throws: ``PredicateTranslation/Failure`` for predicates and expressions that no file can hold.
+    static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         var document = ModelDocument()
         document.entities = try model.entities.map(self.document(of:))
         document.configurations = model.configurations.map { name in
@@ -36,12 +14,12 @@ struct ModelDisassembly {
         }
         document.versionIdentifiers = model.versionIdentifiers.map { "\($0.base)" }.sorted()
         document.fetchRequests = try model.fetchRequestTemplatesByName.sorted { $0.key < $1.key }.compactMap {
-            template in try attempt { try self.document(of: template.value, name: template.key) }
+            try self.document(of: $0.value, name: $0.key)
         }
         return document
     }
 
-    private func document(of entity: NSEntityDescription) throws -> EntityDocument {
+    private static func document(of entity: NSEntityDescription) throws -> EntityDocument {
         var document = EntityDocument(name: entity.name ?? "")
         document.className = entity.explicitClassName
         document.isAbstract = entity.isAbstract
@@ -51,15 +29,12 @@ struct ModelDisassembly {
         document.userInfo = ModelValue.document(userInfo: entity.userInfo)
         document.uniquenessConstraints = entity.uniquenessConstraintNames
         document.compoundIndexes = entity.compoundIndexNames
-        document.properties = try entity.ownProperties.compactMap { property in
-            try property is NSFetchedPropertyDescription
-                ? attempt { try self.document(of: property) } : self.document(of: property)
-        }
-        document.fetchIndexes = try entity.indexes.compactMap { index in try attempt { try self.document(of: index) } }
+        document.properties = try entity.ownProperties.compactMap(self.document(of:))
+        document.fetchIndexes = try entity.indexes.map(self.document(of:))
         return document
     }
 
-    private func document(of index: NSFetchIndexDescription) throws -> FetchIndexDocument {
+    private static func document(of index: NSFetchIndexDescription) throws -> FetchIndexDocument {
         let elements = try index.elements.compactMap { element -> FetchIndexElementDocument? in
             guard let property = element.property else { return nil }
             var content = FetchIndexElementDocument.Content.property(property.name)
@@ -75,7 +50,7 @@ struct ModelDisassembly {
         return FetchIndexDocument(name: index.name, elements: elements, partialPredicate: predicate)
     }
 
-    private func document(of property: NSPropertyDescription) throws -> PropertyDocument? {
+    private static func document(of property: NSPropertyDescription) throws -> PropertyDocument? {
         let kind: PropertyDocument.Kind
         switch property {
         case let attribute as NSAttributeDescription: kind = .attribute(try self.document(of: attribute))
@@ -95,13 +70,11 @@ struct ModelDisassembly {
         document.isIndexedBySpotlight = property.isIndexedBySpotlight
         document.isStoredInExternalRecord = property.isMarkedExternalRecord
         let type = (property as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
-        document.validations = try property.validation.rules.compactMap { rule in
-            try attempt { try self.document(of: rule, type: type) }
-        }
+        document.validations = try property.validation.rules.compactMap { try self.document(of: $0, type: type) }
         return document
     }
 
-    private func document(of attribute: NSAttributeDescription) throws -> AttributeDocument {
+    private static func document(of attribute: NSAttributeDescription) throws -> AttributeDocument {
         let kind = AttributeKind(rawValue: attribute.attributeType.rawValue) ?? .undefined
         var document = AttributeDocument(type: kind)
         if attribute.attributeValueClassName != kind.valueClassName {
@@ -113,8 +86,8 @@ struct ModelDisassembly {
         document.allowsCloudEncryption = attribute.allowsCloudEncryption
         document.preservesValueInHistoryOnDeletion = attribute.preservesValueInHistoryOnDeletion
         if let derived = attribute as? NSDerivedAttributeDescription {
-            document.derivation = try attempt { try self.document(of: derived.derivationExpression) }
-            document.derivationFilter = try attempt { try self.document(of: derived.filteringPredicate) }
+            document.derivation = try self.document(of: derived.derivationExpression)
+            document.derivationFilter = try self.document(of: derived.filteringPredicate)
         }
         if let composite = attribute as? NSCompositeAttributeDescription {
             document.elements = try composite.elements.compactMap { try self.document(of: $0 as NSPropertyDescription) }
@@ -122,7 +95,7 @@ struct ModelDisassembly {
         return document
     }
 
-    private func document(of relationship: NSRelationshipDescription) -> RelationshipDocument {
+    private static func document(of relationship: NSRelationshipDescription) -> RelationshipDocument {
         var document = RelationshipDocument(destinationName: relationship.destinationEntity?.name ?? "")
         document.inverseName = relationship.inverseRelationship?.name
         document.maxCount = relationship.maxCount
@@ -132,7 +105,7 @@ struct ModelDisassembly {
         return document
     }
 
-    private func document(
+    private static func document(
         of rule: PropertyValidation.Rule, type: NSAttributeType
     ) throws -> ValidationDocument? {
         switch rule {

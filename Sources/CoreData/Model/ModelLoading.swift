@@ -41,22 +41,14 @@ enum ModelLoading {
         }
     }
 
-    /// The form in which a store keeps `model`, without what no file can hold (see ``ModelDisassembly/Policy``).
+    /// The form in which a store keeps `model`.
     static func cachedData(of model: NSManagedObjectModel) throws -> Data {
         do {
-            return try ModelFile.writeCached(ModelDisassembly.document(of: model, .leaveOut))
+            return try ModelFile.writeCached(ModelDisassembly.document(of: model))
         } catch let error as ModelFileError {
             throw cocoaError(error)
-        }
-    }
-
-    /// The `contents` file of a source model.
-    static func sourceData(of model: NSManagedObjectModel) throws -> Data {
-        do {
-            return SourceModelWriter.write(
-                try ModelDisassembly.document(of: model), printer: PredicateTranslation.Printer())
         } catch let error as PredicateTranslation.Failure {
-            throw CoreDataError.make(134060, "The model cannot be written: \(error)")
+            throw CoreDataError.make(134060, "The model cannot be kept in the store: \(error)")
         }
     }
 

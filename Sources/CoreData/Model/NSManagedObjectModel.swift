@@ -3,7 +3,7 @@ import Foundation
 /// A model: the entities of a graph of managed objects, and named sets and requests of them.
 ///
 /// Mutable, from one thread at a time, until a coordinator uses it; from then on immutable and safe to read on any thread.
-open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// An empty model.
     public override init() {}
 
@@ -38,8 +38,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// The form in which a store keeps the model (`Z_MODELCACHE.Z_CONTENT`).
     ///
-    /// Predicates that no file can hold, such as blocks, are left out with the conditions, indexes and fetched properties
-    /// that have them.
+    /// - Throws: a `CocoaError` where a predicate of the model is a block.
     final func cachedModelData() throws -> Data { try ModelLoading.cachedData(of: self) }
 
     /// Copies of everything in `models` as one model.
@@ -225,30 +224,6 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         for entity in allEntities { entity.prepareForSharing() }
         cachedVersionHashes = VersionHash.entities(allEntities)
         isFrozen = true
-    }
-
-    open class var supportsSecureCoding: Bool { true }
-
-    private static let archiveKey = "NSManagedObjectModelData"
-
-    /// Writes the model in the form in which a store keeps it.
-    open func encode(with coder: NSCoder) {
-        do {
-            coder.encode(try cachedModelData() as NSData, forKey: Self.archiveKey)
-        } catch {
-            coder.failWithError(error)
-        }
-    }
-
-    /// Reads a model that ``encode(with:)`` wrote.
-    public required convenience init?(coder: NSCoder) {
-        self.init()
-        guard let data = coder.decodeObject(of: NSData.self, forKey: Self.archiveKey) else { return nil }
-        do {
-            try ModelLoading.fill(self, cachedData: Data(referencing: data), store: "the archive", metadata: [:])
-        } catch {
-            return nil
-        }
     }
 
     /// Called before every change of the model and of what is in it.

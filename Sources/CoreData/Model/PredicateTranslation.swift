@@ -9,19 +9,6 @@ enum PredicateTranslation {
         let description: String
     }
 
-    /// Prints what compiled models and descriptions have as structures.
-    struct Printer: SourcePrinter {
-        func text(_ predicate: PredicateDocument) -> String {
-            if case .format(let text) = predicate { return text }
-            return (try? PredicateTranslation.tree(predicate)).map(FormatPrinter.string) ?? ""
-        }
-
-        func text(_ expression: ExpressionDocument) -> String {
-            if case .format(let text) = expression { return text }
-            return (try? PredicateTranslation.tree(expression)).map(FormatPrinter.string) ?? ""
-        }
-    }
-
     // MARK: From files
 
     /// - Throws: ``Failure`` for text that does not parse, and for operators that are not known.

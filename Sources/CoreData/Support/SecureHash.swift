@@ -29,37 +29,27 @@ struct SHA256 {
     }
 
     private mutating func compress() {
-        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-            for index in 0..<16 {
-                var word: UInt32 = 0
-                for byte in 0..<4 { word = word << 8 | UInt32(buffer[index * 4 + byte]) }
-                schedule[index] = word
-            }
-            for index in 16..<64 {
-                let early = schedule[index - 15], late = schedule[index - 2]
-                let low = rotate(early, 7) ^ rotate(early, 18) ^ (early >> 3)
-                let high = rotate(late, 17) ^ rotate(late, 19) ^ (late >> 10)
-                schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
-            }
-            var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-            var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-            for index in 0..<64 {
-                let choice = (e & f) ^ (~e & g)
-                let upper = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
-                let first = h &+ upper &+ choice &+ SecureHashConstants.narrow[index] &+ schedule[index]
-                let majority = (a & b) ^ (a & c) ^ (b & c)
-                let second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) &+ majority
-                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
-            }
-            state[0] &+= a
-            state[1] &+= b
-            state[2] &+= c
-            state[3] &+= d
-            state[4] &+= e
-            state[5] &+= f
-            state[6] &+= g
-            state[7] &+= h
+        var schedule = [UInt32](repeating: 0, count: 64)
+        for index in 0..<16 {
+            schedule[index] = (0..<4).reduce(0) { $0 << 8 | UInt32(buffer[index * 4 + $1]) }
         }
+        for index in 16..<64 {
+            let early = schedule[index - 15], late = schedule[index - 2]
+            let low = rotate(early, 7) ^ rotate(early, 18) ^ (early >> 3)
+            let high = rotate(late, 17) ^ rotate(late, 19) ^ (late >> 10)
+            schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
+        }
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for index in 0..<64 {
+            let choice = (e & f) ^ (~e & g)
+            let upper = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+            let first = h &+ upper &+ choice &+ SecureHashConstants.narrow[index] &+ schedule[index]
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            let second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) &+ majority
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+        }
+        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -98,37 +88,27 @@ struct SHA512 {
     }
 
     private mutating func compress() {
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 80) { schedule in
-            for index in 0..<16 {
-                var word: UInt64 = 0
-                for byte in 0..<8 { word = word << 8 | UInt64(buffer[index * 8 + byte]) }
-                schedule[index] = word
-            }
-            for index in 16..<80 {
-                let early = schedule[index - 15], late = schedule[index - 2]
-                let low = rotate(early, 1) ^ rotate(early, 8) ^ (early >> 7)
-                let high = rotate(late, 19) ^ rotate(late, 61) ^ (late >> 6)
-                schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
-            }
-            var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-            var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-            for index in 0..<80 {
-                let choice = (e & f) ^ (~e & g)
-                let upper = rotate(e, 14) ^ rotate(e, 18) ^ rotate(e, 41)
-                let first = h &+ upper &+ choice &+ SecureHashConstants.wide[index] &+ schedule[index]
-                let majority = (a & b) ^ (a & c) ^ (b & c)
-                let second = (rotate(a, 28) ^ rotate(a, 34) ^ rotate(a, 39)) &+ majority
-                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
-            }
-            state[0] &+= a
-            state[1] &+= b
-            state[2] &+= c
-            state[3] &+= d
-            state[4] &+= e
-            state[5] &+= f
-            state[6] &+= g
-            state[7] &+= h
+        var schedule = [UInt64](repeating: 0, count: 80)
+        for index in 0..<16 {
+            schedule[index] = (0..<8).reduce(0) { $0 << 8 | UInt64(buffer[index * 8 + $1]) }
         }
+        for index in 16..<80 {
+            let early = schedule[index - 15], late = schedule[index - 2]
+            let low = rotate(early, 1) ^ rotate(early, 8) ^ (early >> 7)
+            let high = rotate(late, 19) ^ rotate(late, 61) ^ (late >> 6)
+            schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
+        }
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for index in 0..<80 {
+            let choice = (e & f) ^ (~e & g)
+            let upper = rotate(e, 14) ^ rotate(e, 18) ^ rotate(e, 41)
+            let first = h &+ upper &+ choice &+ SecureHashConstants.wide[index] &+ schedule[index]
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            let second = (rotate(a, 28) ^ rotate(a, 34) ^ rotate(a, 39)) &+ majority
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+        }
+        for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
         buffer.removeAll(keepingCapacity: true)
     }
 

@@ -21,15 +21,6 @@ import Testing
         #expect(data.count < store.cachedModel.count * 2)
     }
 
-    /// What a store keeps of its model, written as a source model, is still the same model.
-    @Test(arguments: ModelCorpus.stores) func becomesASourceModel(_ store: ModelCorpus.StoredModel) throws {
-        let model = try NSManagedObjectModel(cachedModelData: store.cachedModel, store: store.url.path)
-        let source = try ModelLoading.sourceData(of: model)
-        let again = NSManagedObjectModel()
-        try ModelAssembly.fill(again, from: SourceModelReader.read(source, file: "contents").model, file: "contents")
-        #expect(again.entityVersionHashesByName == model.entityVersionHashesByName)
-    }
-
     /// After some migrations the store still has the old names.
     private func names(of model: NSManagedObjectModel) -> Set<String> {
         Set(model.entities.flatMap { [$0.name, $0.renamingIdentifier].compactMap { $0 } })

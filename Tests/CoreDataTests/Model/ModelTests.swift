@@ -170,28 +170,6 @@ import Testing
         #expect(!broken.localizedDescription.contains("\n"))
     }
 
-    /// A store must not fail because its model has code in it: what cannot be kept is left out of the store's copy.
-    @Test func codeIsLeftOutOfTheStoresCopy() throws {
-        let model = TestModel.library()
-        let title = try #require(model.entitiesByName["Book"]?.attributesByName["title"])
-        title.setValidationPredicates(
-            [NSPredicate(block: { value, _ in value != nil }), NSPredicate(format: "length < 9")],
-            withValidationWarnings: ["code", "long"])
-        let copy = try NSManagedObjectModel(cachedModelData: model.cachedModelData())
-        let kept = try #require(copy.entitiesByName["Book"]?.attributesByName["title"])
-        #expect(kept.validationPredicates.map(\.formatString) == ["length < 9"])
-        #expect(kept.validationWarnings as? [String] == ["long"])
-        #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
-        #expect(throws: PredicateTranslation.Failure.self) { try ModelDisassembly.document(of: model) }
-    }
-
-    @Test func modelsTravelInArchives() throws {
-        let model = TestModel.library()
-        let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
-        let copy = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data))
-        #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
-    }
-
     /// A description outlives its model without harm.
     @Test func descriptionsOutliveTheirModel() throws {
         var model: NSManagedObjectModel? = TestModel.library()

@@ -40,6 +40,16 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
 
     // MARK: Merging, on the context's queue
 
+    /// Whether objects-did-change is being posted for a merge: did-merge-object-IDs follows at once, and names the rows too
+    /// for which the context has no object.
+    private(set) var isAnnouncingObjects = false
+
+    func whileAnnouncingObjects(_ post: () -> Void) {
+        isAnnouncingObjects = true
+        post()
+        isAnnouncingObjects = false
+    }
+
     /// Takes `changes` over and announces them: objects-did-change, then did-merge-object-IDs.
     ///
     /// Cost: one query for all rows that `changes` does not bring along. A row that cannot be read is dropped, and read

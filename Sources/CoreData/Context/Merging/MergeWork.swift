@@ -162,7 +162,7 @@ struct MergeWork {
     // MARK: Telling
 
     func announce(_ changes: CommittedChanges) {
-        postObjectsDidChange()
+        context.merger.whileAnnouncingObjects(postObjectsDidChange)
         postDidMerge(changes)
         guard !changes.staleStores.isEmpty else { return }
         NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)

@@ -17,11 +17,17 @@ struct ListEdit {
 
     /// The list after the edit.
     ///
-    /// - Parameter isBefore: whether a row that stays comes before a row that arrives. Called O(log n) times for each.
-    func applied(to old: ListContents, isBefore: (RowToken, RowToken) throws -> Bool) rethrows -> ListContents {
+    /// - Parameters:
+    ///   - prepare: told of all rows that are about to be compared, so that their values can be read together.
+    ///   - isBefore: whether a row that stays comes before a row that arrives. Called O(log n) times for each arrival.
+    func applied<Failure: Error>(
+        to old: ListContents, prepare: ([RowToken]) throws(Failure) -> Void = { _ in },
+        isBefore: (RowToken, RowToken) throws(Failure) -> Bool
+    ) throws(Failure) -> ListContents {
         let isLarge = removed.count + arrivals.count > max(Self.alwaysSmall, old.rowCount / 100)
         let base = isLarge ? Self.rebuilt(old, without: removed) : Self.edited(old, without: removed)
-        let plan = try places(in: base, isBefore: isBefore)
+        let searches = try found(in: base, prepare: prepare, isBefore: isBefore)
+        let plan = plans(searches, in: base)
         return isLarge ? Self.merged(base, plan) : Self.edited(base, plan)
     }
 
@@ -29,6 +35,46 @@ struct ListEdit {
     static let alwaysSmall = 64
 
     // MARK: Places
+
+    /// The search for the place of one arrival: among the rows of its section, or, if the section is new, among sections.
+    private struct Search {
+        let isNew: Bool
+        /// The positions, of rows or of sections, that are still possible.
+        var low: Int
+        var high: Int
+    }
+
+    /// Finds the places of all arrivals, a step of each at a time, so that the rows of a step can be read together.
+    private func found<Failure: Error>(
+        in base: ListContents, prepare: ([RowToken]) throws(Failure) -> Void,
+        isBefore: (RowToken, RowToken) throws(Failure) -> Bool
+    ) throws(Failure) -> [Search] {
+        var searches = arrivals.map { arrival in
+            guard base.index(ofSection: arrival.section) != nil else {
+                return Search(isNew: true, low: 0, high: base.sectionCount)
+            }
+            let range = base.range(ofSection: arrival.section)
+            return Search(isNew: false, low: range.lowerBound, high: range.upperBound)
+        }
+        var open = searches.indices.filter { searches[$0].low < searches[$0].high }
+        while !open.isEmpty {
+            let rows = open.map { number in
+                let middle = searches[number].low + (searches[number].high - searches[number].low) / 2
+                return base.rows[searches[number].isNew ? base.sections.weight(before: middle) : middle]
+            }
+            try prepare(rows)
+            for (number, row) in zip(open, rows) {
+                let middle = searches[number].low + (searches[number].high - searches[number].low) / 2
+                if try isBefore(row, arrivals[number].row) {
+                    searches[number].low = middle + 1
+                } else {
+                    searches[number].high = middle
+                }
+            }
+            open.removeAll { searches[$0].low >= searches[$0].high }
+        }
+        return searches
+    }
 
     /// The rows that one section gets.
     private struct SectionPlan {
@@ -41,62 +87,29 @@ struct ListEdit {
     }
 
     /// Where everything goes: the sections in the order of the list.
-    private func places(
-        in base: ListContents, isBefore: (RowToken, RowToken) throws -> Bool
-    ) rethrows -> [SectionPlan] {
+    private func plans(_ searches: [Search], in base: ListContents) -> [SectionPlan] {
         var plans: [SectionPlan] = []
         var numbers: [UInt32: Int] = [:]
-        for arrival in arrivals {
+        for (arrival, search) in zip(arrivals, searches) {
+            let number: Int
             if let known = numbers[arrival.section] {
-                let from = plans[known].rows.last?.position ?? 0
-                let position =
-                    try plans[known].isNew
-                    ? 0 : Self.position(of: arrival, from: from, in: base, isBefore: isBefore)
-                plans[known].rows.append((position, arrival.row))
-                continue
-            }
-            numbers[arrival.section] = plans.count
-            var plan: SectionPlan
-            if let index = base.index(ofSection: arrival.section) {
-                let position = try Self.position(of: arrival, from: 0, in: base, isBefore: isBefore)
-                plan = SectionPlan(number: arrival.section, index: index, isNew: false)
-                plan.rows = [(position, arrival.row)]
+                number = known
             } else {
-                let index = try Self.firstIndex(in: 0..<base.sectionCount) { index in
-                    let first = base.rows[base.sections.weight(before: index)]
-                    return try !isBefore(first, arrival.row)
-                }
-                plan = SectionPlan(number: arrival.section, index: index, isNew: true)
-                plan.rows = [(0, arrival.row)]
+                number = plans.count
+                numbers[arrival.section] = number
+                let index = search.isNew ? search.low : base.index(ofSection: arrival.section) ?? 0
+                plans.append(SectionPlan(number: arrival.section, index: index, isNew: search.isNew))
             }
-            plans.append(plan)
+            let start = search.isNew ? search.low : base.range(ofSection: arrival.section).lowerBound
+            // Arrivals come in order, so a place before the last one can only come from values that contradict each other.
+            let position = max(search.low - start, plans[number].rows.last?.position ?? 0)
+            plans[number].rows.append((position, arrival.row))
         }
         // A new section comes before the section at the same index; several of them in the order of their first rows.
         return plans.enumerated().sorted { left, right in
             let (a, b) = (left.element, right.element)
             return (a.index, a.isNew ? 0 : 1, left.offset) < (b.index, b.isNew ? 0 : 1, right.offset)
         }.map(\.element)
-    }
-
-    /// The position, inside the rows of its section, before which `arrival` comes; not before `from`.
-    private static func position(
-        of arrival: Arrival, from: Int, in base: ListContents, isBefore: (RowToken, RowToken) throws -> Bool
-    ) rethrows -> Int {
-        let range = base.range(ofSection: arrival.section)
-        return try firstIndex(in: range.lowerBound + from..<range.upperBound) { position in
-            try !isBefore(base.rows[position], arrival.row)
-        } - range.lowerBound
-    }
-
-    /// The first index for which `condition` holds, which is false and then true; the upper bound if it never does.
-    private static func firstIndex(in range: Range<Int>, where condition: (Int) throws -> Bool) rethrows -> Int {
-        var low = range.lowerBound
-        var high = range.upperBound
-        while low < high {
-            let middle = low + (high - low) / 2
-            if try condition(middle) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     // MARK: Few changes

@@ -11,13 +11,18 @@ final class SectionNames {
 
     /// The number of `name`, a new one if it has none yet. The first call builds the table of numbers.
     func number(of name: String) -> UInt32 {
-        if numbers == nil {
-            numbers = Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
-        }
-        if let known = numbers?[name] { return known }
+        if let known = knownNumber(of: name) { return known }
         let number = UInt32(names.count)
         names.append(name)
         numbers?[name] = number
         return number
+    }
+
+    /// The number of `name`, or `nil` if it has none.
+    func knownNumber(of name: String) -> UInt32? {
+        if let numbers { return numbers[name] }
+        let made = Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+        numbers = made
+        return made[name]
     }
 }

@@ -1,0 +1,99 @@
+import Foundation
+
+/// A list on disk, tied to one request on one store.
+///
+/// The list is used only if everything that decides its contents is the same, and the store has not changed since. If it
+/// has, and keeps a history, the changes since are applied to the list; else it is fetched anew. A file that is missing,
+/// damaged or of another list is no error. Nothing is said when a list cannot be written.
+struct ResultsCache {
+    private let path: String
+    private let fingerprint: String
+    private let plan: FetchPlan
+    private let sectionKey: SectionKey?
+    private let store: NSPersistentStore
+
+    init(named name: String, plan: FetchPlan, section: SectionKey?, of store: NSPersistentStore) {
+        path = ResultsCacheDirectory.file(named: name)
+        fingerprint = Self.fingerprint(plan, section, store)
+        self.plan = plan
+        sectionKey = section
+        self.store = store
+    }
+
+    /// Removes the list kept under `name`; with `nil`, all lists of this program.
+    static func delete(named name: String?) { ResultsCacheDirectory.remove(named: name) }
+
+    /// All that decides what is in the list, but for the data.
+    private static func fingerprint(_ plan: FetchPlan, _ section: SectionKey?, _ store: NSPersistentStore) -> String {
+        let entities = plan.entity.managedObjectModel.entities.filter { $0.isKindOf(entity: plan.entity) }
+        let sort = plan.query.sortKeys.map { "\($0.keyPath.joined(separator: ".")) \($0.ascending) \($0.comparison)" }
+        let lines =
+            [
+                "store \(store.identifier ?? "") \(store.url?.standardizedFileURL.path ?? "")",
+                "entity \(plan.entity.name ?? "") \(plan.includesSubentities)",
+                "predicate \(plan.predicate?.formatString ?? "")", "sort \(sort.joined(separator: ", "))",
+                "section \(section?.keyPath ?? "")", "range \(plan.offset) \(plan.limit)",
+            ]
+            + entities.map { entity in
+                "version \(entity.name ?? "") \(entity.layout.index) \(entity.versionHash.base64EncodedString())"
+            }.sorted()
+        return lines.joined(separator: "\n")
+    }
+
+    /// Whether the request can be kept at all: one with code in it looks the same whatever the code does.
+    var isUsable: Bool {
+        plan.query.sortKeys.allSatisfy { $0.comparison != .custom } && plan.predicate?.syntaxTree.isStable ?? true
+            && sectionKey?.isStored ?? true
+    }
+
+    // MARK: Reading
+
+    /// The list, if it is still true or can be made so. Reads no rows but those that changed since.
+    func read(into empty: LoadedResults) -> LoadedResults? {
+        guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
+        guard (list.sections != nil) == (sectionKey != nil) else { return nil }
+        var loaded = empty
+        let entries = (list.sections ?? []).enumerated().map { SectionEntry(number: UInt32($0), rowCount: $1.rows) }
+        loaded.names = SectionNames((list.sections ?? []).map(\.name))
+        loaded.contents = ListContents(rows: list.rows, sections: entries, isSectioned: sectionKey != nil)
+        loaded.origin = list.origin
+        let repair = ListRepair(store: store)
+        guard let changes = repair.changes(since: list.origin, of: loaded) else { return nil }
+        if changes.isEmpty { return loaded }
+        guard let repaired = repair.apply(changes, to: loaded) else { return nil }
+        loaded.contents = repaired
+        loaded.origin = changes.origin
+        write(loaded.contents, names: loaded.names, identities: loaded.identities, origin: changes.origin)
+        return loaded
+    }
+
+    // MARK: Writing
+
+    /// Writes the list; the file is written on another queue.
+    ///
+    /// - Parameter wait: whether to return only when it is written.
+    func write(
+        _ contents: ListContents, names: SectionNames, identities: RowIdentities, origin: ListOrigin, wait: Bool = false
+    ) {
+        guard isUsable, let packed = identities.packedLocals(in: contents) else { return }
+        let sections =
+            contents.isSectioned ? contents.allSections.map { (name: names[$0.number], rows: $0.rowCount) } : nil
+        let work = UncheckedSendable { [path, fingerprint] in
+            try? ResultsCacheDirectory.create()
+            try? CachedList.write(
+                fingerprint: fingerprint, origin: origin, sections: sections, rowCount: contents.rowCount,
+                forEachRun: { body in
+                    contents.rows.forEachLeaf { _, rows in
+                        if packed.isEmpty { return body(rows) }
+                        rows.map { packed[$0] ?? $0 }.withUnsafeBufferPointer(body)
+                    }
+                }, to: path)
+        }
+        if wait { Self.queue.sync { work.value() } } else { Self.queue.async { work.value() } }
+    }
+
+    private static let queue = DispatchQueue(label: "CoreData.ResultsCache", qos: .utility)
+
+    /// Waits until everything is written. For tests.
+    static func waitForWriting() { queue.sync {} }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// Keeps the list on disk up to date while a controller lives, so that the next launch finds it true.
+///
+/// The list that is written is not the one on the screen, which may hold unsaved changes, but the one that was fetched,
+/// brought forward by the store's history: it is exact for one state of the store, whatever the context has merged. In a
+/// store without history nothing is written after the fetch; the next launch fetches anew.
+final class ResultsCacheWriter {
+    /// Changes that come within so many seconds are written together.
+    private static let delay = 2.0
+
+    private let cache: ResultsCache
+    private let context: NSManagedObjectContext
+    private let store: NSPersistentStore
+    /// The list for the state of the store that it names.
+    private var list: LoadedResults
+    private var origin: ListOrigin
+    private var isScheduled = false
+    private var isStale = false
+
+    /// - Returns: `nil` when the list cannot be kept.
+    init?(_ name: String?, _ loaded: LoadedResults, context: NSManagedObjectContext) {
+        guard let name, let origin = loaded.origin, let store = loaded.identities.store, origin.historyNumber != nil
+        else {
+            return nil
+        }
+        cache = ResultsCache(named: name, plan: loaded.plan, section: loaded.sectionKey, of: store)
+        guard cache.isUsable else { return nil }
+        self.context = context
+        self.store = store
+        list = loaded
+        list.contents = loaded.savedContents ?? loaded.contents
+        self.origin = origin
+    }
+
+    /// The store may have changed: the list is written a little later.
+    func storeChanged() {
+        isStale = true
+        guard !isScheduled else { return }
+        isScheduled = true
+        let weakSelf = UncheckedSendable(WeakWriter(writer: self))
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.delay) {
+            weakSelf.value.writer?.context.perform {
+                guard let writer = weakSelf.value.writer else { return }
+                writer.isScheduled = false
+                writer.flush()
+            }
+        }
+    }
+
+    private struct WeakWriter {
+        weak var writer: ResultsCacheWriter?
+    }
+
+    /// Writes the list now if it is not up to date. Does nothing off the context's queue.
+    func flush(wait: Bool = false) {
+        guard isStale, context.isOnQueue else { return }
+        isStale = false
+        let repair = ListRepair(store: store)
+        guard let changes = repair.changes(since: origin, of: list), !changes.isEmpty,
+            let contents = repair.apply(changes, to: list)
+        else { return }
+        list.contents = contents
+        origin = changes.origin
+        cache.write(contents, names: list.names, identities: list.identities, origin: origin, wait: wait)
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// The forms in which a batch of changes is told.
+enum BatchProjections {
+    struct SectionEvent {
+        let type: NSFetchedResultsChangeType
+        let index: Int
+        let number: UInt32
+    }
+
+    struct ObjectEvent {
+        let type: NSFetchedResultsChangeType
+        let row: RowToken
+        let indexPath: IndexPath?
+        let newIndexPath: IndexPath?
+    }
+
+    /// Deletes by descending old index, then inserts by ascending new index.
+    static func sectionEvents(of batch: ChangeBatch) -> [SectionEvent] {
+        batch.deletedSections.map { SectionEvent(type: .delete, index: $0.index, number: $0.number) }
+            + batch.insertedSections.map { SectionEvent(type: .insert, index: $0.index, number: $0.number) }
+    }
+
+    /// Deletes by descending old path, inserts and moves by ascending new path, then updates.
+    static func objectEvents(of batch: ChangeBatch) -> [ObjectEvent] {
+        batch.rowChanges.map { change in
+            let type: NSFetchedResultsChangeType =
+                switch change.kind {
+                case .insert: .insert
+                case .delete: .delete
+                case .move: .move
+                case .update: .update
+                }
+            return ObjectEvent(
+                type: type, row: change.row, indexPath: change.oldPath.map { IndexPath($0) },
+                newIndexPath: change.newPath.map { IndexPath($0) })
+        }
+    }
+
+    /// The changes of a list without sections. Moves and updates are removals and insertions associated with each other.
+    static func difference(
+        of batch: ChangeBatch, identities: RowIdentities
+    ) -> CollectionDifference<NSManagedObjectID>? {
+        CollectionDifference(
+            batch.rowChanges.flatMap { change -> [CollectionDifference<NSManagedObjectID>.Change] in
+                let id = identities.objectID(of: change.row)
+                let old = change.oldPath?.row
+                let new = change.newPath?.row
+                var parts: [CollectionDifference<NSManagedObjectID>.Change] = []
+                if let old { parts.append(.remove(offset: old, element: id, associatedWith: new)) }
+                if let new { parts.append(.insert(offset: new, element: id, associatedWith: old)) }
+                return parts
+            })
+    }
+
+    /// The new contents, with the changed rows marked.
+    static func snapshot(
+        of batch: ChangeBatch, names: SectionNames, identities: RowIdentities
+    ) -> NSDiffableDataSourceSnapshotReference {
+        let reloaded = batch.rowChanges.filter { $0.kind == .update || $0.kind == .move }.map(\.row)
+        return NSDiffableDataSourceSnapshotReference(
+            batch.new, names: names, identities: identities, reloaded: reloaded)
+    }
+}

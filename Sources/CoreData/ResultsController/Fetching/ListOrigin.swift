@@ -1,0 +1,18 @@
+/// Which state of a store a list shows.
+struct ListOrigin: Hashable, Sendable {
+    /// Differs after every commit by anybody.
+    let token: String
+    /// The last transaction in the store's history, if it keeps one.
+    let historyNumber: Int64?
+
+    /// The present state. Called under the coordinator's lock.
+    init(of store: NSPersistentStore) throws {
+        token = try store.operations.changeToken()
+        historyNumber = try store.operations.lastHistoryNumber()
+    }
+
+    init(token: String, historyNumber: Int64?) {
+        self.token = token
+        self.historyNumber = historyNumber
+    }
+}

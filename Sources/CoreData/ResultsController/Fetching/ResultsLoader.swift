@@ -1,0 +1,182 @@
+import Foundation
+
+/// What a fetch gives a results controller to begin with.
+struct LoadedResults {
+    let plan: FetchPlan
+    let sectionKey: SectionKey?
+    let ordering: ObjectOrdering
+    let identities: RowIdentities
+    var names: SectionNames
+    var contents: ListContents
+    var fixedResults: [AnyObject]?
+    /// The contents without the context's unsaved changes, and the state of the store that they show; `nil` where that
+    /// is not known.
+    var savedContents: ListContents?
+    var origin: ListOrigin?
+}
+
+/// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
+///
+/// Design. A list of one store needs two queries, whatever its length: the keys in order, and how many rows each section
+/// has. The counts are used only where they say the same as looking at each row: when the section's key path is the first
+/// sort key, compared plainly. Otherwise the section of each row is read, in portions, and sections that do not stand
+/// together are refused. Unsaved changes of the context are then put in like any other batch of changes.
+struct ResultsLoader {
+    let context: NSManagedObjectContext
+    let request: NSFetchRequest<NSFetchRequestResult>
+    let sectionNameKeyPath: String?
+    let cacheName: String?
+
+    /// So many rows are looked at together for their sections.
+    private static let portion = 1_000
+
+    private var pipeline: FetchPipeline { context.fetchPipeline }
+
+    /// Fetches.
+    ///
+    /// - Throws: 134060 for a request that cannot be resolved or sections that do not stand together; the store's errors.
+    func load() throws -> LoadedResults {
+        let plan = try pipeline.plan(request)
+        let sectionKey = sectionNameKeyPath.map { SectionKey($0, of: plan.entity) }
+        let single = plan.stores.count == 1 ? plan.stores[0] : nil
+        var loaded = LoadedResults(
+            plan: plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
+            identities: RowIdentities(store: single), names: SectionNames(),
+            contents: ListContents(isSectioned: sectionKey != nil))
+        if request.resultType == .dictionaryResultType {
+            try loadDictionaries(into: &loaded)
+        } else if let single {
+            try load(from: single, into: &loaded)
+        } else {
+            try loadObjects(into: &loaded)
+        }
+        return loaded
+    }
+
+    /// Fetches again: rows and sections keep the numbers that they have in `state`.
+    func reload(_ state: ResultsState) throws -> ListContents {
+        var loaded = LoadedResults(
+            plan: try pipeline.plan(request), sectionKey: state.sectionKey, ordering: state.ordering,
+            identities: state.identities, names: state.names,
+            contents: ListContents(isSectioned: state.sectionKey != nil))
+        if let store = state.identities.store {
+            try load(from: store, into: &loaded)
+        } else {
+            try loadObjects(into: &loaded)
+        }
+        return loaded.contents
+    }
+
+    private func load(from store: NSPersistentStore, into loaded: inout LoadedResults) throws {
+        let isCut = loaded.plan.limit > 0 || loaded.plan.offset > 0
+        if try isCut && hasPendingChanges(loaded.plan) { return try loadObjects(into: &loaded) }
+        let cache = cacheName.map { ResultsCache(named: $0, plan: loaded.plan, section: loaded.sectionKey, of: store) }
+        if let cache, let cached = cache.read(into: loaded) {
+            loaded = cached
+        } else {
+            let coordinator = try pipeline.coordinator
+            loaded.origin = try coordinator.withLock {
+                try consistently(with: store) { try loadSaved(into: &loaded) }
+            }
+            if let cache, let origin = loaded.origin {
+                cache.write(loaded.contents, names: loaded.names, identities: loaded.identities, origin: origin)
+            }
+        }
+        loaded.savedContents = loaded.contents
+        try addPendingChanges(to: &loaded)
+    }
+
+    /// Whether the request takes the context's unsaved changes into account, and there are any.
+    private func hasPendingChanges(_ plan: FetchPlan) throws -> Bool {
+        try request.includesPendingChanges && PendingOverlay(plan, in: context) != nil
+    }
+
+    // MARK: Keys
+
+    /// Repeats `body` until nobody else committed to `store` meanwhile, three times at most.
+    ///
+    /// - Returns: the state that `body` read, or `nil` if others did not leave it alone.
+    private func consistently(with store: NSPersistentStore, _ body: () throws -> Void) throws -> ListOrigin? {
+        for _ in 0..<3 {
+            let before = try ListOrigin(of: store)
+            try body()
+            if try ListOrigin(of: store) == before { return before }
+        }
+        return nil
+    }
+
+    private func loadSaved(into loaded: inout LoadedResults) throws {
+        guard let found = try pipeline.keys(request) else { return try loadObjects(into: &loaded) }
+        let identities = loaded.identities
+        let tokens = found.keys.map { key in
+            RowIdentities.token(of: key) ?? identities.token(of: found.store.operations.objectID(for: key))
+        }
+        var sections: [SectionEntry] = []
+        if let key = loaded.sectionKey {
+            sections = try counted(key, total: tokens.count, loaded) ?? looked(key, at: found, loaded)
+        }
+        loaded.contents = ListContents(
+            rows: SharedElements(tokens), sections: sections, isSectioned: loaded.sectionKey != nil)
+    }
+
+    /// The sections by one query that counts; `nil` where that is not sure to say the same as looking at each row.
+    private func counted(_ key: SectionKey, total: Int, _ loaded: LoadedResults) throws -> [SectionEntry]? {
+        guard key.isStored, let first = loaded.plan.query.sortKeys.first, first.comparison == .plain,
+            first.keyPath == key.keys,
+            let groups = try pipeline.groupCounts(request, groupedBy: key.keys)
+        else { return nil }
+        var run = SectionRun(names: loaded.names)
+        var skipped = loaded.plan.offset
+        var left = total
+        for group in groups {
+            let rows = min(left, max(0, group.count - skipped))
+            skipped = max(0, skipped - group.count)
+            left -= rows
+            try run.add(key.name(for: group.value), rows: rows)
+        }
+        return left == 0 ? run.entries : nil
+    }
+
+    /// The sections by looking at each row.
+    private func looked(_ key: SectionKey, at found: FetchedKeys, _ loaded: LoadedResults) throws -> [SectionEntry] {
+        var run = SectionRun(names: loaded.names)
+        for start in stride(from: 0, to: found.keys.count, by: Self.portion) {
+            let keys = found.keys[start..<min(start + Self.portion, found.keys.count)]
+            for object in try pipeline.objects(for: keys, in: found.store) { try run.add(key.name(of: object)) }
+        }
+        return run.entries
+    }
+
+    private func addPendingChanges(to loaded: inout LoadedResults) throws {
+        guard request.includesPendingChanges, let overlay = try PendingOverlay(loaded.plan, in: context) else { return }
+        var touched = TouchedObjects()
+        for object in overlay.matching { touched.note(object) }
+        for id in overlay.touched { touched.note(context.registry.object(for: id)) }
+        let editor = ListEditor(
+            plan: loaded.plan, sectionKey: loaded.sectionKey, ordering: loaded.ordering, identities: loaded.identities,
+            names: loaded.names, context: context)
+        loaded.contents = try editor.edit(loaded.contents, touched).contents
+    }
+
+    // MARK: Objects
+
+    /// For lists of several stores, and for pages while there are unsaved changes.
+    private func loadObjects(into loaded: inout LoadedResults) throws {
+        let objects = try pipeline.objects(request)
+        var run = SectionRun(names: loaded.names)
+        if let key = loaded.sectionKey { for object in objects { try run.add(key.name(of: object)) } }
+        loaded.contents = ListContents(
+            rows: SharedElements(objects.map(loaded.identities.token)), sections: run.entries,
+            isSectioned: loaded.sectionKey != nil)
+    }
+
+    private func loadDictionaries(into loaded: inout LoadedResults) throws {
+        let results = try pipeline.fetch(request)
+        var run = SectionRun(names: loaded.names)
+        if let key = loaded.sectionKey { for result in results { try run.add(key.name(of: result)) } }
+        loaded.fixedResults = results
+        loaded.contents = ListContents(
+            rows: SharedElements(results.indices.map { RowToken(code: UInt64($0)) }), sections: run.entries,
+            isSectioned: loaded.sectionKey != nil)
+    }
+}

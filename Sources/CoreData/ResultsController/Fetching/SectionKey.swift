@@ -1,0 +1,45 @@
+import Foundation
+
+/// The key path that names the sections of a list.
+struct SectionKey {
+    let keyPath: String
+    let keys: [String]
+    /// The attribute at the end of the path, if the model has one there.
+    private let attribute: NSAttributeDescription?
+
+    init(_ keyPath: String, of entity: NSEntityDescription) {
+        self.keyPath = keyPath
+        keys = keyPath.split(separator: ".").map(String.init)
+        attribute = (try? ModelKeyPath(keys, from: entity)).flatMap { path in
+            if case .attribute(let attribute) = path.end { attribute } else { nil }
+        }
+    }
+
+    /// Whether stores know the value: it is no transient attribute and nothing that only the class knows.
+    var isStored: Bool { attribute?.isTransient == false }
+
+    /// The name of the section of `object`.
+    func name(of object: AnyObject) -> String {
+        switch object {
+        case let object as NSManagedObject: Self.name(for: object.value(forKeyPath: keyPath))
+        case let dictionary as NSDictionary: Self.name(for: dictionary.object(forKey: keyPath))
+        default: ""
+        }
+    }
+
+    /// The name of the section of the rows that have `value`.
+    func name(for value: SlotValue) -> String {
+        Self.name(for: AttributeCoercion.value(value, type: attribute?.attributeType ?? .undefinedAttributeType))
+    }
+
+    /// Names are texts whatever the value: `""` for `nil`, `0` and `1` for a Boolean.
+    private static func name(for value: Any?) -> String {
+        switch value {
+        case nil, is NSNull: ""
+        case let text as String: text
+        case let flag as Bool where type(of: value as Any) == Bool.self: flag ? "1" : "0"
+        case let number as NSNumber: number.stringValue
+        case let value?: "\(value)"
+        }
+    }
+}

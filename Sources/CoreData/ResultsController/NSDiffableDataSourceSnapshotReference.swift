@@ -1,0 +1,73 @@
+import Foundation
+
+/// The contents of a results controller at one moment: sections by name, objects by ID.
+///
+/// Keeps the moment's state for next to nothing; lists of IDs are made when they are asked for. Which objects changed since
+/// the snapshot before is told by ``reloadedItemIdentifiers``. (UIKit and AppKit bring the class on Apple's systems.)
+public final class NSDiffableDataSourceSnapshotReference: NSObject {
+    private let contents: ListContents
+    private let names: SectionNames
+    private let identities: RowIdentities
+    private let reloaded: [RowToken]
+
+    init(_ contents: ListContents, names: SectionNames, identities: RowIdentities, reloaded: [RowToken]) {
+        self.contents = contents
+        self.names = names
+        self.identities = identities
+        self.reloaded = reloaded
+    }
+
+    public var numberOfItems: Int { contents.rowCount }
+    public var numberOfSections: Int { contents.sectionCount }
+
+    /// The names of the sections. O(sections).
+    public var sectionIdentifiers: [Any] { contents.allSections.map { names[$0.number] } }
+
+    /// The IDs of all objects, in order. O(objects).
+    public var itemIdentifiers: [Any] { ids(in: 0..<contents.rowCount) }
+
+    /// The IDs of the objects that changed since the snapshot before and are still there.
+    public var reloadedItemIdentifiers: [Any] { reloaded.map(identities.objectID) }
+
+    /// - Precondition: There is a section of that name.
+    public func numberOfItems(inSection sectionIdentifier: Any) -> Int { range(of: sectionIdentifier).count }
+
+    /// The IDs of the objects of a section, in order.
+    ///
+    /// - Precondition: There is a section of that name.
+    public func itemIdentifiersInSection(withIdentifier sectionIdentifier: Any) -> [Any] {
+        ids(in: range(of: sectionIdentifier))
+    }
+
+    /// The name of the section that holds an object, or `nil` if none does.
+    public func sectionIdentifier(forSectionContainingItemIdentifier identifier: Any) -> Any? {
+        path(of: identifier).map { names[contents.section(at: $0.section).number] }
+    }
+
+    /// The position of an object in the whole list, or `NSNotFound`.
+    public func index(ofItemIdentifier identifier: Any) -> Int {
+        path(of: identifier).flatMap(contents.position) ?? NSNotFound
+    }
+
+    /// The index of a section, or `NSNotFound`.
+    public func index(ofSectionIdentifier identifier: Any) -> Int {
+        guard let name = identifier as? String, let number = names.knownNumber(of: name) else { return NSNotFound }
+        return contents.index(ofSection: number) ?? NSNotFound
+    }
+
+    private func path(of identifier: Any) -> ListContents.Path? {
+        guard let id = identifier as? NSManagedObjectID else { return nil }
+        return identities.token(of: id, in: contents).flatMap(contents.path)
+    }
+
+    private func range(of identifier: Any) -> Range<Int> {
+        guard let name = identifier as? String, let number = names.knownNumber(of: name),
+            contents.index(ofSection: number) != nil
+        else { preconditionFailure("The snapshot has no section \(identifier).") }
+        return contents.range(ofSection: number)
+    }
+
+    private func ids(in range: Range<Int>) -> [NSManagedObjectID] {
+        contents.rows.elements(in: range).map(identities.objectID)
+    }
+}

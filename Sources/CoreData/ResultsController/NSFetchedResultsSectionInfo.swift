@@ -1,0 +1,21 @@
+/// A section of a results controller.
+///
+/// A live view: it always tells of the section as it is now. A section that is gone has no objects.
+public protocol NSFetchedResultsSectionInfo {
+    /// The section's name: the text of the value under the section key path; `""` where that is `nil`.
+    var name: String { get }
+    /// The section's title in the index.
+    var indexTitle: String? { get }
+    /// How many objects are in the section. O(log n).
+    var numberOfObjects: Int { get }
+    /// The objects of the section, in order. Makes them all: O(objects).
+    var objects: [Any]? { get }
+}
+
+/// What happened to an object or section of a results controller.
+public enum NSFetchedResultsChangeType: UInt, Sendable {
+    case insert = 1
+    case delete = 2
+    case move = 3
+    case update = 4
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// What a fetch found, and what became of it: the contents of a results controller from one `performFetch()` to the next.
+///
+/// Section infos hold on to it, so that they keep telling the truth when the controller is gone.
+final class ResultsState {
+    let context: NSManagedObjectContext
+    let plan: FetchPlan
+    let sectionKey: SectionKey?
+    let ordering: ObjectOrdering
+    let identities: RowIdentities
+    let names: SectionNames
+    /// Results that are no managed objects, under tokens 0, 1, …: dictionaries.
+    let fixedResults: [AnyObject]?
+    let givesIDs: Bool
+
+    /// What the controller shows.
+    var published: ListContents { didSet { allObjects = nil } }
+    /// What the context holds. Differs from `published` only while nobody is known to listen.
+    var tracked: ListContents
+    /// The rows that were touched since `published` was the tracked state.
+    var heldBack: Set<RowToken> = []
+    private var window: ObjectWindow
+    private var allObjects: [AnyObject]?
+    /// Titles of sections, as they were when they were first asked for.
+    private var indexTitles: [UInt32: String?] = [:]
+    /// Asks the controller for the title of a section.
+    var titleOfSection: (String) -> String? = { _ in nil }
+
+    init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
+        self.context = context
+        plan = loaded.plan
+        sectionKey = loaded.sectionKey
+        ordering = loaded.ordering
+        identities = loaded.identities
+        names = loaded.names
+        fixedResults = loaded.fixedResults
+        givesIDs = request.resultType == .managedObjectIDResultType
+        published = loaded.contents
+        tracked = loaded.contents
+        window = ObjectWindow(batchSize: request.fetchBatchSize)
+    }
+
+    // MARK: Objects
+
+    /// What the controller hands out for a row: an object, an ID or a dictionary.
+    func result(for token: RowToken) -> AnyObject {
+        if let fixedResults { return fixedResults[Int(token.code)] }
+        let id = identities.objectID(of: token)
+        return givesIDs ? id : context.registry.object(for: id)
+    }
+
+    /// The same for a row of the published contents, with its neighbours at hand.
+    func result(at path: ListContents.Path) -> AnyObject? {
+        guard let position = published.position(of: path) else { return nil }
+        let token = published.rows[position]
+        if fixedResults != nil || givesIDs { return result(for: token) }
+        return window.object(at: position, in: self)
+    }
+
+    /// All results in order. Kept until the contents change.
+    func allResults() -> [AnyObject] {
+        if let allObjects { return allObjects }
+        let made = results(in: 0..<published.rowCount)
+        allObjects = made
+        return made
+    }
+
+    /// The results at some positions of the published contents.
+    func results(in range: Range<Int>) -> [AnyObject] {
+        let tokens = published.rows.elements(in: range)
+        if fixedResults != nil || givesIDs { return tokens.map(result) }
+        return ObjectWindow.faults(for: tokens.map(identities.objectID), in: context, batchSize: window.batchSize)
+    }
+
+    /// The title of a section in the index.
+    func indexTitle(ofSection number: UInt32) -> String? {
+        if let known = indexTitles[number] { return known }
+        let title = titleOfSection(names[number])
+        indexTitles[number] = .some(title)
+        return title
+    }
+
+    /// The token of something that was handed out, if the published contents hold it.
+    func token(of result: AnyObject) -> RowToken? {
+        if let fixedResults {
+            return fixedResults.firstIndex { $0 === result }.map { RowToken(code: UInt64($0)) }
+        }
+        switch result {
+        case let object as NSManagedObject: return identities.token(of: object.objectID, in: published)
+        case let id as NSManagedObjectID: return identities.token(of: id, in: published)
+        default: return nil
+        }
+    }
+}
+
+/// A section of a results controller.
+struct ResultsSection: NSFetchedResultsSectionInfo {
+    let state: ResultsState
+    let number: UInt32
+
+    var name: String { state.names[number] }
+    var numberOfObjects: Int { state.published.rowCount(ofSection: number) }
+    var indexTitle: String? { state.indexTitle(ofSection: number) }
+    var objects: [Any]? { state.results(in: state.published.range(ofSection: number)) }
+}

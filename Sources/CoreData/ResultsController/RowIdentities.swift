@@ -1,0 +1,116 @@
+import Foundation
+
+/// Which object each row of a list stands for.
+///
+/// Design. A saved object of the list's one store is a number by itself: its entity and its key there, 63 bits together,
+/// so a million rows need no table. Everything else gets a number of its own with the top bit set: objects that were
+/// inserted and not saved yet, objects of further stores, keys too large for the packed form. An object keeps that number
+/// when it is saved and its ID becomes permanent: a save is no change of the list.
+final class RowIdentities {
+    private static let localBit = UInt64(1) << 63
+    private static let referenceBits: UInt64 = 48
+
+    /// The store whose rows are packed; `nil` if several stores hold rows of the list.
+    let store: NSPersistentStore?
+    private var localIDs: [NSManagedObjectID] = []
+    private var localNumbers: [NSManagedObjectID: Int] = [:]
+    /// Objects that had a temporary ID when they got their number.
+    private var unsaved: [Int: UnsavedObject] = [:]
+
+    private struct UnsavedObject {
+        weak var object: NSManagedObject?
+    }
+
+    init(store: NSPersistentStore?) { self.store = store }
+
+    // MARK: Tokens
+
+    /// The packed form of a key of the store, or `nil` if it does not fit.
+    static func token(of key: RowKey) -> RowToken? {
+        guard key.entity < 1 << 15, key.reference >= 0, key.reference < Int64(1) << referenceBits else { return nil }
+        return RowToken(code: UInt64(key.entity) << referenceBits | UInt64(key.reference))
+    }
+
+    /// The key that a token packs, or `nil` if it is a number from the table.
+    static func key(of token: RowToken) -> RowKey? {
+        guard token.code & localBit == 0 else { return nil }
+        return RowKey(
+            entity: UInt32(token.code >> referenceBits), reference: Int64(token.code & (1 << referenceBits - 1)))
+    }
+
+    /// The token of `id` if a list with `contents` may hold it; nothing is added to the table.
+    func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
+        if let token = knownToken(of: id), contents.contains(token) { return token }
+        guard !unsaved.isEmpty, !id.isTemporaryID else { return nil }
+        noteSavedObjects()
+        return localNumbers[id].map(Self.local)
+    }
+
+    /// The token of `object`, a new one if it has none yet.
+    func token(of object: NSManagedObject) -> RowToken {
+        let id = object.objectID
+        if !unsaved.isEmpty && localNumbers[id] == nil && !id.isTemporaryID { noteSavedObjects() }
+        let token = token(of: id)
+        if id.isTemporaryID, let number = localNumbers[id] { unsaved[number] = UnsavedObject(object: object) }
+        return token
+    }
+
+    /// The token of `id`, a new one if it has none yet.
+    func token(of id: NSManagedObjectID) -> RowToken {
+        if let known = knownToken(of: id) { return known }
+        localNumbers[id] = localIDs.count
+        localIDs.append(id)
+        return Self.local(localIDs.count - 1)
+    }
+
+    private func knownToken(of id: NSManagedObjectID) -> RowToken? {
+        if !localNumbers.isEmpty, let number = localNumbers[id] { return Self.local(number) }
+        guard let store, let key = id.rowKey, id.storeIdentifier == store.identifier else { return nil }
+        return Self.token(of: key)
+    }
+
+    private static func local(_ number: Int) -> RowToken { RowToken(code: localBit | UInt64(number)) }
+
+    // MARK: Objects
+
+    /// The ID of the object that `token` stands for.
+    func objectID(of token: RowToken) -> NSManagedObjectID {
+        if let key = Self.key(of: token), let store { return store.operations.objectID(for: key) }
+        let number = Int(token.code & ~Self.localBit)
+        if unsaved[number] != nil { noteSavedObjects() }
+        return localIDs[number]
+    }
+
+    /// The packed form of `token`: itself, or that of an object which was saved since; `nil` for one that was not.
+    func packed(_ token: RowToken) -> RowToken? {
+        guard token.code & Self.localBit != 0 else { return token }
+        let id = objectID(of: token)
+        guard let store, let key = id.rowKey, id.storeIdentifier == store.identifier else { return nil }
+        return Self.token(of: key)
+    }
+
+    /// The packed forms of the table's rows in a list; `nil` if one of them has none.
+    func packedLocals(in contents: ListContents) -> [RowToken: RowToken]? {
+        var result: [RowToken: RowToken] = [:]
+        for number in localIDs.indices where contents.contains(Self.local(number)) {
+            guard let packed = packed(Self.local(number)) else { return nil }
+            result[Self.local(number)] = packed
+        }
+        return result
+    }
+
+    /// Notes the permanent IDs of objects that were saved since they got their number.
+    func noteSavedObjects() {
+        for (number, entry) in unsaved {
+            guard let object = entry.object else {
+                unsaved[number] = nil
+                continue
+            }
+            let id = object.objectID
+            guard !id.isTemporaryID else { continue }
+            localIDs[number] = id
+            localNumbers[id] = number
+            unsaved[number] = nil
+        }
+    }
+}

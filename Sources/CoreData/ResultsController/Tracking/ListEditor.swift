@@ -1,0 +1,126 @@
+import Foundation
+
+/// Brings a list up to date with objects that something happened to: which of them belong to it, and where.
+///
+/// Reads the values of touched objects and of the few rows that they are compared with. O(k log n) comparisons.
+struct ListEditor {
+    let plan: FetchPlan
+    let sectionKey: SectionKey?
+    let ordering: ObjectOrdering
+    let identities: RowIdentities
+    let names: SectionNames
+    let context: NSManagedObjectContext
+
+    struct Result {
+        var contents: ListContents
+        /// The rows that came, went or changed.
+        var touched: Set<RowToken> = []
+        /// The rows that were given a place.
+        var placed: [RowToken] = []
+        /// What is known to have changed in a row; rows of which nothing is known are missing.
+        var changedKeys: [RowToken: Set<String>] = [:]
+    }
+
+    /// The list after `touched`.
+    ///
+    /// - Parameter replacing: rows to be put into place again, because their place may be wrong.
+    /// - Throws: the store's errors; the list then stays as it was.
+    func edit(_ old: ListContents, _ touched: TouchedObjects, replacing: [RowToken] = []) throws -> Result {
+        var result = Result(contents: old)
+        var edit = ListEdit()
+        var arriving: [NSManagedObject] = []
+        for touch in try loaded(touched) {
+            classify(touch, old, &edit, &arriving, &result)
+        }
+        for id in touched.deletedIDs {
+            guard let token = identities.token(of: id, in: old), result.touched.insert(token).inserted else { continue }
+            edit.removed.append(token)
+        }
+        try replace(replacing, old, &edit, &arriving, result)
+        guard !edit.removed.isEmpty || !arriving.isEmpty else { return result }
+        let reader = RowReader(ordering: ordering, identities: identities, context: context)
+        edit.arrivals = reader.inOrder(arriving).map { object in
+            let section = sectionKey.map { names.number(of: $0.name(of: object)) } ?? 0
+            return ListEdit.Arrival(row: identities.token(of: object), section: section)
+        }
+        result.placed = edit.arrivals.map(\.row)
+        result.contents = try edit.applied(to: old, prepare: reader.prepare, isBefore: reader.isBefore)
+        return result
+    }
+
+    // MARK: Deciding
+
+    /// The touched objects of the list's entity, those without an object made, with their rows read by one query.
+    private func loaded(_ touched: TouchedObjects) throws -> [TouchedObjects.Touch] {
+        var touches = touched.touches.filter { plan.includes($0.object.entity) }
+        let faults = touches.filter { touch in
+            let object = touch.object
+            return object.isFault && object.snapshot == nil && !object.isDeleted && !touch.isInvalidated
+        }
+        let ids = touched.changedIDs.filter { plan.includes($0.entity) }
+        guard !faults.isEmpty || !ids.isEmpty else { return touches }
+        let objects = try context.fetchPipeline.objects(for: faults.map(\.object.objectID) + ids)
+        let known = Set(touches.map { ObjectIdentifier($0.object) })
+        for object in objects.suffix(ids.count) where !known.contains(ObjectIdentifier(object)) {
+            touches.append(.init(object: object))
+        }
+        return touches
+    }
+
+    /// Decides what a touched object is to the list now.
+    private func classify(
+        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [NSManagedObject],
+        _ result: inout Result
+    ) {
+        let object = touch.object
+        let known = identities.token(of: object.objectID, in: old)
+        guard belongs(touch) else {
+            if let known, result.touched.insert(known).inserted { edit.removed.append(known) }
+            return
+        }
+        guard let known else {
+            if result.touched.insert(identities.token(of: object)).inserted { arriving.append(object) }
+            return
+        }
+        if let keys = touch.keys {
+            // Somebody touched the object and left everything as it was.
+            if keys.isEmpty { return }
+            result.changedKeys[known] = keys
+        }
+        guard result.touched.insert(known).inserted, mayMove(touch) else { return }
+        edit.removed.append(known)
+        arriving.append(object)
+    }
+
+    private func belongs(_ touch: TouchedObjects.Touch) -> Bool {
+        let object = touch.object
+        if object.isDeleted || touch.isInvalidated { return false }
+        // A row that is gone, though nobody said so.
+        if object.isFault && object.snapshot == nil && !object.objectID.isTemporaryID { return false }
+        if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
+        return plan.predicate?.evaluate(with: object) ?? true
+    }
+
+    /// Whether the change can give the object another place.
+    private func mayMove(_ touch: TouchedObjects.Touch) -> Bool {
+        guard let keys = touch.keys, sectionKey?.isStored ?? true else { return true }
+        for key in plan.query.sortKeys where key.comparison == .custom || key.keyPath.first.map(keys.contains) ?? true {
+            return true
+        }
+        return sectionKey?.keys.first.map(keys.contains) ?? false
+    }
+
+    /// Rows to be put into place again, as far as they were not touched and still belong to the list.
+    private func replace(
+        _ tokens: [RowToken], _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [NSManagedObject],
+        _ result: Result
+    ) throws {
+        let tokens = tokens.filter { !result.touched.contains($0) && old.contains($0) }
+        guard !tokens.isEmpty else { return }
+        let objects = try context.fetchPipeline.objects(for: tokens.map(identities.objectID))
+        for (token, object) in zip(tokens, objects) where belongs(.init(object: object)) {
+            edit.removed.append(token)
+            arriving.append(object)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import PredicateSyntax
+
+// What a predicate looks at: key paths of the object it is evaluated for, and whether it gives the same answer again.
+
+extension PredicateTree {
+    /// The key paths of the evaluated object that the predicate looks at.
+    var keyPaths: [[String]] {
+        switch self {
+        case .constant, .opaque: []
+        case .comparison(let comparison): comparison.left.keyPaths + comparison.right.keyPaths
+        case .and(let parts), .or(let parts): parts.flatMap(\.keyPaths)
+        case .not(let part): part.keyPaths
+        }
+    }
+}
+
+extension ExpressionTree {
+    var keyPaths: [[String]] {
+        switch self {
+        case .constant, .evaluatedObject, .variable, .opaque: []
+        case .keyPath(let keys): [keys]
+        case .keyPathOf(let target, let keys): target.isEvaluatedObject ? [keys] : target.keyPaths
+        case .function(_, let arguments), .aggregate(let arguments): arguments.flatMap(\.keyPaths)
+        case .functionOn(let target, _, let arguments): target.keyPaths + arguments.flatMap(\.keyPaths)
+        case .subquery(let collection, let variable, let predicate):
+            // What the predicate looks at in the collection's elements is looked at behind the collection.
+            collection.keyPaths.flatMap { path in predicate.keyPaths(of: variable).map { path + $0 } + [path + ["@any"]]
+            }
+                + predicate.keyPaths
+        case .index(let collection, _): collection.keyPaths
+        case .conditional(let predicate, let yes, let no): predicate.keyPaths + yes.keyPaths + no.keyPaths
+        case .set(_, let left, let right): left.keyPaths + right.keyPaths
+        }
+    }
+
+    private var isEvaluatedObject: Bool {
+        if case .evaluatedObject = self { return true }
+        return false
+    }
+
+    /// The key paths that the expression takes from a variable.
+    fileprivate func keyPaths(of name: String) -> [[String]] {
+        switch self {
+        case .keyPathOf(.variable(name), let keys): [keys]
+        case .function(_, let arguments), .aggregate(let arguments): arguments.flatMap { $0.keyPaths(of: name) }
+        default: []
+        }
+    }
+}
+
+extension PredicateTree {
+    fileprivate func keyPaths(of variable: String) -> [[String]] {
+        switch self {
+        case .constant, .opaque: []
+        case .comparison(let comparison):
+            comparison.left.keyPaths(of: variable) + comparison.right.keyPaths(of: variable)
+        case .and(let parts), .or(let parts): parts.flatMap { $0.keyPaths(of: variable) }
+        case .not(let part): part.keyPaths(of: variable)
+        }
+    }
+}
+
+extension PredicateTree {
+    /// Whether the same object gives the same answer in another process and at another time: there is no code in it, and
+    /// nothing that depends on the clock or on chance.
+    var isStable: Bool {
+        switch self {
+        case .constant: true
+        case .opaque: false
+        case .comparison(let comparison): comparison.left.isStable && comparison.right.isStable
+        case .and(let parts), .or(let parts): parts.allSatisfy(\.isStable)
+        case .not(let part): part.isStable
+        }
+    }
+}
+
+extension ExpressionTree {
+    private static let unstableFunctions: Set<String> = ["now", "random", "random:", "randomn:"]
+
+    fileprivate var isStable: Bool {
+        switch self {
+        case .evaluatedObject, .keyPath: true
+        case .opaque, .functionOn, .variable: false
+        case .constant(let value): Self.isPrintable(value)
+        case .keyPathOf(let target, _): target.isStable || target.isVariable
+        case .function(let name, let arguments):
+            !Self.unstableFunctions.contains(name) && arguments.allSatisfy(\.isStable)
+        case .aggregate(let elements): elements.allSatisfy(\.isStable)
+        case .subquery(let collection, _, let predicate): collection.isStable && predicate.isStable
+        case .index(let collection, _): collection.isStable
+        case .conditional(let predicate, let yes, let no): predicate.isStable && yes.isStable && no.isStable
+        case .set(_, let left, let right): left.isStable && right.isStable
+        }
+    }
+
+    private var isVariable: Bool {
+        if case .variable = self { return true }
+        return false
+    }
+
+    /// Whether the printed form of a constant tells all of it.
+    private static func isPrintable(_ value: Any?) -> Bool {
+        switch value {
+        case nil, is String, is NSNumber, is Date, is UUID, is URL: true
+        case let list as [Any]: list.allSatisfy(isPrintable)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import PredicateSyntax
+
+/// The objects that a list's predicate, sort descriptors and section key path look at over relationships.
+///
+/// When one of them changes, the objects that look at it count as touched, though nothing of their own changed. Which ones
+/// these are is asked from the store by one query for each key path, and from the context's unsaved objects one by one.
+struct RelatedObjects {
+    /// A step of a key path: objects of `entity` are looked at over `keyPath`.
+    struct Link {
+        let keyPath: [String]
+        let entity: NSEntityDescription
+        let isToMany: Bool
+        /// The properties that are looked at there; `nil` for any.
+        var keys: Set<String>?
+    }
+
+    private(set) var links: [Link] = []
+    private let plan: FetchPlan
+
+    /// - Returns: `nil` if everything that is looked at belongs to the objects themselves.
+    init?(_ plan: FetchPlan, _ sectionKey: SectionKey?) {
+        self.plan = plan
+        var paths = plan.sortDescriptors.map(\.storeSortKey.keyPath)
+        if let sectionKey { paths.append(sectionKey.keys) }
+        if let tree = plan.predicate?.syntaxTree { paths += tree.keyPaths }
+        for path in paths { add(path) }
+        if links.isEmpty { return nil }
+    }
+
+    private mutating func add(_ keys: [String]) {
+        var entity = plan.entity
+        var isToMany = false
+        for (index, key) in keys.enumerated() {
+            guard let relationship = entity.property(named: key) as? NSRelationshipDescription,
+                let destination = relationship.destinationEntity
+            else { return }
+            isToMany = isToMany || relationship.isToMany
+            let next = keys.dropFirst(index + 1).first
+            add(Array(keys[...index]), destination, isToMany, looksAt: Self.looked(at: next, over: relationship))
+            entity = destination
+        }
+    }
+
+    /// What is looked at behind a relationship: a property, the membership itself, or anything.
+    private static func looked(at next: String?, over relationship: NSRelationshipDescription) -> Set<String>? {
+        if let next, !next.hasPrefix("@") { return [next] }
+        if let next, next != "@count" { return nil }
+        return relationship.isToMany ? relationship.inverseRelationship.map { [$0.name] } : []
+    }
+
+    private mutating func add(
+        _ keyPath: [String], _ entity: NSEntityDescription, _ isToMany: Bool, looksAt keys: Set<String>?
+    ) {
+        if let keys, keys.isEmpty { return }
+        guard let known = links.firstIndex(where: { $0.keyPath == keyPath }) else {
+            return links.append(Link(keyPath: keyPath, entity: entity, isToMany: isToMany, keys: keys))
+        }
+        if let keys, let all = links[known].keys {
+            links[known].keys = all.union(keys)
+        } else {
+            links[known].keys = nil
+        }
+    }
+
+    /// Whether objects of `entity` are looked at.
+    func looks(at entity: NSEntityDescription) -> Bool { links.contains { entity.isKindOf(entity: $0.entity) } }
+
+    /// Adds the objects that look at what was touched.
+    ///
+    /// - Throws: the store's errors.
+    func addObjects(
+        thatLookAt touched: TouchedObjects, to result: inout TouchedObjects, context: NSManagedObjectContext
+    ) throws {
+        for link in links {
+            let ids = Self.touchedIDs(touched, over: link)
+            if ids.isEmpty { continue }
+            addUnsaved(looking: link, at: ids, to: &result, context)
+            try addSaved(looking: link, at: ids, to: &result, context)
+        }
+    }
+
+    private static func touchedIDs(_ touched: TouchedObjects, over link: Link) -> Set<NSManagedObjectID> {
+        var ids: Set<NSManagedObjectID> = []
+        for touch in touched.touches where touch.object.entity.isKindOf(entity: link.entity) {
+            if let keys = touch.keys, let looked = link.keys, keys.isDisjoint(with: looked) { continue }
+            ids.insert(touch.object.objectID)
+        }
+        for id in touched.changedIDs where id.entity.isKindOf(entity: link.entity) { ids.insert(id) }
+        return ids
+    }
+
+    /// The context's new and changed objects: what the store knows of them does not count.
+    private func addUnsaved(
+        looking link: Link, at ids: Set<NSManagedObjectID>, to result: inout TouchedObjects,
+        _ context: NSManagedObjectContext
+    ) {
+        let path = link.keyPath.joined(separator: ".")
+        for object in context.changes.inserted.all + context.changes.updated.all where plan.includes(object.entity) {
+            let isLooking =
+                switch object.value(forKeyPath: path) {
+                case let far as NSManagedObject: ids.contains(far.objectID)
+                case let far as NSSet:
+                    far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
+                case let far as NSOrderedSet:
+                    far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
+                default: false
+                }
+            if isLooking { result.note(object) }
+        }
+    }
+
+    private func addSaved(
+        looking link: Link, at ids: Set<NSManagedObjectID>, to result: inout TouchedObjects,
+        _ context: NSManagedObjectContext
+    ) throws {
+        let saved = ids.filter { !$0.isTemporaryID }
+        guard !saved.isEmpty else { return }
+        let request = NSFetchRequest<NSFetchRequestResult>()
+        request.entity = plan.entity
+        request.includesSubentities = plan.includesSubentities
+        request.affectedStores = plan.stores
+        request.includesPendingChanges = false
+        request.resultType = .managedObjectIDResultType
+        request.predicate = NSPredicate.make(
+            .comparison(
+                ComparisonTree(
+                    left: .keyPath(link.keyPath), right: .constant(Array(saved)), comparison: .in,
+                    modifier: link.isToMany ? .any : .direct)))
+        let found = try context.fetchPipeline.fetch(request).compactMap { $0 as? NSManagedObjectID }
+        result.noteChanged(
+            found.filter { id in
+                guard let object = context.registry.registered(id) else { return true }
+                return !object.hasChanges
+            })
+    }
+}

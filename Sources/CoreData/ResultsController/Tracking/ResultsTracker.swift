@@ -1,0 +1,371 @@
+import Foundation
+
+/// The working part of a results controller: fetches, follows the context, and tells the delegate.
+///
+/// Design. The context's notifications say which objects were touched. While the delegate is being called, further ones
+/// only add to the touched set, which is worked off when the delegate is done: brackets of will and did never nest.
+///
+/// There are two states of the list. `tracked` follows the context. `published` is what the controller shows, and moves to
+/// the tracked state when the delegate is told. They differ only while it is not known whether the delegate implements
+/// anything that is to be told: then nothing was told, and the controller must look as if it did not follow changes.
+final class ResultsTracker {
+    let context: NSManagedObjectContext
+    let sectionNameKeyPath: String?
+    let cacheName: String?
+    let caller = DelegateCaller()
+    var followsRelatedObjects = true
+
+    private let request: NSFetchRequest<NSFetchRequestResult>
+    private unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
+    private var observers: [any NSObjectProtocol] = []
+    private(set) var state: ResultsState?
+    private var related: RelatedObjects?
+    private var recent = RecentPlacements()
+    private var cacheWriter: ResultsCacheWriter?
+
+    /// What was touched and not worked off.
+    private var touched = TouchedObjects()
+    private var touchedByMerge = false
+    private var isWorking = false
+    /// Changes went by unseen: the next batch has to compare with a new fetch.
+    private var missedChanges = false
+    /// The context forgot its objects: nothing can be said before the next fetch.
+    private var isInvalidated = false
+    private var sectionInfos: [any NSFetchedResultsSectionInfo]?
+    private var sectionIndex: SectionIndex?
+
+    init(
+        request: NSFetchRequest<NSFetchRequestResult>, context: NSManagedObjectContext, sectionNameKeyPath: String?,
+        cacheName: String?
+    ) {
+        self.request = request
+        self.context = context
+        self.sectionNameKeyPath = sectionNameKeyPath
+        self.cacheName = cacheName
+    }
+
+    /// Ties the tracker to its controller, which owns it and outlives it.
+    func attach(to controller: NSFetchedResultsController<NSFetchRequestResult>, named name: String) {
+        self.controller = controller
+        requireSortDescriptors(name)
+        let center = NotificationCenter.default
+        func observe(_ name: Notification.Name, _ body: @escaping (ResultsTracker, [AnyHashable: Any]) -> Void) {
+            let weakSelf = UncheckedSendable(WeakTracker(tracker: self))
+            let body = UncheckedSendable(body)
+            observers.append(
+                center.addObserver(forName: name, object: context, queue: nil) { notification in
+                    guard let tracker = weakSelf.value.tracker else { return }
+                    body.value(tracker, notification.userInfo ?? [:])
+                })
+        }
+        observe(NSManagedObjectContext.didChangeObjectsNotification) { $0.objectsDidChange($1) }
+        observe(NSManagedObjectContext.didMergeChangesObjectIDsNotification) { $0.didMerge($1) }
+        observe(NSManagedObjectContext.didSaveObjectsNotification) { tracker, _ in tracker.contextDidSave() }
+        observe(.contextHasUnknownChanges) { tracker, _ in tracker.hasUnknownChanges() }
+    }
+
+    private struct WeakTracker {
+        weak var tracker: ResultsTracker?
+    }
+
+    /// The controller goes away.
+    func detach() {
+        for observer in observers { NotificationCenter.default.removeObserver(observer) }
+        observers = []
+        state?.titleOfSection = { _ in nil }
+        cacheWriter?.flush(wait: true)
+    }
+
+    private func requireSortDescriptors(_ name: String) {
+        precondition(
+            request.sortDescriptors != nil, "An instance of \(name) requires a fetch request with sort descriptors.")
+    }
+
+    // MARK: Fetching
+
+    func performFetch() throws {
+        requireSortDescriptors(String(describing: type(of: controller!)))
+        precondition(
+            request.resultType != .dictionaryResultType || caller.delegate == nil,
+            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
+        let loader = ResultsLoader(
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
+        let loaded: LoadedResults
+        do {
+            loaded = try loader.load()
+        } catch {
+            show(nil)
+            throw error
+        }
+        let made = ResultsState(loaded, context: context, request: request)
+        made.titleOfSection = { [unowned(unsafe) controller] name in
+            controller?.sectionIndexTitle(forSectionName: name)
+        }
+        related = followsRelatedObjects ? RelatedObjects(loaded.plan, loaded.sectionKey) : nil
+        cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
+        show(made)
+        tellSnapshot(of: made)
+    }
+
+    private func show(_ new: ResultsState?) {
+        state?.titleOfSection = { _ in nil }
+        state = new
+        touched = TouchedObjects()
+        recent.removeAll()
+        missedChanges = false
+        isInvalidated = false
+        sectionInfos = nil
+        sectionIndex = nil
+    }
+
+    /// The snapshot form is also told of what was fetched.
+    private func tellSnapshot(of state: ResultsState) {
+        guard caller.mayHave(.snapshot), !isWorking else { return }
+        isWorking = true
+        let snapshot = NSDiffableDataSourceSnapshotReference(
+            state.published, names: state.names, identities: state.identities, reloaded: [])
+        caller.call(.snapshot) { $0.controller(controller, didChangeContentWith: snapshot) }
+        isWorking = false
+        workOff()
+    }
+
+    func delegateChanged(
+        from old: (any NSFetchedResultsControllerDelegate)?, to new: (any NSFetchedResultsControllerDelegate)?
+    ) {
+        precondition(
+            new == nil || state?.fixedResults == nil,
+            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
+        guard old !== new else { return }
+        caller.use(new)
+    }
+
+    // MARK: What the context says
+
+    private func objectsDidChange(_ info: [AnyHashable: Any]) {
+        guard state != nil else { return }
+        guard info[NSInvalidatedAllObjectsKey] == nil else {
+            isInvalidated = true
+            touched = TouchedObjects()
+            return
+        }
+        guard isListening else { return }
+        touched.merge(TouchedObjects(info))
+        // A merge tells of the objects that the context holds first, and then of all rows: one batch.
+        if context.merger.isAnnouncingObjects { return }
+        workOff()
+    }
+
+    private func didMerge(_ info: [AnyHashable: Any]) {
+        guard isListening else { return }
+        func ids(_ key: String) -> Set<NSManagedObjectID> { info[key] as? Set<NSManagedObjectID> ?? [] }
+        touched.noteChanged(ids(NSInsertedObjectIDsKey))
+        touched.noteChanged(ids(NSUpdatedObjectIDsKey))
+        touched.noteDeleted(ids(NSDeletedObjectIDsKey))
+        touchedByMerge = true
+        workOff()
+    }
+
+    private func hasUnknownChanges() {
+        guard isListening else { return }
+        missedChanges = true
+        workOff()
+    }
+
+    private func contextDidSave() {
+        state?.identities.noteSavedObjects()
+        cacheWriter?.storeChanged()
+    }
+
+    /// Whether changes are followed. If not, it is noted that there were some.
+    private var isListening: Bool {
+        guard let state, !isInvalidated, state.fixedResults == nil else { return false }
+        if caller.isDeaf(isSectioned: state.sectionKey != nil) {
+            missedChanges = true
+            return false
+        }
+        return true
+    }
+
+    // MARK: Working off
+
+    /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
+    private func workOff() {
+        guard !isWorking else { return }
+        isWorking = true
+        defer {
+            isWorking = false
+            // What is left when the delegate went away is made up for by a fetch.
+            if !isListening { touched = TouchedObjects() }
+        }
+        while let state, !touched.isEmpty || missedChanges, isListening {
+            let work = touched
+            let isMerge = touchedByMerge
+            touched = TouchedObjects()
+            touchedByMerge = false
+            do {
+                let change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
+                missedChanges = false
+                publish(change, of: state)
+            } catch {
+                // The store cannot be read now: the list stays as it is, and is compared with the store next time.
+                missedChanges = true
+                return
+            }
+        }
+    }
+
+    /// One step of the tracked state.
+    private struct Change {
+        var contents: ListContents
+        var touched: Set<RowToken>
+        var replaced: Set<RowToken> = []
+        var changedKeys: [RowToken: Set<String>] = [:]
+    }
+
+    private func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> Change {
+        var work = work
+        if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
+        let replaced = isMerge ? recent.takeForMerge() : []
+        let editor = ListEditor(
+            plan: state.plan, sectionKey: state.sectionKey, ordering: state.ordering, identities: state.identities,
+            names: state.names, context: context)
+        let result = try editor.edit(state.tracked, work, replacing: replaced)
+        recent.note(result.placed)
+        return Change(
+            contents: result.contents, touched: result.touched, replaced: Set(replaced), changedKeys: result.changedKeys
+        )
+    }
+
+    private func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> Change {
+        let loader = ResultsLoader(
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil)
+        let contents = try loader.reload(state)
+        var known: Set<RowToken> = []
+        for touch in work.touches where state.plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
+            known.insert(state.identities.token(of: touch.object))
+        }
+        for id in work.changedIDs where state.plan.includes(id.entity) { known.insert(state.identities.token(of: id)) }
+        let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
+        return Change(contents: contents, touched: touched)
+    }
+
+    // MARK: Telling
+
+    private func publish(_ change: Change, of state: ResultsState) {
+        state.tracked = change.contents
+        let touched = state.heldBack.union(change.touched)
+        let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
+        guard !batch.isEmpty else {
+            state.published = state.tracked
+            state.heldBack = []
+            return
+        }
+        let old = state.published
+        if tell(batch, of: state) {
+            state.heldBack = []
+            cacheWriter?.storeChanged()
+        } else if self.state === state {
+            // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
+            show(old, of: state)
+            state.heldBack = touched
+        }
+    }
+
+    private func show(_ contents: ListContents, of state: ResultsState) {
+        state.published = contents
+        sectionInfos = nil
+        sectionIndex = nil
+    }
+
+    /// Tells the delegate in the one form that it implements.
+    ///
+    /// - Returns: whether anything was told.
+    private func tell(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
+        if caller.mayHave(.snapshot) {
+            let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
+            show(batch.new, of: state)
+            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return true }
+            show(batch.old, of: state)
+        }
+        if state.sectionKey == nil, caller.mayHave(.difference),
+            let difference = BatchProjections.difference(of: batch, identities: state.identities)
+        {
+            show(batch.new, of: state)
+            if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
+            show(batch.old, of: state)
+        }
+        tellRows(batch, of: state)
+        return caller.isKnownToHearRows
+    }
+
+    /// Will, sections, objects, did. A fetch made by the delegate meanwhile ends the batch: only did is still called.
+    private func tellRows(_ batch: ChangeBatch, of state: ResultsState) {
+        caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+        if self.state === state {
+            show(batch.new, of: state)
+            for event in BatchProjections.sectionEvents(of: batch) where self.state === state {
+                let info = ResultsSection(state: state, number: event.number)
+                caller.call(.section) {
+                    $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
+                }
+            }
+            for event in BatchProjections.objectEvents(of: batch) where self.state === state && caller.mayHave(.object)
+            {
+                let result = state.result(for: event.row)
+                caller.call(.object) {
+                    $0.controller(
+                        controller, didChange: result, at: event.indexPath, for: event.type,
+                        newIndexPath: event.newIndexPath)
+                }
+            }
+        }
+        caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+    }
+
+    // MARK: What the controller shows
+
+    var fetchedObjects: [AnyObject]? { state?.allResults() }
+
+    func object(at indexPath: IndexPath) -> AnyObject {
+        guard let state else {
+            preconditionFailure("No object at index path \(indexPath): performFetch() was not called.")
+        }
+        guard let path = indexPath.listPath, let result = state.result(at: path) else {
+            let (row, section) = (indexPath.last ?? 0, indexPath.first ?? 0)
+            preconditionFailure("No object at index \(row) in section at index \(section).")
+        }
+        return result
+    }
+
+    func indexPath(of result: AnyObject) -> IndexPath? {
+        guard let state, let token = state.token(of: result) else { return nil }
+        return state.published.path(of: token).map { IndexPath($0) }
+    }
+
+    var sections: [any NSFetchedResultsSectionInfo]? {
+        guard let state else { return nil }
+        if let sectionInfos { return sectionInfos }
+        let made = state.published.allSections.map { ResultsSection(state: state, number: $0.number) }
+        sectionInfos = made
+        return made
+    }
+
+    /// The default title of a section: the delegate's, else the first letter as a capital.
+    func indexTitle(ofSectionNamed name: String) -> String? {
+        if caller.mayHave(.indexTitle) {
+            var title: String?
+            let isTold = caller.call(.indexTitle) {
+                title = $0.controller(controller, sectionIndexTitleForSectionName: name)
+            }
+            if isTold { return title }
+        }
+        return name.first.map { $0.uppercased() } ?? ""
+    }
+
+    var index: SectionIndex {
+        if let sectionIndex { return sectionIndex }
+        let made = SectionIndex((sections ?? []).map(\.indexTitle))
+        sectionIndex = made
+        return made
+    }
+}
