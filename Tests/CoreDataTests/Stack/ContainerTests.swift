@@ -90,6 +90,11 @@ import Testing
         }
         let count = try await loaded.performBackgroundTask { try $0.count(for: League.request("Team")) }
         #expect(count == 1)
+    }
+
+    @Test func aBackgroundTaskNeedNotBeWaitedFor() {
+        let loaded = container(folder.appendingPathComponent("d.sqlite"))
+        #expect(load(loaded) == nil)
         let done = Heard(Notification.Name("done"), from: nil)
         loaded.performBackgroundTask { _ in NotificationCenter.default.post(name: Notification.Name("done"), object: nil) }
         #expect(waits { done.count == 1 })
