@@ -96,7 +96,9 @@ import Testing
         let loaded = container(folder.appendingPathComponent("d.sqlite"))
         #expect(load(loaded) == nil)
         let done = Heard(Notification.Name("done"), from: nil)
-        loaded.performBackgroundTask { _ in NotificationCenter.default.post(name: Notification.Name("done"), object: nil) }
+        loaded.performBackgroundTask { _ in
+            NotificationCenter.default.post(name: Notification.Name("done"), object: nil)
+        }
         #expect(waits { done.count == 1 })
     }
 
@@ -140,9 +142,11 @@ import Testing
                 == "The model used to open the store is incompatible with the one used to create the store")
         #expect((error?.userInfo["metadata"] as? [String: Any])?[NSStoreUUIDKey] != nil)
         #expect(try Data(contentsOf: url) == before)
-        #expect(load(container(url, League.model(teamHashModifier: "2")) {
-            $0.setOption(true as NSNumber, forKey: NSIgnorePersistentStoreVersioningOption)
-        }) == nil)
+        #expect(
+            load(
+                container(url, League.model(teamHashModifier: "2")) {
+                    $0.setOption(true as NSNumber, forKey: NSIgnorePersistentStoreVersioningOption)
+                }) == nil)
     }
 
     @Test func aModelThatIsNowhere() {
