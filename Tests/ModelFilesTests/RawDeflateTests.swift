@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func damagedDataNeverCrashes() throws {
-        let data = try RawDeflate.compress(text)
+        let data = try RawDeflate.compress(text.prefix(20_000))
         var failures = 0
         for position in data.indices {
             var damaged = data

@@ -146,6 +146,15 @@ import Testing
         #expect(!error.description.contains("\n"))
     }
 
+    /// Names from the file cannot break the one line of the message, or flood it.
+    @Test func messagesAreOneShortLine() throws {
+        let name = "A&#10;B" + String(repeating: "x", count: 5000)
+        let error = try #require(throws: ModelFileError.self) {
+            try read("<model><entity name=\"\(name)\"/><entity name=\"\(name)\"/></model>")
+        }
+        #expect(!error.description.contains { $0.isNewline } && error.reason.count < 1000)
+    }
+
     @Test func compositesThatContainThemselvesAreAnError() throws {
         let body = """
             <model><entity name="A"><attribute name="x" attributeType="Composite" composite="C"/></entity>

@@ -16,14 +16,27 @@ package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertib
     package var file: String
     /// The line, counted from 1, where one is known.
     package var line: Int?
-    /// What is wrong, and what to do where that is not obvious: one sentence without a full stop.
+    /// What is wrong, and what to do where that is not obvious: one sentence without a full stop. Whatever it quotes from the
+    /// file, it is one line of bounded length.
     package var reason: String
 
     package init(_ kind: Kind, file: String, line: Int? = nil, _ reason: String) {
         self.kind = kind
         self.file = file
         self.line = line
-        self.reason = reason
+        self.reason = Self.oneLine(reason)
+    }
+
+    /// The text with control characters and line separators taken out, cut where it is very long.
+    private static func oneLine(_ text: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(600) {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: scalars.append("\u{FFFD}")
+            default: scalars.append(scalar)
+            }
+        }
+        return String(scalars)
     }
 
     /// `path:line: reason`.

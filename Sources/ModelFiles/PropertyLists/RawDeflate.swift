@@ -61,7 +61,7 @@ package enum RawDeflate {
                     stream.avail_out = UInt32(target.count)
                     status = inflate(&stream, Z_NO_FLUSH)
                     let count = target.count - Int(stream.avail_out)
-                    output.append(UnsafeBufferPointer(rebasing: target[..<count]))
+                    if let start = target.baseAddress { output.append(start, count: count) }
                     return count
                 }
                 guard output.count <= limit else { throw Failure.tooLarge(limit: limit) }
