@@ -23,7 +23,7 @@ struct LeafIndex {
 
     /// The leaf of the element named `code`, or ``none``. A hash look-up and two steps.
     subscript(code: UInt64) -> UInt32 {
-        get { blocks[code >> 18]?.pages[Int(code >> 10) & 255]?[Int(code) & 1023] ?? Self.none }
+        get { blocks[code >> 18]?.pages[Int(code >> 10) & 255]?[Int(code & 1023)] ?? Self.none }
         set {
             var block = blocks.removeValue(forKey: code >> 18) ?? Block()
             if !isKnownUniquelyReferenced(&block) { block = Block(block.pages) }
@@ -31,7 +31,7 @@ struct LeafIndex {
             var page = block.pages[number] ?? LeafIndexPage()
             block.pages[number] = nil
             if !isKnownUniquelyReferenced(&page) { page = LeafIndexPage(copying: page) }
-            page[Int(code) & 1023] = newValue
+            page[Int(code & 1023)] = newValue
             block.pages[number] = page
             blocks[code >> 18] = block
         }
@@ -52,7 +52,7 @@ extension LeafIndex {
         let pages = numbers.counts.map { LeafIndexPage(expecting: $0) }
         forEachLeaf { leaf, elements in
             for element in elements {
-                pages[numbers.number(of: element.code >> 10)].collect(Int(element.code) & 1023, leaf)
+                pages[numbers.number(of: element.code >> 10)].collect(Int(element.code & 1023), leaf)
             }
         }
         for (page, number) in numbers.all where numbers.counts[number] > 0 {
