@@ -1,0 +1,27 @@
+import Foundation
+
+/// `key=value`, as it is written on the command line.
+public struct Assignment: Equatable, Sendable {
+    public let key: String
+    /// `nil` for NULL.
+    public let value: String?
+
+    /// Reads `key=value`. `key=NULL` is NULL; `key=\NULL` is the text `NULL`.
+    /// - Throws: ``CommandError`` of misuse where there is no `=` or no key.
+    public init(_ text: String) throws {
+        guard let sign = text.firstIndex(of: "="), sign != text.startIndex else {
+            throw CommandError.misuse("“\(text)” is no assignment: write key=value")
+        }
+        key = String(text[..<sign])
+        let value = String(text[text.index(after: sign)...])
+        if value == "NULL" {
+            self.value = nil
+        } else if value.hasSuffix("NULL"), !value.isEmpty, value.dropLast(4).allSatisfy({ $0 == "\\" }) {
+            self.value = String(value.dropFirst())
+        } else {
+            self.value = value
+        }
+    }
+
+    var field: (key: String, value: JSONValue) { (key, value.map(JSONValue.string) ?? .null) }
+}

@@ -1,0 +1,45 @@
+import CoreData
+import Foundation
+
+/// Sets properties as the command line says.
+struct AssignmentApplier {
+    private let applier: RecordApplier
+
+    init(context: NSManagedObjectContext) { applier = RecordApplier(context: context) }
+
+    /// - Throws: ``CommandError``: misuse for a key or value that cannot be, failure for a record that is not there.
+    func apply(_ assignments: [Assignment], to object: NSManagedObject) throws {
+        do {
+            try applier.apply(assignments.map(\.field), to: object)
+        } catch let problem as FieldProblem {
+            let relationship = try? EntityKeys.property(at: problem.key, of: object.entity) is NSRelationshipDescription
+            let isMissing = relationship == true
+            throw isMissing ? CommandError.failure(problem.sentence) : CommandError.misuse(problem.sentence)
+        }
+    }
+}
+
+/// What a save would find, for edits that are not saved.
+enum EditValidation {
+    /// Validates all that was inserted, changed or deleted.
+    /// - Throws: the framework's first validation error.
+    static func validate(_ context: NSManagedObjectContext) throws {
+        context.processPendingChanges()
+        for object in context.insertedObjects { try object.validateForInsert() }
+        for object in context.updatedObjects { try object.validateForUpdate() }
+        for object in context.deletedObjects { try object.validateForDelete() }
+    }
+
+    /// - Throws: ``CommandError`` when another record has the unique key of `object`.
+    static func checkUniqueness(of object: NSManagedObject, in context: NSManagedObjectContext) throws {
+        guard let key = UniqueKey(of: object.entity), key.text(of: object) != nil else { return }
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = object.entity
+        request.predicate = NSCompoundPredicate(
+            andPredicateWithSubpredicates: key.attributes.compactMap { attribute in
+                object.value(forKey: attribute.name).map { NSPredicate(format: "%K == %@", attribute.name, $0) }
+            })
+        guard try context.fetch(request).contains(where: { $0 !== object }) else { return }
+        throw CommandError.failure("there is a \(object.entity.name ?? "record") \(RecordLabel.shown(object)) already")
+    }
+}

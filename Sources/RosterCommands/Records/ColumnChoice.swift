@@ -1,0 +1,43 @@
+import CoreData
+
+/// Which columns are printed.
+enum ColumnChoice {
+    /// The named columns.
+    /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
+    static func named(_ names: [String], of entity: NSEntityDescription) throws -> [RecordColumn] {
+        try names.map { try RecordColumn($0, of: entity) }
+    }
+
+    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort.
+    static func list(of entity: NSEntityDescription, sort: [SortKey], withObject: Bool) throws -> [RecordColumn] {
+        let key = UniqueKey(of: entity)?.attributes.map(\.name) ?? []
+        let own = entity.storedAttributes.map(\.name) + entity.storedRelationships.filter { !$0.isToMany }.map(\.name)
+        let object =
+            withObject && entity.propertiesByName[RecordColumn.objectName] == nil ? [RecordColumn.objectName] : []
+        return try named(unique(object + key + sort.map(\.keyPath) + own), of: entity)
+    }
+
+    /// For an export that an import reads back: what the record has, and what belongs to it. Relationships that the other
+    /// side's record names are left out.
+    ///
+    /// - Parameter nests: whether a part is one value; else its attributes are columns.
+    static func export(of entity: NSEntityDescription, nests: Bool) throws -> [RecordColumn] {
+        var names = entity.storedAttributes.map(\.name)
+        for relationship in entity.storedRelationships {
+            if relationship.isToMany {
+                // Of a one-to-many pair the other side names this record; many-to-many is written from both.
+                if nests, relationship.inverseRelationship?.isToMany != false { names.append(relationship.name) }
+            } else if relationship.isOwnedPart, !nests, let part = relationship.destinationEntity {
+                names += part.storedAttributes.map { relationship.name + "." + $0.name }
+            } else if relationship.inverseRelationship?.isOwnedPart != true {
+                names.append(relationship.name)
+            }
+        }
+        return try named(names, of: entity)
+    }
+
+    private static func unique(_ names: [String]) -> [String] {
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,46 @@
+import CoreData
+import Foundation
+
+/// Checks keys and key paths against an entity, with messages that say what there is instead.
+enum EntityKeys {
+    /// The property at the end of `keyPath`, which goes over to-one relationships only.
+    /// - Throws: ``CommandError`` of misuse.
+    static func property(at keyPath: String, of entity: NSEntityDescription) throws -> NSPropertyDescription {
+        var current = entity
+        let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        for (index, key) in keys.enumerated() {
+            guard let property = current.propertiesByName[key] else {
+                throw CommandError.misuse(unknown(key, of: current))
+            }
+            if index == keys.count - 1 { return property }
+            guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
+                let destination = relationship.destinationEntity
+            else {
+                throw CommandError.misuse("“\(keyPath)”: \(key) is no to-one relationship, so nothing can follow it")
+            }
+            current = destination
+        }
+        throw CommandError.misuse("a key is empty")
+    }
+
+    /// The attribute at the end of `keyPath`.
+    /// - Throws: ``CommandError`` of misuse.
+    @discardableResult
+    static func attribute(
+        at keyPath: String, of entity: NSEntityDescription, for purpose: String
+    ) throws -> NSAttributeDescription {
+        guard let attribute = try property(at: keyPath, of: entity) as? NSAttributeDescription else {
+            throw CommandError.misuse(
+                "cannot \(purpose) “\(keyPath)”: it is a relationship; name an attribute beyond it")
+        }
+        return attribute
+    }
+
+    /// `Team has no property “winz”; it has bestFinish, draws, …`
+    static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
+        let names = entity.propertiesByName.keys.sorted()
+        let near = names.first { $0.lowercased() == key.lowercased() }
+        let hint = near.map { "did you mean \($0)?" } ?? "it has \(names.joined(separator: ", "))"
+        return "\(entity.name ?? "?") has no property “\(key)”; \(hint)"
+    }
+}

@@ -1,0 +1,21 @@
+/// What is wrong with one field of a record: the key, the value, and why.
+struct FieldProblem: Error {
+    let key: String
+    let value: JSONValue?
+    let reason: String
+
+    /// `wins: “abc” is not a whole number`
+    var sentence: String {
+        guard let value else { return "\(key): \(reason)" }
+        let text =
+            switch value {
+            case .string(let text): "“\(Self.shortened(text))”"
+            default: Self.shortened(value.text)
+            }
+        return "\(key): \(text) \(reason)"
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count > 60 ? text.prefix(59) + "…" : text
+    }
+}

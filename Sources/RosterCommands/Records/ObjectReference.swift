@@ -1,0 +1,41 @@
+import CoreData
+import Foundation
+
+/// One record, as it is named on the command line: `x-coredata://…/Team/p12`, `Team/p12` or `Team:Brazil`.
+enum ObjectReference {
+    /// Finds the record.
+    /// - Throws: ``CommandError``: misuse for a text of another form, failure when there is no such record.
+    static func object(named text: String, in session: StoreSession) throws -> NSManagedObject {
+        let context = session.context
+        if let uri = uri(text, in: context) {
+            guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri),
+                let object = try? context.existingObject(with: id)
+            else { throw CommandError.failure("no record “\(text)” in \(session.name)") }
+            return object
+        }
+        guard let colon = text.firstIndex(of: ":") else {
+            throw CommandError.misuse(
+                "“\(text)” names no record: write a URI x-coredata://…, Entity/p12 or Entity:KEY")
+        }
+        let entity = try session.entity(named: String(text[..<colon]))
+        let key = JSONValue.string(String(text[text.index(after: colon)...]))
+        do {
+            return try ReferenceResolver(context: context).object(named: key, of: entity)
+        } catch let problem as ValueProblem {
+            throw CommandError.failure(
+                FieldProblem(key: entity.name ?? "", value: key, reason: problem.reason).sentence)
+        }
+    }
+
+    /// The URI that `text` is or stands for; `nil` for another form.
+    static func uri(_ text: String, in context: NSManagedObjectContext) -> URL? {
+        if text.hasPrefix("x-coredata:") { return URL(string: text) }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].first == "p", Int64(parts[1].dropFirst()) != nil,
+            let coordinator = context.persistentStoreCoordinator,
+            coordinator.managedObjectModel.entitiesByName[String(parts[0])] != nil,
+            let store = coordinator.persistentStores.first, let identifier = store.identifier
+        else { return nil }
+        return URL(string: "x-coredata://\(identifier)/\(parts[0])/\(parts[1])")
+    }
+}

@@ -1,0 +1,107 @@
+import CoreData
+import Foundation
+
+/// One thing to print of each record: an attribute or relationship, its own or of a record that a to-one path leads to, or
+/// the record's URI.
+struct RecordColumn {
+    /// What the column of URIs is called, in entities that have no property of this name.
+    static let objectName = "object"
+
+    let name: String
+    private let path: [String]
+    /// `nil` for the URI.
+    private let property: NSPropertyDescription?
+
+    /// - Throws: ``CommandError`` of misuse for a key that the entity does not have.
+    init(_ name: String, of entity: NSEntityDescription) throws {
+        self.name = name
+        path = name.split(separator: ".").map(String.init)
+        if name == Self.objectName, entity.propertiesByName[name] == nil {
+            property = nil
+        } else {
+            property = try EntityKeys.property(at: name, of: entity)
+        }
+    }
+
+    var isNumeric: Bool { (property as? NSAttributeDescription)?.isNumeric == true }
+
+    /// The value for programs.
+    func json(of object: NSManagedObject) -> JSONValue {
+        guard let property else { return .string(RecordLabel.uri(of: object)) }
+        guard let owner = owner(from: object) else { return .null }
+        switch property {
+        case let attribute as NSAttributeDescription:
+            return ValueText.json(owner.value(forKey: attribute.name), of: attribute)
+        case let relationship as NSRelationshipDescription:
+            if relationship.isToMany {
+                return .array(Self.destinations(relationship, of: owner).map(RecordLabel.reference))
+            }
+            guard let destination = owner.value(forKey: relationship.name) as? NSManagedObject else { return .null }
+            return relationship.isOwnedPart ? Self.nested(destination) : RecordLabel.reference(to: destination)
+        default: return .null
+        }
+    }
+
+    /// The value for people.
+    func shown(of object: NSManagedObject) -> String {
+        guard let property else { return RecordLabel.uri(of: object) }
+        guard let owner = owner(from: object) else { return "" }
+        switch property {
+        case let attribute as NSAttributeDescription:
+            return ValueText.shown(owner.value(forKey: attribute.name), of: attribute)
+        case let relationship as NSRelationshipDescription:
+            if relationship.isToMany {
+                return Self.destinations(relationship, of: owner).map(RecordLabel.shown).joined(separator: ", ")
+            }
+            return (owner.value(forKey: relationship.name) as? NSManagedObject).map(RecordLabel.shown) ?? ""
+        default: return ""
+        }
+    }
+
+    /// A to-many relationship's destinations: in its order, or else by label.
+    static func destinations(_ relationship: NSRelationshipDescription, of object: NSManagedObject) -> [NSManagedObject]
+    {
+        if relationship.isOrdered {
+            return (object.value(forKey: relationship.name) as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+        }
+        let set = object.value(forKey: relationship.name) as? Set<NSManagedObject> ?? []
+        return set.map { (RecordLabel.shown($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    private func owner(from object: NSManagedObject) -> NSManagedObject? {
+        var owner = object
+        for key in path.dropLast() {
+            guard let next = owner.value(forKey: key) as? NSManagedObject else { return nil }
+            owner = next
+        }
+        return owner
+    }
+
+    private static func nested(_ object: NSManagedObject) -> JSONValue {
+        .object(
+            object.entity.storedAttributes.map { ($0.name, ValueText.json(object.value(forKey: $0.name), of: $0)) })
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether the destination is a part of the record: deleted with it, and without a name of its own. Such a record is
+    /// written into its owner's.
+    var isOwnedPart: Bool {
+        guard !isToMany, deleteRule == .cascadeDeleteRule, let destinationEntity else { return false }
+        return UniqueKey(of: destinationEntity)?.single == nil
+    }
+}
+
+extension NSEntityDescription {
+    /// The attributes that a store keeps: the unique key's first, then the others in the model's order.
+    var storedAttributes: [NSAttributeDescription] {
+        let key = UniqueKey(of: self)?.attributes ?? []
+        let others = properties.compactMap { $0 as? NSAttributeDescription }
+            .filter { attribute in !attribute.isTransient && !key.contains { $0.name == attribute.name } }
+        return key + others
+    }
+
+    var storedRelationships: [NSRelationshipDescription] {
+        properties.compactMap { $0 as? NSRelationshipDescription }.filter { !$0.isTransient }
+    }
+}

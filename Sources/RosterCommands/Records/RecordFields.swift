@@ -1,0 +1,31 @@
+/// The fields of a record as they were read: keys with values, in order. A dotted key names a property of a record that
+/// belongs to this one.
+typealias RecordFields = [(key: String, value: JSONValue)]
+
+enum FieldGrouping {
+    /// The fields with dotted keys put together into objects: `location.latitude` and `location.longitude` become one
+    /// `location`. An object of which all values are NULL becomes NULL.
+    static func grouped(_ fields: RecordFields) -> RecordFields {
+        guard fields.contains(where: { $0.key.contains(".") }) else { return fields }
+        var result: RecordFields = []
+        var groups: [String: Int] = [:]
+        var members: [Int: RecordFields] = [:]
+        for field in fields {
+            guard let dot = field.key.firstIndex(of: ".") else {
+                result.append(field)
+                continue
+            }
+            let head = String(field.key[..<dot])
+            let index = groups[head] ?? result.count
+            if groups[head] == nil {
+                groups[head] = index
+                result.append((head, .null))
+            }
+            members[index, default: []].append((String(field.key[field.key.index(after: dot)...]), field.value))
+        }
+        for (index, fields) in members where fields.contains(where: { $0.value != .null }) {
+            result[index].value = .object(grouped(fields))
+        }
+        return result
+    }
+}

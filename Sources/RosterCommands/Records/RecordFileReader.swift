@@ -1,0 +1,140 @@
+import Foundation
+
+/// Where a record stands in a file.
+struct RecordPlace {
+    let file: String
+    let line: Int
+    /// Counted from 1.
+    let number: Int
+
+    /// An error of this record: `teams.json:13: record 12: wins: “abc” is not a whole number`.
+    func failure(_ reason: String) -> CommandError {
+        .failure("\(file):\(line): record \(number): \(reason)")
+    }
+}
+
+/// Reads records from a file, one by one: JSON as an array of objects or as objects one after the other, CSV and TSV with
+/// a line of keys.
+final class RecordFileReader {
+    private enum Source {
+        case jsonArray(JSONParser)
+        case jsonObjects(JSONParser)
+        case delimited(DelimitedReader, keys: [String])
+    }
+
+    private let bytes: ByteReader
+    private let source: Source
+    private var number = 0
+    private var isAtEnd = false
+
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - format: `nil` to tell it by the file's name, or else by its first byte. A table cannot be read.
+    /// - Throws: ``CommandError`` when the file cannot be read or is none of these.
+    init(path: String, format: OutputFormat?) throws {
+        let bytes = try ByteReader(path: path)
+        bytes.skipByteOrderMark()
+        let parser = JSONParser(bytes)
+        self.bytes = bytes
+        let named = OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
+        switch format ?? named ?? Self.sniffed(parser) {
+        case .json: source = parser.take("[") ? .jsonArray(parser) : .jsonObjects(parser)
+        case .csv: source = try Self.delimited(bytes, .csv)
+        case .tsv: source = try Self.delimited(bytes, .tsv)
+        case .table: throw CommandError.misuse("a table cannot be read: the format is json, csv or tsv")
+        }
+        if case .jsonArray(let parser) = source, parser.take("]") {
+            isAtEnd = true
+            try checkEnd(parser)
+        }
+        try bytes.throwIfFailed()
+    }
+
+    /// How much of the file has been read, from 0 to 1; `nil` for a pipe.
+    var fraction: Double? { bytes.fraction }
+
+    /// The next record, or `nil` after the last.
+    /// - Throws: ``CommandError`` with place and reason.
+    func next() throws -> (place: RecordPlace, fields: RecordFields)? {
+        guard !isAtEnd else { return nil }
+        number += 1
+        do {
+            guard let (line, fields) = try read() else {
+                isAtEnd = true
+                try bytes.throwIfFailed()
+                return nil
+            }
+            return (RecordPlace(file: bytes.name, line: line, number: number), fields)
+        } catch let error as JSONParser.SyntaxError {
+            try bytes.throwIfFailed()
+            throw RecordPlace(file: bytes.name, line: error.line, number: number).failure(error.reason)
+        } catch let error as DelimitedReader.SyntaxError {
+            try bytes.throwIfFailed()
+            throw RecordPlace(file: bytes.name, line: error.line, number: number).failure(error.reason)
+        }
+    }
+
+    private func read() throws -> (line: Int, fields: RecordFields)? {
+        switch source {
+        case .jsonArray(let parser):
+            guard parser.nextMark() != nil else { throw parser.error("the text ends inside the array") }
+            let record = try object(parser)
+            if parser.take("]") {
+                isAtEnd = true
+                try checkEnd(parser)
+            } else if !parser.take(",") {
+                let reason = parser.nextMark() == nil ? "the text ends inside the array" : "“,” or “]” should follow"
+                throw parser.error(reason)
+            }
+            return record
+        case .jsonObjects(let parser):
+            guard parser.nextMark() != nil else { return nil }
+            return try object(parser)
+        case .delimited(let reader, let keys):
+            let line = bytes.line
+            guard let values = try reader.next() else { return nil }
+            guard values.count == keys.count else {
+                throw DelimitedReader.SyntaxError(
+                    line: line, reason: "has \(values.count) fields, but the first line has \(keys.count)")
+            }
+            return (line, zip(keys, values).map { ($0, $1.map(JSONValue.string) ?? .null) })
+        }
+    }
+
+    private func object(_ parser: JSONParser) throws -> (line: Int, fields: RecordFields) {
+        _ = parser.nextMark()
+        let line = bytes.line
+        guard case .object(let fields) = try parser.value() else { throw parser.error("a record is an object: { … }") }
+        return (line, fields)
+    }
+
+    private func checkEnd(_ parser: JSONParser) throws {
+        guard parser.nextMark() == nil else {
+            throw CommandError.failure("\(bytes.name):\(bytes.line): there is text after the end of the array")
+        }
+    }
+
+    private static func sniffed(_ parser: JSONParser) -> OutputFormat {
+        switch parser.nextMark() {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): .json
+        default: .csv
+        }
+    }
+
+    private static func delimited(_ bytes: ByteReader, _ kind: DelimitedText) throws -> Source {
+        let reader = DelimitedReader(bytes, kind: kind)
+        do {
+            guard let names = try reader.next() else { return .delimited(reader, keys: []) }
+            let keys = names.compactMap { $0 }.filter { !$0.isEmpty }
+            guard keys.count == names.count else {
+                throw CommandError.failure("\(bytes.name):1: a key is empty: the first line names the keys")
+            }
+            if let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
+                throw CommandError.failure("\(bytes.name):1: the key “\(twice)” stands there twice")
+            }
+            return .delimited(reader, keys: keys)
+        } catch let error as DelimitedReader.SyntaxError {
+            throw CommandError.failure("\(bytes.name):\(error.line): \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Why a command did not do what was asked, in one line that says what is wrong, where, and what to do.
+public struct CommandError: LocalizedError, CustomStringConvertible {
+    /// Whose fault it is; the program's exit status follows from it, in one place.
+    public enum Kind: Sendable {
+        /// What was asked makes no sense for this program or this model: a verb, flag, entity, key or value that cannot be.
+        case misuse
+        /// What was asked makes sense and could not be done.
+        case failure
+    }
+
+    public let kind: Kind
+    public let message: String
+
+    public var errorDescription: String? { message }
+    public var description: String { message }
+
+    public static func misuse(_ message: String) -> CommandError { CommandError(kind: .misuse, message: message) }
+    public static func failure(_ message: String) -> CommandError { CommandError(kind: .failure, message: message) }
+
+    /// The text of any error as one line: the framework's errors with the errors they carry.
+    public static func line(for error: any Error) -> String {
+        let text: String
+        if let error = error as? CommandError {
+            text = error.message
+        } else {
+            text = frameworkLine(for: error as NSError)
+        }
+        return VisibleText.oneLine(text)
+    }
+
+    private static func frameworkLine(for error: NSError) -> String {
+        if let several = error.userInfo["NSDetailedErrors"] as? [any Error], !several.isEmpty {
+            let shown = several.prefix(3).map { frameworkLine(for: $0 as NSError) }
+            let rest = several.count - shown.count
+            return shown.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more errors" : "")
+        }
+        let own = error.userInfo[NSLocalizedDescriptionKey] as? String ?? error.localizedDescription
+        guard let reason = error.userInfo[NSLocalizedFailureReasonErrorKey] as? String, !own.contains(reason) else {
+            return own
+        }
+        return own + ": " + reason
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// Where a command writes its text. Writes are buffered until ``flush()``.
+public protocol TextOutput: AnyObject {
+    /// Appends `text`.
+    /// - Throws: ``CommandError`` when the text cannot be written, for example to a full disk.
+    func write(_ text: String) throws
+    /// Hands everything written so far to whoever reads.
+    func flush() throws
+}
+
+/// Hears how far a long command has come.
+public protocol ProgressDisplay: AnyObject {
+    /// - Parameters:
+    ///   - fraction: from 0 to 1, or `nil` where the end is not known.
+    ///   - text: what has been done, for example `1,200 records`.
+    func report(fraction: Double?, _ text: @autoclosure () -> String)
+    /// Removes what is shown of the progress.
+    func end()
+}
+
+/// A request from outside to stop at the next clean point, as Ctrl-C makes it.
+public protocol Interruption: AnyObject {
+    /// Whether the request has been made.
+    var isRaised: Bool { get }
+    /// Waits until `date`, or until the request is made.
+    func wait(until date: Date)
+    /// Calls `action` on the main queue when the request is made.
+    func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void)
+}
+
+/// Everything that a command needs of the world around it.
+public struct CommandSurroundings {
+    public let output: any TextOutput
+    public let progress: any ProgressDisplay
+    public let interruption: any Interruption
+    public let textStyle: TextStyle
+
+    public init(
+        output: any TextOutput, progress: any ProgressDisplay, interruption: any Interruption, textStyle: TextStyle
+    ) {
+        self.output = output
+        self.progress = progress
+        self.interruption = interruption
+        self.textStyle = textStyle
+    }
+}
+
+/// How text is laid out where it is read.
+public struct TextStyle: Sendable {
+    /// The number of cells that a text takes on a screen.
+    public let width: @Sendable (String) -> Int
+    /// The number of columns of the screen, or `nil` where there is none: then nothing is left out.
+    public let columns: Int?
+    /// Whether emphasis may be shown by escape sequences.
+    public let isEmphasized: Bool
+
+    public init(columns: Int?, isEmphasized: Bool, width: @escaping @Sendable (String) -> Int) {
+        self.columns = columns
+        self.isEmphasized = isEmphasized
+        self.width = width
+    }
+
+    func bold(_ text: String) -> String { isEmphasized ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    func dim(_ text: String) -> String { isEmphasized ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+}

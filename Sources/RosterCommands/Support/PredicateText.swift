@@ -1,0 +1,54 @@
+import CoreData
+import Foundation
+
+/// Predicates from the command line.
+enum PredicateText {
+    /// - Throws: ``CommandError`` of misuse where `text` does not parse or names what `entity` does not have.
+    static func predicate(_ text: String, for entity: NSEntityDescription) throws -> NSPredicate {
+        let predicate: NSPredicate
+        do {
+            predicate = try NSPredicate.parse(format: text)
+        } catch {
+            throw CommandError.misuse("the predicate “\(text)” does not parse: \(CommandError.line(for: error))")
+        }
+        try check(predicate, entity)
+        return predicate
+    }
+
+    private static func check(_ predicate: NSPredicate, _ entity: NSEntityDescription) throws {
+        if let compound = predicate as? NSCompoundPredicate {
+            for part in compound.subpredicates { try check(part, entity) }
+        } else if let comparison = predicate as? CoreData.NSComparisonPredicate {
+            try check(comparison.leftExpression, entity)
+            try check(comparison.rightExpression, entity)
+        }
+    }
+
+    private static func check(_ expression: CoreData.NSExpression, _ entity: NSEntityDescription) throws {
+        switch expression.expressionType {
+        case .keyPath where expression.operand.expressionType == .evaluatedObject:
+            try check(expression.keyPath, entity)
+        case .function:
+            for argument in expression.arguments ?? [] { try check(argument, entity) }
+        case .aggregate:
+            for element in expression.collection as? [CoreData.NSExpression] ?? [] { try check(element, entity) }
+        default: break
+        }
+    }
+
+    /// Follows relationships of both kinds; what comes after an operator such as `@count`, or inside an attribute, is left to
+    /// the framework.
+    private static func check(_ keyPath: String, _ entity: NSEntityDescription) throws {
+        var current = entity
+        for key in keyPath.split(separator: ".").map(String.init) {
+            if key.hasPrefix("@") || key == "self" || key == "SELF" || key == "objectID" { return }
+            guard let property = current.propertiesByName[key] else {
+                throw CommandError.misuse(EntityKeys.unknown(key, of: current))
+            }
+            guard let relationship = property as? NSRelationshipDescription,
+                let destination = relationship.destinationEntity
+            else { return }
+            current = destination
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import CoreData
+import Foundation
+
+/// Which records, in which order, in which sections: what `--where`, `--sort` and `--section` say.
+public struct RecordQuery: Sendable {
+    /// Predicate format text.
+    public var predicate: String?
+    public var sort: [SortKey]
+    /// The key path by whose values records are put into sections.
+    public var section: String?
+    /// 0 means no limit.
+    public var limit: Int
+    public var offset: Int
+
+    public init(
+        predicate: String? = nil, sort: [SortKey] = [], section: String? = nil, limit: Int = 0, offset: Int = 0
+    ) {
+        self.predicate = predicate
+        self.sort = sort
+        self.section = section
+        self.limit = limit
+        self.offset = offset
+    }
+
+    /// The sort with the section key in front, unless the sort begins with it.
+    var fullSort: [SortKey] {
+        guard let section, sort.first?.keyPath != section else { return sort }
+        return [SortKey(keyPath: section)] + sort.filter { $0.keyPath != section }
+    }
+
+    /// - Throws: ``CommandError`` of misuse for what the entity or the predicate language does not know.
+    func request(for entity: NSEntityDescription) throws -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        if let section { try EntityKeys.attribute(at: section, of: entity, for: "make sections by") }
+        for key in sort { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
+        request.predicate = try predicate.map { try PredicateText.predicate($0, for: entity) }
+        request.sortDescriptors = fullSort.map(\.descriptor)
+        request.fetchLimit = limit
+        request.fetchOffset = offset
+        return request
+    }
+
+    /// The same query with a sort, for lists that must have an order: by the unique key, else by the first attribute.
+    func ordered(for entity: NSEntityDescription) throws -> RecordQuery {
+        guard fullSort.isEmpty else { return self }
+        var query = self
+        if let key = UniqueKey(of: entity) {
+            query.sort = key.attributes.map { SortKey(keyPath: $0.name) }
+        } else if let first = entity.attributesByName.values.filter(\.isOrderable).map(\.name).min() {
+            query.sort = [SortKey(keyPath: first)]
+        } else {
+            throw CommandError.misuse("\(entity.name ?? "?") has no attribute to sort by")
+        }
+        return query
+    }
+}
+
+extension NSAttributeDescription {
+    var isOrderable: Bool {
+        switch attributeType {
+        case .transformableAttributeType, .binaryDataAttributeType, .compositeAttributeType, .undefinedAttributeType,
+            .objectIDAttributeType:
+            false
+        default: !isTransient
+        }
+    }
+
+    var isNumeric: Bool {
+        switch attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType, .decimalAttributeType:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Where a store and its model are, as the command line says it.
+public struct StoreLocation: Sendable {
+    /// A path or a file URL.
+    public let store: String
+    /// The path of a model; without one, the model that the store itself carries is used.
+    public let model: String?
+
+    public init(store: String, model: String? = nil) {
+        self.store = store
+        self.model = model
+    }
+
+    /// The store's file.
+    /// - Throws: ``CommandError`` of misuse for a URL of another kind.
+    public func storeURL() throws -> URL { try Self.fileURL(store) }
+
+    static func fileURL(_ text: String) throws -> URL {
+        guard !text.isEmpty else { throw CommandError.misuse("the path of the store is empty") }
+        guard text.contains("://") || text.hasPrefix("file:") else { return URL(fileURLWithPath: text) }
+        guard let url = URL(string: text), url.isFileURL else {
+            throw CommandError.misuse("“\(text)” is no file: a store is a path or a file URL")
+        }
+        return url
+    }
+}

@@ -1,0 +1,110 @@
+import CoreData
+import Foundation
+
+/// What a command means to do with a store.
+enum StoreAccess {
+    case reading
+    /// Reading, and hearing of what others write.
+    case watching
+    case writing
+}
+
+/// An open store with one context.
+final class StoreSession {
+    /// How long a command waits for a store that another program has locked.
+    static let patience: TimeInterval = 5
+
+    /// What the store is called in messages.
+    let name: String
+    let model: NSManagedObjectModel
+    let coordinator: NSPersistentStoreCoordinator
+    let context: NSManagedObjectContext
+
+    /// Opens a store that is there.
+    ///
+    /// - Parameter context: the kind of queue that the context works on.
+    /// - Throws: ``CommandError``, or an error of the framework, when it is not there, is no store, carries no model, or was
+    ///   written with another one.
+    init(
+        _ location: StoreLocation, for access: StoreAccess,
+        context type: NSManagedObjectContext.ConcurrencyType = .privateQueue
+    ) throws {
+        let url = try location.storeURL()
+        name = url.path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw CommandError.failure("no store at \(url.path)")
+        }
+        if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
+        model = try StoreModel.model(for: location)
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: try Self.options(for: access, at: url))
+        context = NSManagedObjectContext(type)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+    }
+
+    /// Makes a store where nothing is, with history, and opens it for writing.
+    init(creating url: URL, model: NSManagedObjectModel) throws {
+        name = url.path
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError.failure("there is something at \(url.path) already")
+        }
+        self.model = model
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: OpeningOptions.writingWithHistory)
+        context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+    }
+
+    /// Runs `body` on the context's queue.
+    func perform<Result>(_ body: () throws -> Result) throws -> Result { try context.performAndWait(body) }
+
+    /// The entity of that name.
+    /// - Throws: ``CommandError`` of misuse, with the names that there are.
+    func entity(named name: String) throws -> NSEntityDescription {
+        if let entity = model.entitiesByName[name] { return entity }
+        let names = model.entitiesByName.keys.sorted()
+        let near = names.first { $0.lowercased() == name.lowercased() }
+        let hint = near.map { "did you mean \($0)?" } ?? "it has \(names.joined(separator: ", "))"
+        throw CommandError.misuse("the model has no entity “\(name)”; \(hint)")
+    }
+
+    /// Closes the store, so that its file is whole by itself.
+    func close() throws {
+        try perform { context.reset() }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    private static func options(for access: StoreAccess, at url: URL) throws -> [AnyHashable: Any] {
+        switch access {
+        case .reading: OpeningOptions.reading
+        case .watching: OpeningOptions.watching
+        case .writing: try OpeningOptions.writing(storeAt: url)
+        }
+    }
+}
+
+/// The options that stores are opened with.
+private enum OpeningOptions {
+    static var reading: [AnyHashable: Any] {
+        [NSReadOnlyPersistentStoreOption: true, NSPersistentStoreTimeoutOption: StoreSession.patience]
+    }
+
+    static var watching: [AnyHashable: Any] {
+        reading.merging([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]) { $1 }
+    }
+
+    static var writingWithHistory: [AnyHashable: Any] {
+        [
+            NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+            NSPersistentStoreTimeoutOption: StoreSession.patience,
+        ]
+    }
+
+    /// A store that keeps a history goes on keeping it; one that does not is not given tables it never asked for.
+    static func writing(storeAt url: URL) throws -> [AnyHashable: Any] {
+        writingWithHistory
+    }
+}

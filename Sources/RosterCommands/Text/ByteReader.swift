@@ -1,0 +1,93 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The bytes of a file or a pipe, one by one, with the number of the line.
+///
+/// Reads 64 KiB at a time, so memory does not grow with the file. A read that fails ends the bytes and is thrown by
+/// ``throwIfFailed()``.
+final class ByteReader {
+    /// What the file is called in messages.
+    let name: String
+    /// The length of the file, or `nil` for a pipe.
+    let length: Int?
+    private(set) var line = 1
+    private var descriptor: Int32
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    private var position = 0
+    private var limit = 0
+    private var consumed = 0
+    private var failure: CommandError?
+
+    /// Opens the file at `path`; `-` is standard input.
+    init(path: String) throws {
+        name = path == "-" ? "standard input" : path
+        descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CommandError.failure("cannot read \(name): \(Self.reason())") }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw CommandError.failure("cannot read \(name): \(Self.reason())")
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            throw CommandError.failure("cannot read \(name): it is a folder")
+        }
+        length = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// How much of the file has been taken, from 0 to 1; `nil` where its length is not known.
+    var fraction: Double? {
+        guard let length, length > 0 else { return nil }
+        return min(1, Double(consumed - limit + position) / Double(length))
+    }
+
+    /// The next byte, left where it is; `nil` at the end.
+    func peek() -> UInt8? {
+        if position == limit { refill() }
+        return position < limit ? buffer[position] : nil
+    }
+
+    /// Takes the next byte; `nil` at the end.
+    func next() -> UInt8? {
+        guard let byte = peek() else { return nil }
+        position += 1
+        if byte == 0x0A { line += 1 }
+        return byte
+    }
+
+    /// Takes a byte order mark of UTF-8, if the file begins with one.
+    func skipByteOrderMark() {
+        guard peek() == 0xEF, limit - position >= 3, buffer[position + 1] == 0xBB, buffer[position + 2] == 0xBF else {
+            return
+        }
+        position += 3
+    }
+
+    /// - Throws: the error with which reading ended, if it ended with one.
+    func throwIfFailed() throws {
+        if let failure { throw failure }
+    }
+
+    private func refill() {
+        guard failure == nil else { return }
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count >= 0 {
+                (position, limit) = (0, count)
+                consumed += count
+                return
+            }
+            if errno == EINTR { continue }
+            failure = .failure("cannot read \(name): \(Self.reason())")
+            (position, limit) = (0, 0)
+            return
+        }
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,138 @@
+/// The two kinds of delimited text.
+///
+/// In CSV (RFC 4180) an empty field without quotation marks is NULL and `""` is the empty text. In TSV nothing is quoted:
+/// `\N` is NULL, and `\t`, `\n`, `\r` and `\\` stand for the characters.
+enum DelimitedText {
+    case csv
+    case tsv
+
+    private var separator: String { self == .csv ? "," : "\t" }
+
+    /// A line with its end; `nil` is NULL.
+    func line(_ fields: [String?]) -> String {
+        fields.map(field).joined(separator: separator) + (self == .csv ? "\r\n" : "\n")
+    }
+
+    private func field(_ value: String?) -> String {
+        switch self {
+        case .csv:
+            guard let value else { return "" }
+            let needsQuotes =
+                value.isEmpty || value.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
+            return needsQuotes ? "\"" + escaped(value) { $0 == "\"" ? "\"\"" : nil } + "\"" : value
+        case .tsv:
+            guard let value else { return "\\N" }
+            guard value.utf8.contains(where: { $0 == 0x5C || $0 < 0x20 }) else { return value }
+            return escaped(value) { scalar in
+                switch scalar {
+                case "\\": "\\\\"
+                case "\t": "\\t"
+                case "\n": "\\n"
+                case "\r": "\\r"
+                default: nil
+                }
+            }
+        }
+    }
+
+    /// By scalars: a mark after a quotation mark makes one character of both.
+    private func escaped(_ value: String, _ escape: (Unicode.Scalar) -> String?) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            if let text = escape(scalar) {
+                result.append(contentsOf: text.unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+}
+
+/// Reads the lines of delimited text as fields.
+struct DelimitedReader {
+    struct SyntaxError: Error {
+        let line: Int
+        let reason: String
+    }
+
+    let kind: DelimitedText
+    private let bytes: ByteReader
+
+    init(_ bytes: ByteReader, kind: DelimitedText) {
+        self.bytes = bytes
+        self.kind = kind
+    }
+
+    /// The fields of the next line that is not empty, or `nil` at the end.
+    func next() throws -> [String?]? {
+        while let byte = bytes.peek(), byte == 0x0A || byte == 0x0D { _ = bytes.next() }
+        guard bytes.peek() != nil else { return nil }
+        var fields: [String?] = []
+        while true {
+            fields.append(try kind == .csv ? commaField() : tabField())
+            switch bytes.next() {
+            case UInt8(ascii: ",") where kind == .csv, 0x09 where kind == .tsv: continue
+            case 0x0D:
+                if bytes.peek() == 0x0A { _ = bytes.next() }
+                return fields
+            default: return fields
+            }
+        }
+    }
+
+    private func commaField() throws -> String? {
+        var content: [UInt8] = []
+        guard bytes.peek() == 0x22 else {
+            while let byte = bytes.peek(), byte != UInt8(ascii: ","), byte != 0x0A, byte != 0x0D {
+                if byte == 0x22 { throw error("quotation mark inside a field that does not begin with one") }
+                content.append(byte)
+                _ = bytes.next()
+            }
+            return content.isEmpty ? nil : try text(content)
+        }
+        _ = bytes.next()
+        while let byte = bytes.next() {
+            guard byte == 0x22 else {
+                content.append(byte)
+                continue
+            }
+            guard bytes.peek() == 0x22 else {
+                switch bytes.peek() {
+                case nil, UInt8(ascii: ","), 0x0A, 0x0D: return try text(content)
+                default: throw error("text after the closing quotation mark of a field")
+                }
+            }
+            content.append(0x22)
+            _ = bytes.next()
+        }
+        throw error("the text ends inside a quoted field")
+    }
+
+    private func tabField() throws -> String? {
+        var content: [UInt8] = []
+        while let byte = bytes.peek(), byte != 0x09, byte != 0x0A, byte != 0x0D {
+            _ = bytes.next()
+            guard byte == 0x5C else {
+                content.append(byte)
+                continue
+            }
+            switch bytes.next() {
+            case UInt8(ascii: "t"): content.append(0x09)
+            case UInt8(ascii: "n"): content.append(0x0A)
+            case UInt8(ascii: "r"): content.append(0x0D)
+            case 0x5C: content.append(0x5C)
+            case UInt8(ascii: "N") where content.isEmpty: return nil
+            default: throw error("unknown escape; write \\\\ for a backslash")
+            }
+        }
+        return try text(content)
+    }
+
+    private func text(_ content: [UInt8]) throws -> String {
+        guard let text = String(validating: content, as: UTF8.self) else { throw error("text is no UTF-8") }
+        return text
+    }
+
+    private func error(_ reason: String) -> SyntaxError { SyntaxError(line: bytes.line, reason: reason) }
+}

@@ -1,0 +1,32 @@
+import CoreData
+import Foundation
+
+/// A key to sort by, as it is written on the command line: `wins:desc`.
+public struct SortKey: Equatable, Sendable {
+    public let keyPath: String
+    public let ascending: Bool
+
+    public init(keyPath: String, ascending: Bool = true) {
+        self.keyPath = keyPath
+        self.ascending = ascending
+    }
+
+    /// Reads `wins:desc,teamName`.
+    /// - Throws: ``CommandError`` of misuse where a key is missing or a direction is neither `asc` nor `desc`.
+    public static func parse(_ text: String) throws -> [SortKey] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let key = pieces[0].trimmingCharacters(in: .whitespaces)
+            guard !key.isEmpty else {
+                throw CommandError.misuse("“\(text)” is no list of sort keys: write KEY[:desc],KEY[:desc]…")
+            }
+            switch pieces.count == 1 ? "asc" : pieces[1].lowercased() {
+            case "asc", "ascending": return SortKey(keyPath: key)
+            case "desc", "descending": return SortKey(keyPath: key, ascending: false)
+            default: throw CommandError.misuse("sort key “\(part)”: the direction is asc or desc")
+            }
+        }
+    }
+
+    var descriptor: NSSortDescriptor { NSSortDescriptor(key: keyPath, ascending: ascending) }
+}

@@ -1,0 +1,23 @@
+import CoreData
+import Foundation
+
+/// `create`: an empty store for a model, which keeps a history.
+public struct CreateCommand {
+    public var store: String
+    /// The path of a model.
+    public var model: String
+
+    public init(store: String, model: String) {
+        self.store = store
+        self.model = model
+    }
+
+    /// - Throws: ``CommandError`` when something is there already, or an error of the framework.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let url = try StoreLocation.fileURL(store)
+        let session = try StoreSession(creating: url, model: try StoreModel.model(atPath: model))
+        try session.close()
+        try surroundings.output.write("created \(VisibleText.shown(store))\n")
+        try surroundings.output.flush()
+    }
+}

@@ -1,0 +1,76 @@
+import CoreData
+import Foundation
+
+/// `delete`: deletes all records that match, and what the delete rules take with them, in one transaction.
+public struct DeleteCommand {
+    public var store: StoreLocation
+    public var entity: String
+    public var predicate: String
+    public var isDryRun: Bool
+    public var format: OutputFormat
+
+    public init(
+        store: StoreLocation, entity: String, predicate: String, isDryRun: Bool = false, format: OutputFormat = .table
+    ) {
+        self.store = store
+        self.entity = entity
+        self.predicate = predicate
+        self.isDryRun = isDryRun
+        self.format = format
+    }
+
+    /// Prints each record that goes, those that go with the matching ones too, then how many there were.
+    /// - Throws: ``CommandError``, or an error of the framework; then nothing was deleted.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        try session.perform {
+            let entity = try session.entity(named: entity)
+            let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
+            let objects = try session.context.fetch(request)
+            // A record says what it is called only as long as it is there.
+            let recorder = ChangeRecorder(format: format, surroundings: surroundings)
+            for object in objects { session.context.delete(object) }
+            session.context.processPendingChanges()
+            let matching = Set(objects)
+            let others = session.context.deletedObjects.subtracting(matching)
+                .sorted { RecordLabel.uri(of: $0) < RecordLabel.uri(of: $1) }
+            let type = isDryRun ? "would delete" : "deleted"
+            for object in objects + others { try recorder.report.changed(object, type, []) }
+            if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
+            try recorder.release()
+            if format == .table {
+                let taken = others.isEmpty ? "" : ", and \(others.count) that belonged to them"
+                try surroundings.output.write("\(type) \(objects.count)\(taken)\n")
+            }
+        }
+        try surroundings.output.flush()
+    }
+}
+
+/// Holds a report back until it is true.
+private final class ChangeRecorder: TextOutput {
+    private var held = ""
+    private let surroundings: CommandSurroundings
+    private let format: OutputFormat
+
+    init(format: OutputFormat, surroundings: CommandSurroundings) {
+        self.format = format
+        self.surroundings = surroundings
+    }
+
+    var report: ChangeReport {
+        ChangeReport(
+            format: format,
+            surroundings: CommandSurroundings(
+                output: self, progress: surroundings.progress, interruption: surroundings.interruption,
+                textStyle: surroundings.textStyle))
+    }
+
+    func write(_ text: String) throws { held += text }
+    func flush() throws {}
+
+    func release() throws {
+        try ChangeReport(format: format, surroundings: surroundings).begin()
+        try surroundings.output.write(held)
+    }
+}

@@ -1,0 +1,63 @@
+import CoreData
+import Foundation
+
+/// `export`: records as text that `import` reads back.
+public struct ExportCommand {
+    public var store: StoreLocation
+    public var entity: String
+    /// `nil` or `-` is standard output. A file is written beside its place and put there when it is whole.
+    public var file: String?
+    public var query: RecordQuery
+    public var columns: [String]?
+    /// `nil` to tell it by the file's name; JSON where that says nothing.
+    public var format: OutputFormat?
+
+    public init(
+        store: StoreLocation, entity: String, file: String? = nil, query: RecordQuery = RecordQuery(),
+        columns: [String]? = nil, format: OutputFormat? = nil
+    ) {
+        self.store = store
+        self.entity = entity
+        self.file = file
+        self.query = query
+        self.columns = columns
+        self.format = format
+    }
+
+    /// - Throws: ``CommandError``, or an error of the framework; then no file was written.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: .reading)
+        guard let file, file != "-" else { return try write(session, surroundings) }
+        let output = try FileOutput(path: file)
+        try write(
+            session,
+            CommandSurroundings(
+                output: output, progress: surroundings.progress, interruption: surroundings.interruption,
+                textStyle: TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width)))
+        try output.finish()
+    }
+
+    private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws {
+        let format =
+            format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
+        try session.perform {
+            let entity = try session.entity(named: entity)
+            let request = try query.ordered(for: entity).request(for: entity)
+            request.fetchBatchSize = 500
+            let chosen = try columns.map { try ColumnChoice.named($0, of: entity) }
+            var writer = format.writer(
+                try chosen ?? ColumnChoice.export(of: entity, nests: format == .json), in: surroundings)
+            let objects = try session.context.fetch(request)
+            defer { surroundings.progress.end() }
+            for (index, object) in objects.enumerated() {
+                if surroundings.interruption.isRaised { throw CommandError.interrupted }
+                try writer.record(object)
+                if index.isMultiple(of: 500) {
+                    surroundings.progress.report(fraction: Double(index) / Double(objects.count), "\(index) records")
+                }
+            }
+            try writer.end()
+        }
+        try surroundings.output.flush()
+    }
+}

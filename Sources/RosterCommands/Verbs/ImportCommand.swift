@@ -1,0 +1,98 @@
+import CoreData
+import Foundation
+
+/// `import`: records from a file. One whose unique key is in the store updates the record there.
+///
+/// Each batch is one transaction: after an error, an interruption or a crash the store holds whole batches.
+public struct ImportCommand {
+    public var store: StoreLocation
+    public var entity: String
+    /// `-` is standard input.
+    public var file: String
+    /// `nil` to tell it by the file.
+    public var format: OutputFormat?
+    /// How many records one transaction holds.
+    public var batchSize: Int
+    public var isDryRun: Bool
+
+    public init(
+        store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, batchSize: Int = 1000,
+        isDryRun: Bool = false
+    ) {
+        self.store = store
+        self.entity = entity
+        self.file = file
+        self.format = format
+        self.batchSize = batchSize
+        self.isDryRun = isDryRun
+    }
+
+    /// Prints how many records were inserted, changed, and found as they are.
+    /// - Throws: ``CommandError`` with file, line, record, key and value of what is wrong, and how many records stay imported.
+    public func run(in surroundings: CommandSurroundings) throws {
+        guard batchSize > 0 else { throw CommandError.misuse("a batch has at least one record") }
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        let counts = try session.perform {
+            let entity = try session.entity(named: entity)
+            if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
+            let reader = try RecordFileReader(path: file, format: format)
+            return try Self.importRecords(
+                from: reader, into: entity, of: session, batchSize: batchSize, isDryRun: isDryRun, surroundings)
+        }
+        if !isDryRun { try session.close() }
+        try surroundings.output.write((isDryRun ? "would import " : "imported ") + counts.text + "\n")
+        try surroundings.output.flush()
+    }
+
+    /// What became of the records of committed batches.
+    struct Counts {
+        var inserted = 0
+        var updated = 0
+        var unchanged = 0
+
+        var total: Int { inserted + updated + unchanged }
+
+        var text: String {
+            let records = total == 1 ? "1 record" : "\(total) records"
+            return "\(records): \(inserted) new, \(updated) changed, \(unchanged) unchanged"
+        }
+
+        mutating func add(_ other: Counts) {
+            inserted += other.inserted
+            updated += other.updated
+            unchanged += other.unchanged
+        }
+    }
+
+    /// Imports all that `reader` gives. Call it on the queue of the session's context.
+    static func importRecords(
+        from reader: RecordFileReader, into entity: NSEntityDescription, of session: StoreSession, batchSize: Int,
+        isDryRun: Bool, _ surroundings: CommandSurroundings
+    ) throws -> Counts {
+        var counts = Counts()
+        let batch = ImportBatch(entity: entity, context: session.context)
+        defer { surroundings.progress.end() }
+        do {
+            var isAtEnd = false
+            while !isAtEnd {
+                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted") }
+                while batch.count < batchSize {
+                    guard let (place, fields) = try reader.next() else {
+                        isAtEnd = true
+                        break
+                    }
+                    batch.add(fields, at: place)
+                }
+                counts.add(try batch.commit(isDryRun: isDryRun))
+                let total = counts.total
+                surroundings.progress.report(fraction: reader.fraction, "\(total) records")
+            }
+        } catch {
+            let records = counts.total == 1 ? "1 record was" : "\(counts.total) records were"
+            let outcome = isDryRun ? "nothing was imported" : "\(records) imported before that"
+            let kind = (error as? CommandError)?.kind ?? .failure
+            throw CommandError(kind: kind, message: CommandError.line(for: error) + "; " + outcome)
+        }
+        return counts
+    }
+}

@@ -1,0 +1,45 @@
+import CoreData
+import Foundation
+
+/// `insert`: a new record.
+public struct InsertCommand {
+    public var store: StoreLocation
+    public var entity: String
+    public var assignments: [Assignment]
+    public var isDryRun: Bool
+    public var format: OutputFormat
+
+    public init(
+        store: StoreLocation, entity: String, assignments: [Assignment], isDryRun: Bool = false,
+        format: OutputFormat = .table
+    ) {
+        self.store = store
+        self.entity = entity
+        self.assignments = assignments
+        self.isDryRun = isDryRun
+        self.format = format
+    }
+
+    /// Prints the new record.
+    /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        try session.perform {
+            let entity = try session.entity(named: entity)
+            if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }
+            let object = NSManagedObject.make(entity, in: session.context)
+            try AssignmentApplier(context: session.context).apply(assignments, to: object)
+            let differences = ChangeReport.differences(of: object)
+            if isDryRun {
+                try EditValidation.validate(session.context)
+                try EditValidation.checkUniqueness(of: object, in: session.context)
+            } else {
+                try session.context.save()
+            }
+            let report = ChangeReport(format: format, surroundings: surroundings)
+            try report.begin()
+            try report.changed(object, isDryRun ? "would insert" : "inserted", differences)
+        }
+        try surroundings.output.flush()
+    }
+}

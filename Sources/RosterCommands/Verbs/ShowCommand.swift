@@ -1,0 +1,68 @@
+import CoreData
+import Foundation
+
+/// `show`: one record with its relationships.
+public struct ShowCommand {
+    public var store: StoreLocation
+    /// A URI, `Entity/p12` or `Entity:KEY`.
+    public var object: String
+    public var format: OutputFormat
+
+    public init(store: StoreLocation, object: String, format: OutputFormat = .table) {
+        self.store = store
+        self.object = object
+        self.format = format
+    }
+
+    /// - Throws: ``CommandError``, or an error of the framework.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: .reading)
+        try session.perform {
+            let object = try ObjectReference.object(named: object, in: session)
+            if format == .table {
+                try writeSheet(of: object, in: surroundings)
+            } else {
+                let entity = object.entity
+                let names =
+                    [RecordColumn.objectName] + entity.storedAttributes.map(\.name)
+                    + entity.storedRelationships.map(\.name)
+                var writer = format.writer(try ColumnChoice.named(names, of: entity), in: surroundings)
+                try writer.record(object)
+                try writer.end()
+            }
+        }
+        try surroundings.output.flush()
+    }
+
+    /// A line for each property, and one for each destination of a to-many relationship.
+    private func writeSheet(of object: NSManagedObject, in surroundings: CommandSurroundings) throws {
+        let (style, output) = (surroundings.textStyle, surroundings.output)
+        let entity = object.entity
+        let names = entity.storedAttributes.map(\.name) + entity.storedRelationships.map(\.name)
+        let width = names.map(style.width).max() ?? 0
+        func line(_ name: String, _ text: String) throws {
+            let space = String(repeating: " ", count: width - style.width(name))
+            try output.write("\(style.dim(name))\(space)  \(VisibleText.shown(text))\n")
+        }
+        try output.write(style.bold(VisibleText.shown(RecordLabel.shown(object))) + "  ")
+        try output.write(style.dim(RecordLabel.uri(of: object)) + "\n")
+        for attribute in entity.storedAttributes {
+            try line(attribute.name, ValueText.shown(object.value(forKey: attribute.name), of: attribute))
+        }
+        for relationship in entity.storedRelationships {
+            if relationship.isToMany {
+                let labels = RecordColumn.destinations(relationship, of: object).map(Self.label)
+                try line(relationship.name, "\(labels.count) \(relationship.destinationEntity?.name ?? "")")
+                for label in labels { try line("", "→ " + label) }
+            } else {
+                let destination = object.value(forKey: relationship.name) as? NSManagedObject
+                try line(relationship.name, destination.map { "→ " + Self.label($0) } ?? "")
+            }
+        }
+    }
+
+    private static func label(_ object: NSManagedObject) -> String {
+        let (shown, short) = (RecordLabel.shown(object), RecordLabel.short(object))
+        return shown == short ? short : "\(shown) (\(short))"
+    }
+}

@@ -1,0 +1,140 @@
+import CoreData
+import Foundation
+
+/// `simulate`: plays matches at random between the teams of a store and writes the results, each match one transaction.
+///
+/// The same store and the same seed give the same matches. Every team must exist in an entity that has the whole numbers
+/// `wins`, `draws`, `losses`, `goalsFor` and `goalsAgainst`.
+public struct SimulateCommand {
+    /// The matches of a season of twenty teams.
+    public static let defaultCount = 380
+
+    public var store: StoreLocation
+    /// Matches in a second; `nil` means as fast as they can be saved.
+    public var rate: Double?
+    public var count: Int
+    /// `nil` means another one every time.
+    public var seed: UInt64?
+
+    public init(store: StoreLocation, rate: Double? = nil, count: Int = defaultCount, seed: UInt64? = nil) {
+        self.store = store
+        self.rate = rate
+        self.count = count
+        self.seed = seed
+    }
+
+    /// Prints a line for each match when it is saved.
+    /// - Throws: ``CommandError``, or an error of the framework; matches printed before that stay played.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: .writing)
+        let seed = seed ?? UInt64.random(in: .min ... .max)
+        let league = try session.perform { try League(session, seed: seed) }
+        let start = Date()
+        for number in 0..<count {
+            if let rate {
+                let due = start.addingTimeInterval(Double(number) / rate)
+                surroundings.interruption.wait(until: due)
+            }
+            if surroundings.interruption.isRaised {
+                throw CommandError.failure("interrupted after \(number) of \(count) matches (seed \(seed))")
+            }
+            let result = try session.perform { try league.playMatch() }
+            try surroundings.output.write(VisibleText.shown(result) + "\n")
+            try surroundings.output.flush()
+        }
+        try session.close()
+    }
+}
+
+/// The teams of a store, and who plays whom.
+private final class League {
+    private static let keys = ["wins", "draws", "losses", "goalsFor", "goalsAgainst"]
+    /// How many matches of a thousand a team ends with 0, 1, 2, … goals: the distribution of Poisson around 1.4, as in the
+    /// finals.
+    private static let goalShares = [247, 345, 242, 113, 39, 11, 3]
+    private static let patience = 20
+
+    private let context: NSManagedObjectContext
+    private let teams: [NSManagedObject]
+    private var random: SeededGenerator
+
+    init(_ session: StoreSession, seed: UInt64) throws {
+        context = session.context
+        random = SeededGenerator(seed: seed)
+        let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        guard let entity = entities.first(where: Self.isTeam) else {
+            throw CommandError.failure(
+                "nobody can play in \(session.name): no entity has the whole numbers \(Self.keys.joined(separator: ", "))"
+            )
+        }
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        // The order must not hang on the order of rows, nor on a locale.
+        teams = try session.context.fetch(request).map { (RecordLabel.reference(to: $0).text, $0) }
+            .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map(\.1)
+        guard teams.count >= 2 else {
+            throw CommandError.failure(
+                "nobody can play in \(session.name): it has \(teams.count) of \(entity.name ?? "")")
+        }
+    }
+
+    /// Plays and saves one match.
+    /// - Returns: `Brazil 2–1 Japan`.
+    func playMatch() throws -> String {
+        let home = random.number(below: teams.count)
+        let other = random.number(below: teams.count - 1)
+        let away = other < home ? other : other + 1
+        let (homeGoals, awayGoals) = (goals(), goals())
+        try save {
+            try record(teams[home], goalsFor: homeGoals, goalsAgainst: awayGoals)
+            try record(teams[away], goalsFor: awayGoals, goalsAgainst: homeGoals)
+        }
+        return "\(RecordLabel.shown(teams[home])) \(homeGoals)–\(awayGoals) \(RecordLabel.shown(teams[away]))"
+    }
+
+    private func goals() -> Int {
+        var place = random.number(below: Self.goalShares.reduce(0, +))
+        for (goals, share) in Self.goalShares.enumerated() {
+            if place < share { return goals }
+            place -= share
+        }
+        return 0
+    }
+
+    private func record(_ team: NSManagedObject, goalsFor: Int, goalsAgainst: Int) throws {
+        add(1, to: goalsFor > goalsAgainst ? "wins" : goalsFor < goalsAgainst ? "losses" : "draws", of: team)
+        add(goalsFor, to: "goalsFor", of: team)
+        add(goalsAgainst, to: "goalsAgainst", of: team)
+    }
+
+    private func add(_ number: Int, to key: String, of team: NSManagedObject) {
+        guard number != 0 else { return }
+        team.setValue(((team.value(forKey: key) as? Int) ?? 0) + number, forKey: key)
+    }
+
+    /// Saves the edit; where somebody else changed the same team, makes it again on the team as it stands now.
+    private func save(_ edit: () throws -> Void) throws {
+        for attempt in 1... {
+            try edit()
+            do {
+                return try context.save()
+            } catch let error as CocoaError where error.code.rawValue == Self.conflict && attempt < Self.patience {
+                context.rollback()
+                for team in teams where !team.isFault { context.refresh(team, mergeChanges: false) }
+            }
+        }
+    }
+
+    /// The code of a save that met rows changed by others: `NSManagedObjectMergeError`.
+    private static let conflict = 133_020
+
+    private static func isTeam(_ entity: NSEntityDescription) -> Bool {
+        !entity.isAbstract
+            && keys.allSatisfy { key in
+                switch entity.attributesByName[key]?.attributeType {
+                case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: true
+                default: false
+                }
+            }
+    }
+}

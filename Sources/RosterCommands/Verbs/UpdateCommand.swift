@@ -1,0 +1,51 @@
+import CoreData
+import Foundation
+
+/// `update`: sets properties of all records that match, in one transaction.
+public struct UpdateCommand {
+    public var store: StoreLocation
+    public var entity: String
+    public var predicate: String
+    public var assignments: [Assignment]
+    public var isDryRun: Bool
+    public var format: OutputFormat
+
+    public init(
+        store: StoreLocation, entity: String, predicate: String, assignments: [Assignment], isDryRun: Bool = false,
+        format: OutputFormat = .table
+    ) {
+        self.store = store
+        self.entity = entity
+        self.predicate = predicate
+        self.assignments = assignments
+        self.isDryRun = isDryRun
+        self.format = format
+    }
+
+    /// Prints what changed in each record that did, then how many did.
+    /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        try session.perform {
+            let entity = try session.entity(named: entity)
+            let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
+            let applier = AssignmentApplier(context: session.context)
+            let objects = try session.context.fetch(request)
+            for object in objects {
+                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted; nothing was changed") }
+                try applier.apply(assignments, to: object)
+            }
+            session.context.processPendingChanges()
+            let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
+            if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
+            let report = ChangeReport(format: format, surroundings: surroundings)
+            try report.begin()
+            let type = isDryRun ? "would update" : "updated"
+            for (object, differences) in changes { try report.changed(object, type, differences) }
+            if format == .table {
+                try surroundings.output.write("\(type) \(changes.count) of \(objects.count) that match\n")
+            }
+        }
+        try surroundings.output.flush()
+    }
+}

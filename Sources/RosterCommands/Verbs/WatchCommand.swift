@@ -1,0 +1,143 @@
+import CoreData
+import Foundation
+
+/// `watch`: prints how a list changes while others change the store.
+///
+/// The list is a fetched-results controller on the main queue; each of its callbacks is one line, written out at once.
+public struct WatchCommand {
+    public var store: StoreLocation
+    public var entity: String
+    public var query: RecordQuery
+    /// Ends after the first change.
+    public var once: Bool
+    /// Ends after so many seconds.
+    public var timeout: TimeInterval?
+    public var format: OutputFormat
+
+    public init(
+        store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), once: Bool = false,
+        timeout: TimeInterval? = nil, format: OutputFormat = .table
+    ) {
+        self.store = store
+        self.entity = entity
+        self.query = query
+        self.once = once
+        self.timeout = timeout
+        self.format = format
+    }
+
+    /// Watches until the time is over, the first change with `once`, or an interruption; each is a good end, but for a
+    /// time that is over while `once` still waits.
+    ///
+    /// - Throws: ``CommandError``, or an error of the framework.
+    @MainActor
+    public func run(in surroundings: CommandSurroundings) throws {
+        let session = try StoreSession(store, for: .watching, context: .mainQueue)
+        session.context.automaticallyMergesChangesFromParent = true
+        let entity = try session.entity(named: entity)
+        let controller = NSFetchedResultsController(
+            fetchRequest: try query.ordered(for: entity).request(for: entity),
+            managedObjectContext: session.context, sectionNameKeyPath: query.section, cacheName: nil)
+        let watcher = ListWatcher(
+            printer: WatchPrinter(format: format, output: surroundings.output),
+            columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), once: once)
+        controller.delegate = watcher
+        try controller.performFetch()
+        try watcher.begin(controller)
+        try serveMainQueue(until: watcher, surroundings.interruption)
+        controller.delegate = nil
+        if once, !watcher.sawChange, !surroundings.interruption.isRaised {
+            throw CommandError.failure("no change within \(timeout ?? 0) seconds")
+        }
+    }
+
+    @MainActor
+    private func serveMainQueue(until watcher: ListWatcher, _ interruption: any Interruption) throws {
+        // A run loop without any timer would return at once.
+        let end = timeout.map { Date(timeIntervalSinceNow: $0) } ?? .distantFuture
+        let timer = Timer(fire: end, interval: 0, repeats: false) { _ in }
+        RunLoop.main.add(timer, forMode: .default)
+        defer { timer.invalidate() }
+        // Anything that is called on the main queue ends the wait of a run loop there.
+        interruption.whenRaised {}
+        while !watcher.isDone, !interruption.isRaised, Date() < end {
+            _ = RunLoop.main.run(mode: .default, before: end)
+        }
+        if let failure = watcher.failure { throw failure }
+    }
+}
+
+/// Hears the controller and has each callback printed.
+private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
+    private let printer: WatchPrinter
+    private let columns: [RecordColumn]
+    private let once: Bool
+    private(set) var sawChange = false
+    /// What went wrong with printing; callbacks cannot throw.
+    private(set) var failure: (any Error)?
+
+    init(printer: WatchPrinter, columns: [RecordColumn], once: Bool) {
+        self.printer = printer
+        self.columns = columns
+        self.once = once
+    }
+
+    var isDone: Bool { failure != nil || once && sawChange }
+
+    func begin<Object>(_ controller: NSFetchedResultsController<Object>) throws {
+        let sections = controller.sections ?? []
+        try printer.print(
+            .fetched(
+                sections: sections.map { ($0.name, $0.numberOfObjects) }, objects: controller.fetchedObjects?.count ?? 0
+            ))
+    }
+
+    func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+        print(.willChange)
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: NSFetchedResultsChangeType
+    ) {
+        print(.section(isInsert: type == .insert, index: sectionIndex, name: sectionInfo.name))
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+        guard let object = anObject as? NSManagedObject else { return }
+        let isReadable = type != .delete || !object.isFault
+        print(
+            .object(
+                WatchEvent.Object(
+                    type: Self.name(of: type), indexPath: indexPath.map(Array.init),
+                    newIndexPath: newIndexPath.map(Array.init), uri: RecordLabel.uri(of: object),
+                    label: isReadable ? RecordLabel.shown(object) : RecordLabel.short(object),
+                    values: isReadable ? columns.map { ($0.name, $0.json(of: object)) } : [],
+                    changedKeys: type == .move || type == .update
+                        ? object.changedValuesForCurrentEvent().keys.sorted() : [])))
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+        sawChange = true
+        print(.didChange(sections: controller.sections?.count ?? 0, objects: controller.fetchedObjects?.count ?? 0))
+    }
+
+    private func print(_ event: WatchEvent) {
+        guard failure == nil else { return }
+        do { try printer.print(event) } catch { failure = error }
+    }
+
+    private static func name(of type: NSFetchedResultsChangeType) -> String {
+        switch type {
+        case .insert: "insert"
+        case .delete: "delete"
+        case .move: "move"
+        case .update: "update"
+        @unknown default: "change"
+        }
+    }
+}
