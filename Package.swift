@@ -15,6 +15,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite3", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CNcursesw", providers: [.apt(["libncursesw5-dev"])]),
+        .systemLibrary(name: "CGetopt"),
         .target(name: "CTerminalRestore"),
 
         // What can be understood without Core Data.
@@ -28,7 +29,7 @@ let package = Package(
 
         // The terminal program.
         .target(name: "RosterCommands", dependencies: ["CoreData"]),
-        .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData"]),
+        .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
@@ -36,7 +37,8 @@ let package = Package(
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
-        .testTarget(name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData"]),
+        .testTarget(
+            name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

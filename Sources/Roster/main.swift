@@ -1,1 +1,3 @@
-print("roster")
+import Foundation
+
+exit(Program.run(Array(CommandLine.arguments.dropFirst())))

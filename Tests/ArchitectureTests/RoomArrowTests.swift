@@ -10,9 +10,9 @@ import Testing
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],
         "RosterCommands": ["CoreData"],
-        "Roster": ["RosterCommands", "TerminalKit", "CoreData"],
+        "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]
-    static let packageModules = Set(rooms.keys).union(["CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore"])
+    static let packageModules = Set(rooms.keys).union(["CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt"])
 
     @Test(arguments: rooms.keys.sorted())
     func importsOnlyRoomsToItsLeft(room: String) {

@@ -1,0 +1,115 @@
+import CGetopt
+import Foundation
+import RosterCommands
+
+/// The arguments of one verb, taken apart.
+struct Arguments {
+    let operands: [String]
+    private let values: [String: String]
+
+    /// The value of a flag, or `nil` where it was not given.
+    func value<Flag: CommandFlag>(_ flag: Flag.Type) throws -> Flag.Value? {
+        try values[Flag.name].map(Flag.value)
+    }
+
+    /// The value of a flag that must be given.
+    func required<Flag: CommandFlag>(_ flag: Flag.Type) throws -> Flag.Value {
+        guard let value = try value(flag) else { throw CommandError.misuse("--\(Flag.name) is missing") }
+        return value
+    }
+
+    /// Whether a flag without a value was given.
+    func has<Flag: CommandFlag>(_ flag: Flag.Type) -> Bool where Flag.Value == Bool { values[Flag.name] != nil }
+
+    /// Takes `words` apart with `getopt_long`: GNU's conventions, flags and operands in any order, `--` ends the flags, a
+    /// long name may be shortened. Of a flag given twice, the last counts.
+    ///
+    /// Not for several threads at once: the C function keeps its place in global variables.
+    /// - Throws: ``CommandError`` of misuse for an unknown flag, a missing or superfluous value, and the wrong operands.
+    @MainActor
+    init(_ words: [String], of verb: any CommandVerb.Type) throws {
+        let table = OptionTable(verb.allFlags)
+        (operands, values) = try table.scan(words)
+        guard values[HelpFlag.name] == nil else { return }
+        try Self.check(operands, against: verb.operands)
+        for flag in verb.requiredFlags where values[flag.name] == nil {
+            throw CommandError.misuse("--\(flag.name) \(flag.placeholder ?? "") is missing")
+        }
+    }
+
+    private static func check(_ given: [String], against wanted: [Operand]) throws {
+        let needed = wanted.filter { !$0.isOptional }
+        if given.count < needed.count {
+            throw CommandError.misuse("\(needed[given.count].name) is missing")
+        }
+        if given.count > wanted.count, wanted.last?.repeats != true {
+            throw CommandError.misuse("“\(given[wanted.count])” is one argument too many")
+        }
+    }
+}
+
+/// The flags of a verb as `getopt_long` wants them.
+@MainActor
+private struct OptionTable {
+    /// Codes of long options stand above all letters.
+    private static let firstCode: Int32 = 0x100
+
+    private let flags: [any CommandFlag.Type]
+
+    init(_ flags: [any CommandFlag.Type]) { self.flags = flags }
+
+    func scan(_ words: [String]) throws -> (operands: [String], values: [String: String]) {
+        let argumentCount = Int32(words.count + 1)
+        var arguments = (["roster"] + words).map { strdup($0) } + [nil]
+        let names = flags.map { strdup($0.name) }
+        // getopt_long reorders the array; the texts are freed by their own list.
+        let owned = arguments
+        defer { (owned + names).forEach { free($0) } }
+        var options = zip(flags, names).enumerated().map { index, flag in
+            option(
+                name: UnsafePointer(flag.1), has_arg: flag.0.placeholder == nil ? no_argument : required_argument,
+                flag: nil,
+                val: Self.firstCode + Int32(index))
+        }
+        options.append(option())
+        var values: [String: String] = [:]
+        roster_getopt_reset()
+        while true {
+            let code = getopt_long(argumentCount, &arguments, letters, &options, nil)
+            if code == -1 { break }
+            guard let flag = flag(of: code) else {
+                let word = arguments[max(1, Int(roster_getopt_index()) - 1)]
+                throw refusal(code, word: word.map { String(cString: $0) } ?? "")
+            }
+            values[flag.name] = roster_getopt_argument().map { String(cString: $0) } ?? ""
+        }
+        let operands = arguments[Int(roster_getopt_index())..<Int(argumentCount)].compactMap {
+            $0.map { String(cString: $0) }
+        }
+        return (operands, values)
+    }
+
+    /// The colon in front makes getopt tell a missing value from an unknown flag.
+    private var letters: String {
+        ":" + flags.compactMap { flag in flag.letter.map { flag.placeholder == nil ? "\($0)" : "\($0):" } }.joined()
+    }
+
+    private func flag(of code: Int32) -> (any CommandFlag.Type)? {
+        if code >= Self.firstCode { return flags[Int(code - Self.firstCode)] }
+        guard let scalar = Unicode.Scalar(UInt32(bitPattern: code)) else { return nil }
+        return flags.first { $0.letter == Character(scalar) }
+    }
+
+    private func refusal(_ code: Int32, word: String) -> CommandError {
+        let last = roster_getopt_refused()
+        let name = last >= Self.firstCode ? "--" + flags[Int(last - Self.firstCode)].name : nil
+        let letter = Unicode.Scalar(UInt32(bitPattern: last)).map { "-\(Character($0))" } ?? word
+        if code == Int32(UInt8(ascii: ":")) { return .misuse("\(name ?? letter) wants a value") }
+        if let name { return .misuse("\(name) takes no value") }
+        if last != 0 { return .misuse("there is no flag \(letter)") }
+        let written = word.split(separator: "=").first.map(String.init) ?? word
+        let near = flags.filter { ("--" + $0.name).hasPrefix(written) }.map { "--" + $0.name }
+        return near.count > 1
+            ? .misuse("\(written) may be \(near.joined(separator: " or "))") : .misuse("there is no flag \(written)")
+    }
+}

@@ -1,0 +1,40 @@
+import RosterCommands
+
+/// An option of the command line: a type that holds its name and help and reads its own value.
+protocol CommandFlag: Sendable {
+    associatedtype Value
+
+    /// The long name, without dashes.
+    static var name: String { get }
+    /// The letter of the short form, if there is one.
+    static var letter: Character? { get }
+    /// What its value is called in help; `nil` for a flag that has none.
+    static var placeholder: String? { get }
+    /// One sentence for help.
+    static var help: String { get }
+    /// Reads the value; the text is empty for a flag that has none.
+    /// - Throws: ``CommandError`` of misuse.
+    static func value(from text: String) throws -> Value
+}
+
+extension CommandFlag {
+    static var letter: Character? { nil }
+    static var placeholder: String? { nil }
+}
+
+extension CommandFlag where Value == String {
+    static func value(from text: String) throws -> String { text }
+}
+
+extension CommandFlag where Value == Bool {
+    static func value(from text: String) throws -> Bool { true }
+}
+
+extension CommandFlag where Value == Int {
+    static func value(from text: String) throws -> Int {
+        guard let number = Int(text), number >= 0 else {
+            throw CommandError.misuse("--\(name) wants a whole number from 0, not “\(text)”")
+        }
+        return number
+    }
+}

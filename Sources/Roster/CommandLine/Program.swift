@@ -1,0 +1,57 @@
+import Foundation
+import RosterCommands
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#else
+    import Darwin
+#endif
+
+/// The program from its arguments to its exit status.
+@MainActor
+enum Program {
+    /// Does what `words` ask, writes one line to standard error where that fails, and returns the exit status.
+    static func run(_ words: [String]) -> Int32 {
+        // A reader that goes away, such as head, ends the program without a word, whatever it inherited.
+        signal(SIGPIPE, SIG_DFL)
+        var verb: any CommandVerb.Type = BrowseVerb.self
+        var rest = words
+        if let first = words.first, let named = VerbTable.verb(named: first) {
+            verb = named
+            rest = Array(words.dropFirst())
+        }
+        do {
+            try refuseUnknownVerb(words)
+            return try run(verb, rest).code
+        } catch {
+            let name = verb.name.isEmpty ? "roster" : "roster \(verb.name)"
+            let status = ExitStatus(for: error)
+            let hint = status == .misuse ? " (see \(name) --help)" : ""
+            FileHandle.standardError.write(Data("\(name): \(CommandError.line(for: error))\(hint)\n".utf8))
+            return status.code
+        }
+    }
+
+    /// A word that is neither verb nor file and has words after it was meant as a verb.
+    private static func refuseUnknownVerb(_ words: [String]) throws {
+        guard words.count > 1, let first = words.first, VerbTable.verb(named: first) == nil, !first.hasPrefix("-"),
+            !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
+        else { return }
+        throw CommandError.misuse("there is no verb “\(first)”")
+    }
+
+    private static func run(_ verb: any CommandVerb.Type, _ words: [String]) throws -> ExitStatus {
+        let arguments = try Arguments(words, of: verb)
+        let output = StandardOutput()
+        if arguments.has(HelpFlag.self) {
+            try output.write(HelpText.text(of: verb))
+            try output.flush()
+            return .done
+        }
+        let interruption = SignalInterruption()
+        if verb.stopsCleanly { interruption.install() }
+        let surroundings = CommandSurroundings(
+            output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle)
+        return try verb.run(arguments, in: surroundings)
+    }
+}

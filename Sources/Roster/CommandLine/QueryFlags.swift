@@ -1,0 +1,76 @@
+import RosterCommands
+
+// The flags that say which records, in which order and how printed.
+
+enum SectionFlag: CommandFlag {
+    static let name = "section"
+    static let placeholder: String? = "KEYPATH"
+    static let help = "Put the records into sections by this key; it comes first in the sort by itself."
+    typealias Value = String
+}
+
+enum SortFlag: CommandFlag {
+    static let name = "sort"
+    static let placeholder: String? = "KEY[:desc],…"
+    static let help = "Sort by these keys."
+    static func value(from text: String) throws -> [SortKey] { try SortKey.parse(text) }
+}
+
+enum WhereFlag: CommandFlag {
+    static let name = "where"
+    static let placeholder: String? = "PREDICATE"
+    static let help = "Only the records that match, for example 'wins > 10 AND teamName BEGINSWITH[cd] \"s\"'."
+    typealias Value = String
+}
+
+enum LimitFlag: CommandFlag {
+    static let name = "limit"
+    static let placeholder: String? = "N"
+    static let help = "At most so many records; 0 means all."
+    typealias Value = Int
+}
+
+enum OffsetFlag: CommandFlag {
+    static let name = "offset"
+    static let placeholder: String? = "N"
+    static let help = "Leave out the first N records."
+    typealias Value = Int
+}
+
+enum ColumnsFlag: CommandFlag {
+    static let name = "columns"
+    static let placeholder: String? = "KEYPATH,…"
+    static let help = "Print these keys; object is the record's URI."
+    static func value(from text: String) throws -> [String] {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
+        guard !names.contains("") else { throw CommandError.misuse("--columns wants KEYPATH,KEYPATH,… not “\(text)”") }
+        return names
+    }
+}
+
+enum SectionsOnlyFlag: CommandFlag {
+    static let name = "sections-only"
+    static let help = "Print names and counts of the sections and no records."
+    typealias Value = Bool
+}
+
+enum FormatFlag: CommandFlag {
+    static let name = "format"
+    static let letter: Character? = "f"
+    static let placeholder: String? = OutputFormat.allCases.map(\.rawValue).joined(separator: "|")
+    static let help = "How records are printed or read; JSON is one object a line."
+    static func value(from text: String) throws -> OutputFormat {
+        guard let format = OutputFormat(rawValue: text) else {
+            throw CommandError.misuse("--format is \(placeholder ?? ""), not “\(text)”")
+        }
+        return format
+    }
+}
+
+enum EntityFlag: CommandFlag {
+    static let name = "entity"
+    static let placeholder: String? = "E"
+    static let help = "The entity to show first."
+    typealias Value = String
+}

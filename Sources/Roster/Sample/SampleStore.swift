@@ -1,0 +1,100 @@
+import Foundation
+import RosterCommands
+
+/// The World Cup sample: where it comes from, and where the user's own copy is.
+enum SampleStore {
+    static let entity = "Team"
+    static let section = "qualifyingZone"
+    static let sort = "wins:desc,teamName"
+
+    /// The user's copy, made on the first run.
+    ///
+    /// It is made under another name and put in its place when it is whole; of two first runs at once, one wins.
+    /// - Throws: ``CommandError`` when the sample's files are not there, or the copy cannot be written.
+    static func copy() throws -> URL {
+        let folder = userDataFolder.appendingPathComponent("roster", isDirectory: true)
+        let store = folder.appendingPathComponent("WorldCup.sqlite")
+        if FileManager.default.fileExists(atPath: store.path) { return store }
+        let source = try sampleFolder()
+        let workshop = folder.appendingPathComponent(".WorldCup-\(ProcessInfo.processInfo.processIdentifier)")
+        defer { try? FileManager.default.removeItem(at: workshop) }
+        do {
+            try FileManager.default.createDirectory(at: workshop, withIntermediateDirectories: true)
+        } catch {
+            throw CommandError.failure("cannot write to \(folder.path): \(error.localizedDescription)")
+        }
+        FileHandle.standardError.write(Data("making the World Cup sample at \(store.path)\n".utf8))
+        let made = workshop.appendingPathComponent("WorldCup.sqlite")
+        try fill(made, from: source)
+        do {
+            // A hard link, unlike a rename, never replaces what another first run has put there.
+            try FileManager.default.linkItem(at: made, to: store)
+        } catch {
+            if !FileManager.default.fileExists(atPath: store.path) {
+                try FileManager.default.moveItem(at: made, to: store)
+            }
+        }
+        return store
+    }
+
+    private static func fill(_ store: URL, from source: URL) throws {
+        let quiet = CommandSurroundings(
+            output: NoOutput(), progress: NoProgress(), interruption: NoInterruption(),
+            textStyle: TextStyle(columns: nil, isEmphasized: false) { $0.count })
+        let model = source.appendingPathComponent("WorldCup.xcdatamodeld").path
+        try CreateCommand(store: store.path, model: model).run(in: quiet)
+        for (entity, file) in [("Venue", "venues.json"), (Self.entity, "teams.json")] {
+            try ImportCommand(
+                store: StoreLocation(store: store.path), entity: entity,
+                file: source.appendingPathComponent(file).path
+            ).run(in: quiet)
+        }
+    }
+
+    // MARK: Places
+
+    /// `$XDG_DATA_HOME`, or `~/.local/share`.
+    private static var userDataFolder: URL {
+        let environment = ProcessInfo.processInfo.environment
+        // The specification wants a relative path ignored.
+        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") { return URL(fileURLWithPath: path) }
+        let home = environment["HOME"] ?? NSHomeDirectory()
+        return URL(fileURLWithPath: home).appendingPathComponent(".local/share")
+    }
+
+    /// `$ROSTER_SAMPLE_DATA`; else `sample-data` in a folder above the program, as in a build of the package; else
+    /// `share/roster/sample-data` beside the program's `bin`.
+    private static func sampleFolder() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["ROSTER_SAMPLE_DATA"], !path.isEmpty {
+            return URL(fileURLWithPath: path)
+        }
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        var folder = program.deletingLastPathComponent()
+        while folder.path != "/" {
+            for place in ["sample-data", "share/roster/sample-data"] {
+                let candidate = folder.appendingPathComponent(place)
+                let model = candidate.appendingPathComponent("WorldCup.xcdatamodeld").path
+                if FileManager.default.fileExists(atPath: model) { return candidate }
+            }
+            folder.deleteLastPathComponent()
+        }
+        throw CommandError.failure(
+            "the files of the World Cup sample are not found: name their folder in ROSTER_SAMPLE_DATA, or name a store")
+    }
+}
+
+private final class NoOutput: TextOutput {
+    func write(_ text: String) {}
+    func flush() {}
+}
+
+private final class NoProgress: ProgressDisplay {
+    func report(fraction: Double?, _ text: @autoclosure () -> String) {}
+    func end() {}
+}
+
+private final class NoInterruption: Interruption {
+    var isRaised: Bool { false }
+    func wait(until date: Date) {}
+    func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
+}

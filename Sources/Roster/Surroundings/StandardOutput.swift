@@ -1,0 +1,50 @@
+import Foundation
+import RosterCommands
+import TerminalKit
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#else
+    import Darwin
+#endif
+
+/// Standard output, buffered.
+final class StandardOutput: TextOutput {
+    private var buffer: [UInt8] = []
+
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= 1 << 15 { try flush() }
+    }
+
+    func flush() throws {
+        var start = 0
+        while start < buffer.count {
+            let count = buffer[start...].withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 {
+                throw CommandError.failure("cannot write standard output: \(String(cString: strerror(errno)))")
+            }
+            start += count
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// How text is laid out there: to the width of a terminal, with emphasis unless `NO_COLOR` is set; elsewhere plain and
+    /// complete.
+    static var textStyle: TextStyle {
+        let measure = TextWidth()
+        let environment = ProcessInfo.processInfo.environment
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let isEmphasized = isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        return TextStyle(columns: isTerminal ? columns(environment) : nil, isEmphasized: isEmphasized) {
+            measure.width($0)
+        }
+    }
+
+    private static func columns(_ environment: [String: String]) -> Int {
+        var size = winsize()
+        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        return environment["COLUMNS"].flatMap(Int.init) ?? 80
+    }
+}

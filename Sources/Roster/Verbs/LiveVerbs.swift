@@ -1,0 +1,85 @@
+import Foundation
+import RosterCommands
+
+enum WatchVerb: CommandVerb {
+    static let name = "watch"
+    static let summary = "Print how a list changes while other programs change the store."
+    static let operands: [Operand] = [.store, .entity]
+    static let flags: [any CommandFlag.Type] = [
+        SectionFlag.self, SortFlag.self, WhereFlag.self, OnceFlag.self, TimeoutFlag.self, FormatFlag.self,
+        ModelFlag.self,
+    ]
+    static let notes = "Every callback of the list's controller is one line. Ctrl-C ends it."
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let query = RecordQuery(
+            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
+            section: try arguments.value(SectionFlag.self))
+        try WatchCommand(
+            store: arguments.store, entity: arguments.operands[1], query: query, once: arguments.has(OnceFlag.self),
+            timeout: arguments.value(TimeoutFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum SimulateVerb: CommandVerb {
+    static let name = "simulate"
+    static let summary = "Play matches at random between the teams of a store, one transaction each: a writer to watch."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [RateFlag.self, CountFlag.self, SeedFlag.self, ModelFlag.self]
+    static let notes = """
+        The teams are the records of the first entity that has the whole numbers wins, draws,
+        losses, goalsFor and goalsAgainst.
+        """
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try SimulateCommand(
+            store: arguments.store, rate: arguments.value(RateFlag.self),
+            count: arguments.value(CountFlag.self) ?? SimulateCommand.defaultCount, seed: arguments.value(SeedFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+/// The terminal program: what `roster` does without a verb.
+enum BrowseVerb: CommandVerb {
+    static let name = ""
+    static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
+    static let operands = [Operand(name: "STORE", isOptional: true)]
+    static let flags: [any CommandFlag.Type] = [
+        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, ReadOnlyFlag.self, ModelFlag.self,
+    ]
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        // Checked here, where a mistake is a line on standard error and not a message on a screen.
+        let sort = try arguments.value(SortFlag.self)
+        var options = try options(for: arguments)
+        options.modelURL = try arguments.value(ModelFlag.self).map { URL(fileURLWithPath: $0) }
+        options.sortKeys =
+            sort?.map { $0.keyPath + ($0.ascending ? "" : ":desc") }.joined(separator: ",")
+            ?? options.sortKeys
+        options.predicate = try arguments.value(WhereFlag.self)
+        options.isReadOnly = arguments.has(ReadOnlyFlag.self)
+        return ExitStatus(code: try runTerminalProgram(options))
+    }
+
+    private static func options(for arguments: Arguments) throws -> BrowserOptions {
+        let entity = try arguments.value(EntityFlag.self)
+        let section = try arguments.value(SectionFlag.self)
+        guard let store = arguments.operands.first else {
+            let isDefault = entity == nil || entity == SampleStore.entity
+            return BrowserOptions(
+                storeURL: try SampleStore.copy(), entityName: entity ?? SampleStore.entity,
+                sectionKeyPath: section ?? (isDefault ? SampleStore.section : nil),
+                sortKeys: isDefault ? SampleStore.sort : nil)
+        }
+        let url = try StoreLocation(store: store).storeURL()
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError.failure("no store at \(store), and no verb of that name")
+        }
+        return BrowserOptions(storeURL: url, entityName: entity, sectionKeyPath: section)
+    }
+}

@@ -1,0 +1,102 @@
+import RosterCommands
+
+/// Operands that several verbs have.
+extension Operand {
+    static let store = Operand(name: "STORE")
+    static let entity = Operand(name: "ENTITY")
+}
+
+extension Arguments {
+    /// The store of the first operand, with the model that `--model` names.
+    var store: StoreLocation {
+        get throws { StoreLocation(store: operands[0], model: try value(ModelFlag.self)) }
+    }
+}
+
+enum ListVerb: CommandVerb {
+    static let name = "list"
+    static let summary = "Print the records of an entity, in sections where asked for."
+    static let operands: [Operand] = [.store, .entity]
+    static let flags: [any CommandFlag.Type] = [
+        SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, ColumnsFlag.self,
+        SectionsOnlyFlag.self, FormatFlag.self, ModelFlag.self,
+    ]
+    static let notes = "Example: roster list WorldCup.sqlite Team --section qualifyingZone --sort wins:desc,teamName"
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let query = RecordQuery(
+            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
+            section: try arguments.value(SectionFlag.self), limit: try arguments.value(LimitFlag.self) ?? 0,
+            offset: try arguments.value(OffsetFlag.self) ?? 0)
+        try ListCommand(
+            store: arguments.store, entity: arguments.operands[1], query: query,
+            columns: arguments.value(ColumnsFlag.self), sectionsOnly: arguments.has(SectionsOnlyFlag.self),
+            format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ShowVerb: CommandVerb {
+    static let name = "show"
+    static let summary = "Print one record with its relationships."
+    static let operands: [Operand] = [.store, Operand(name: "OBJECT")]
+    static let flags: [any CommandFlag.Type] = [FormatFlag.self, ModelFlag.self]
+    static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:KEY with the value of the unique key."
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try ShowCommand(
+            store: arguments.store, object: arguments.operands[1], format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum CountVerb: CommandVerb {
+    static let name = "count"
+    static let summary = "Print how many records there are."
+    static let operands: [Operand] = [.store, .entity]
+    static let flags: [any CommandFlag.Type] = [WhereFlag.self, ModelFlag.self]
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try CountCommand(
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.value(WhereFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ExportVerb: CommandVerb {
+    static let name = "export"
+    static let summary = "Write records as text that import reads back; without FILE to standard output."
+    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", isOptional: true)]
+    static let flags: [any CommandFlag.Type] = [
+        WhereFlag.self, SortFlag.self, ColumnsFlag.self, FormatFlag.self, ModelFlag.self,
+    ]
+    static let notes = "Without --format the end of FILE's name tells it (.json .csv .tsv); else it is json."
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let query = RecordQuery(
+            predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [])
+        try ExportCommand(
+            store: arguments.store, entity: arguments.operands[1],
+            file: arguments.operands.count > 2 ? arguments.operands[2] : nil, query: query,
+            columns: arguments.value(ColumnsFlag.self), format: arguments.value(FormatFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ModelVerb: CommandVerb {
+    static let name = "model"
+    static let summary = "Print the entities, attributes and relationships of a store or a model."
+    static let operands = [Operand(name: "STORE|MODEL")]
+    static let flags: [any CommandFlag.Type] = [FormatFlag.self]
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try ModelCommand(path: arguments.operands[0], format: arguments.value(FormatFlag.self) ?? .table)
+            .run(in: surroundings)
+        return .done
+    }
+}

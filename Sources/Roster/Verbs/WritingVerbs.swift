@@ -1,0 +1,99 @@
+import RosterCommands
+
+private let assignmentNotes = """
+    A value is written as its attribute's type wants it: 12, 3.5, true, 2022-12-18 or
+    2022-12-18T18:00:00+03:00; NULL is no value, \\NULL the text NULL. A to-one relationship
+    takes the unique key of the other record, Entity/p12 or a URI.
+    """
+
+enum InsertVerb: CommandVerb {
+    static let name = "insert"
+    static let summary = "Add a record."
+    static let operands: [Operand] = [.store, .entity, Operand(name: "key=value", isOptional: true, repeats: true)]
+    static let flags: [any CommandFlag.Type] = [DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let notes = assignmentNotes
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try InsertCommand(
+            store: arguments.store, entity: arguments.operands[1],
+            assignments: arguments.operands.dropFirst(2).map(Assignment.init),
+            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum UpdateVerb: CommandVerb {
+    static let name = "update"
+    static let summary = "Set properties of all records that match, in one transaction."
+    static let operands: [Operand] = [.store, .entity, Operand(name: "key=value", repeats: true)]
+    static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
+    static let notes = assignmentNotes + "\n--where TRUEPREDICATE means all records."
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try UpdateCommand(
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(WhereFlag.self),
+            assignments: arguments.operands.dropFirst(2).map(Assignment.init),
+            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum DeleteVerb: CommandVerb {
+    static let name = "delete"
+    static let summary = "Delete all records that match and what the delete rules take with them, in one transaction."
+    static let operands: [Operand] = [.store, .entity]
+    static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
+    static let notes = "--where TRUEPREDICATE means all records."
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try DeleteCommand(
+            store: arguments.store, entity: arguments.operands[1], predicate: arguments.required(WhereFlag.self),
+            isDryRun: arguments.has(DryRunFlag.self), format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ImportVerb: CommandVerb {
+    static let name = "import"
+    static let summary = "Read records from a file; one whose unique key is there updates the record there."
+    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE")]
+    static let flags: [any CommandFlag.Type] = [BatchFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
+    static let notes = """
+        FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard
+        input. In CSV an empty field is NULL and "" the empty text. A dotted key such as
+        location.latitude belongs to the record that the relationship leads to. Each batch
+        is one transaction: an error or Ctrl-C leaves whole batches.
+        """
+    static let stopsCleanly = true
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try ImportCommand(
+            store: arguments.store, entity: arguments.operands[1], file: arguments.operands[2],
+            format: arguments.value(FormatFlag.self), batchSize: arguments.value(BatchFlag.self) ?? 1000,
+            isDryRun: arguments.has(DryRunFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum CreateVerb: CommandVerb {
+    static let name = "create"
+    static let summary = "Make an empty store for a model."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let requiredFlags: [any CommandFlag.Type] = [ModelFlag.self]
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        guard let model = try arguments.value(ModelFlag.self) else {
+            throw CommandError.misuse("--model FILE is missing")
+        }
+        try CreateCommand(store: arguments.operands[0], model: model).run(in: surroundings)
+        return .done
+    }
+}
