@@ -8,6 +8,5 @@ import Foundation
 ///
 /// Call on the main thread; the main queue is served while it runs.
 func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
-    throw CocoaError(
-        .featureUnsupported, userInfo: [NSLocalizedDescriptionKey: "the terminal program is not built yet"])
+    throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: "the terminal program is not built yet"])
 }

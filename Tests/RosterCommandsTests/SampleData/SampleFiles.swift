@@ -5,4 +5,5 @@ enum SampleFiles {
     static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("sample-data")
+    static var model: String { folder.appendingPathComponent("WorldCup.xcdatamodeld").path }
 }

@@ -1,0 +1,35 @@
+import Foundation
+
+@testable import RosterCommands
+
+/// Surroundings that remember what a command wrote, and that can ask it to stop.
+final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
+    private(set) var text = ""
+    private(set) var progress: [String] = []
+    /// Raises the interruption once so many progress reports were made.
+    var raisesAfterReports: Int?
+
+    func write(_ text: String) throws { self.text += text }
+    func flush() throws {}
+
+    func report(fraction: Double?, _ text: @autoclosure () -> String) { progress.append(text()) }
+    func end() {}
+
+    var isRaised: Bool { raisesAfterReports.map { progress.count >= $0 } ?? false }
+    func wait(until date: Date) {}
+    func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
+
+    var lines: [String] { text.split(whereSeparator: \.isNewline).map(String.init) }
+
+    /// - Parameter columns: the width of the screen; `nil` for none.
+    func surroundings(columns: Int? = nil) -> CommandSurroundings {
+        CommandSurroundings(
+            output: self, progress: self, interruption: self,
+            textStyle: TextStyle(columns: columns, isEmphasized: false, width: Self.width))
+    }
+
+    /// Enough of a measure for tests: CJK takes two cells.
+    static let width: @Sendable (String) -> Int = { text in
+        text.unicodeScalars.reduce(0) { $0 + ((0x1100...0xD7FF).contains($1.value) ? 2 : 1) }
+    }
+}

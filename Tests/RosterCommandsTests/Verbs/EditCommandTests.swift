@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import RosterCommands
+
+@Suite struct EditCommandTests {
+    private let sample: SampleStore
+    private let surroundings = TestSurroundings()
+
+    init() throws { sample = try SampleStore() }
+
+    private func insert(_ assignments: [String], into entity: String = "Team", isDryRun: Bool = false) throws {
+        try InsertCommand(
+            store: sample.location, entity: entity, assignments: try assignments.map(Assignment.init),
+            isDryRun: isDryRun
+        ).run(in: surroundings.surroundings())
+    }
+
+    private func update(
+        _ predicate: String, _ assignments: [String], isDryRun: Bool = false, format: OutputFormat = .table
+    ) throws {
+        try UpdateCommand(
+            store: sample.location, entity: "Team", predicate: predicate,
+            assignments: try assignments.map(Assignment.init), isDryRun: isDryRun, format: format
+        ).run(in: surroundings.surroundings())
+    }
+
+    private func delete(_ predicate: String, from entity: String = "Team", isDryRun: Bool = false) throws {
+        try DeleteCommand(store: sample.location, entity: entity, predicate: predicate, isDryRun: isDryRun)
+            .run(in: surroundings.surroundings())
+    }
+
+    // MARK: insert
+
+    @Test func insertsWithDefaultsAndRelationships() throws {
+        try insert(["teamName=Testland", "qualifyingZone=XYZ", "homeVenue=Maracanã", "firstAppearance=2026-06-11"])
+        #expect(surroundings.text.hasPrefix("inserted Team Testland: "))
+        #expect(try sample.value("wins", ofTeam: "Testland") == "0")
+        #expect(try sample.value("homeVenue", ofTeam: "Testland") == "Maracanã")
+        #expect(try sample.value("firstAppearance", ofTeam: "Testland") == "2026-06-11T00:00:00Z")
+    }
+
+    @Test func dryRunOfInsertChangesNothing() throws {
+        try insert(["teamName=Testland", "qualifyingZone=XYZ"], isDryRun: true)
+        #expect(surroundings.text.hasPrefix("would insert Team Testland: "))
+        #expect(try sample.count("Team") == 80)
+        let error = #expect(throws: CommandError.self) {
+            try insert(["teamName=Japan", "qualifyingZone=AFC"], isDryRun: true)
+        }
+        #expect(error?.message == "there is a Team Japan already")
+    }
+
+    @Test(arguments: [
+        (["teamName=X", "qualifyingZone=Y", "wins=abc"], "wins: “abc” is not a whole number"),
+        (
+            ["teamName=X", "qualifyingZone=Y", "wins=99999999999"],
+            "wins: “99999999999” is out of range: Integer 32 goes from"
+        ),
+        (["teamName=X", "qualifyingZone=Y", "titles=40000"], "Integer 16 goes from -32768 to 32767"),
+        (["teamName=X", "qualifyingZone=Y", "favorite=maybe"], "favorite: “maybe” is not true or false"),
+        (
+            ["teamName=X", "qualifyingZone=Y", "firstAppearance=yesterday"],
+            "firstAppearance: “yesterday” is not a date"
+        ),
+        (["teamName=X", "zone=Y"], "no property “zone”"), (["teamName"], "is no assignment"),
+        (["=x"], "is no assignment"),
+    ]) func refusesValuesThatCannotBe(assignments: [String], reason: String) throws {
+        let error = #expect(throws: CommandError.self) { try insert(assignments) }
+        #expect(error?.kind == .misuse)
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(try sample.count("Team") == 80)
+    }
+
+    @Test func refusesADestinationThatIsNotThere() throws {
+        let error = #expect(throws: CommandError.self) {
+            try insert(["teamName=X", "qualifyingZone=Y", "homeVenue=Nowhere"])
+        }
+        #expect(error?.kind == .failure)
+        #expect(error?.message == "homeVenue: “Nowhere” names no Venue: there is none whose name is that")
+    }
+
+    @Test(arguments: [
+        ["qualifyingZone=UEFA"], ["teamName=X", "qualifyingZone=Y", "wins=-1"], ["teamName=", "qualifyingZone=Y"],
+        ["teamName=Japan", "qualifyingZone=AFC"], ["teamName=NULL", "qualifyingZone=AFC"],
+    ]) func validationAndUniquenessHold(assignments: [String]) throws {
+        let error = #expect(throws: (any Error).self) { try insert(assignments) }
+        let line = CommandError.line(for: try #require(error))
+        #expect(!line.isEmpty && !line.contains("\n"))
+        #expect(try sample.count("Team") == 80)
+    }
+
+    // MARK: update
+
+    @Test func updatesAllThatMatch() throws {
+        try update("qualifyingZone == 'OFC'", ["wins=3", "localName=NULL", "bestFinish=\\NULL"])
+        #expect(try sample.value("wins", ofTeam: "New Zealand") == "3")
+        #expect(try sample.value("bestFinish", ofTeam: "New Zealand") == "NULL")
+        #expect(try sample.value("localName", ofTeam: "New Zealand") == nil)
+        #expect(
+            surroundings.lines == [
+                "updated Team New Zealand: bestFinish \"Group stage\" → \"NULL\", localName \"Aotearoa\" → NULL, wins 0 → 3",
+                "updated 1 of 1 that match",
+            ])
+    }
+
+    @Test func dryRunOfUpdateTellsOldAndNew() throws {
+        try update("teamName == 'Japan'", ["wins=8", "homeVenue=Nagai Stadium"], isDryRun: true, format: .csv)
+        #expect(try sample.value("wins", ofTeam: "Japan") == "7")
+        let lines = surroundings.lines
+        #expect(lines[0] == "change,object,key,old,new")
+        #expect(lines.contains { $0.hasPrefix("would update,x-coredata://") && $0.hasSuffix(",wins,7,8") })
+        #expect(lines.contains { $0.hasSuffix(",homeVenue,Saitama Stadium 2002,Nagai Stadium") })
+    }
+
+    @Test func anUpdateThatSaysNothingNewChangesNothing() throws {
+        try update("teamName == 'Japan'", ["wins=7"])
+        #expect(surroundings.lines == ["updated 0 of 1 that match"])
+    }
+
+    @Test func aRefusedUpdateChangesNoRecord() throws {
+        #expect(throws: (any Error).self) { try update("qualifyingZone == 'UEFA'", ["wins=-5"]) }
+        #expect(try sample.count("Team", where: "wins < 0") == 0)
+    }
+
+    // MARK: delete
+
+    @Test func deletesWithWhatTheRulesTake() throws {
+        try delete("name == 'Maracanã'", from: "Venue")
+        #expect(try sample.count("Venue") == 256)
+        #expect(try sample.count("Location") == 256)
+        #expect(try sample.value("homeVenue", ofTeam: "Brazil") == nil)
+        #expect(surroundings.lines.first == "deleted Venue Maracanã")
+        #expect(surroundings.lines.last == "deleted 1, and 1 that belonged to them")
+    }
+
+    @Test func dryRunOfDeleteChangesNothing() throws {
+        try delete("qualifyingZone == 'OFC'", isDryRun: true)
+        #expect(surroundings.lines == ["would delete Team New Zealand", "would delete 1"])
+        #expect(try sample.count("Team") == 80)
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import Testing
+
+@testable import Roster
+
+/// The built program: exit statuses, standard output and standard error.
+@Suite struct CommandLineTests {
+    private let sample: SampleFolder
+
+    init() throws { sample = try SampleFolder() }
+
+    /// Runs, and expects a status and exactly one line on standard error that holds `text`.
+    private func expectRefusal(
+        _ status: Int32, _ text: String, _ arguments: [String], location: SourceLocation = #_sourceLocation
+    ) throws {
+        let outcome = try RosterProcess.run(arguments)
+        #expect(outcome.status == status, "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errors.contains(text), "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.errors.hasPrefix("roster"), "\(outcome.errors)", sourceLocation: location)
+        #expect(outcome.output == "", sourceLocation: location)
+    }
+
+    // MARK: Help
+
+    @Test func helpNamesEveryVerb() throws {
+        let outcome = try RosterProcess.run(["--help"])
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "")
+        for verb in VerbTable.verbs { #expect(outcome.output.contains("roster \(verb.name) ")) }
+        #expect(outcome.lines.allSatisfy { $0.count <= 100 })
+    }
+
+    @Test func everyVerbHasHelp() throws {
+        for verb in VerbTable.verbs {
+            for arguments in [[verb.name, "--help"], [verb.name, "-h", "superfluous"]] {
+                let outcome = try RosterProcess.run(arguments)
+                #expect(outcome.status == 0)
+                #expect(outcome.output.hasPrefix("Usage: roster \(verb.name) "))
+                for flag in verb.allFlags { #expect(outcome.output.contains("--\(flag.name)")) }
+            }
+        }
+    }
+
+    // MARK: Misuse
+
+    @Test func misuseIsStatusTwo() throws {
+        let store = sample.store
+        try expectRefusal(2, "there is no verb “lst”", ["lst", store, "Team"])
+        try expectRefusal(2, "there is no flag --limt", ["list", store, "Team", "--limt", "3"])
+        try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
+        try expectRefusal(2, "--format is table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])
+        try expectRefusal(2, "ENTITY is missing", ["list", store])
+        try expectRefusal(2, "one argument too many", ["count", store, "Team", "Venue"])
+        try expectRefusal(2, "does not parse", ["list", store, "Team", "--where", "wins > > 3"])
+        try expectRefusal(2, "no entity “Tem”", ["list", store, "Tem"])
+        try expectRefusal(2, "no property “winz”", ["list", store, "Team", "--where", "winz > 3"])
+        try expectRefusal(2, "no property “zone”", ["list", store, "Team", "--section", "zone"])
+        try expectRefusal(2, "wins: “abc” is not a whole number", ["insert", store, "Team", "teamName=X", "wins=abc"])
+        try expectRefusal(2, "out of range", ["update", store, "Team", "--where", "wins > 3", "wins=99999999999"])
+        try expectRefusal(2, "--where PREDICATE is missing", ["delete", store, "Team"])
+        try expectRefusal(2, "--model FILE is missing", ["create", sample.path("new.sqlite")])
+        try expectRefusal(2, "the direction is asc or desc", ["list", store, "Team", "--sort", "wins:down"])
+    }
+
+    // MARK: Failure
+
+    @Test func failureIsStatusOne() throws {
+        let text = try sample.file("text.sqlite", String(repeating: "no store\n", count: 200))
+        let truncated = try sample.file("cut.json", "[{\"teamName\":\"T\",\"qualifyingZone\":\"X\"},{\"team")
+        try expectRefusal(1, "no store at", ["count", sample.path("nothing.sqlite"), "Team"])
+        try expectRefusal(1, text, ["count", text, "Team"])
+        try expectRefusal(1, "no store at", [sample.path("nothing.sqlite")])
+        try expectRefusal(1, "cut.json:1: record 2: the text ends", ["import", sample.store, "Team", truncated])
+        try expectRefusal(1, "cannot read", ["import", sample.store, "Team", sample.path("nothing.json")])
+        try expectRefusal(1, "no model at", ["create", sample.path("new.sqlite"), "--model", sample.path("no.momd")])
+        try expectRefusal(1, "names no Team", ["show", sample.store, "Team:Atlantis"])
+        try expectRefusal(1, "names no Venue", ["update", sample.store, "Team", "--where", "wins > 3", "homeVenue=No"])
+        try expectRefusal(1, "wins", ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1"])
+        try expectRefusal(1, "teamName", ["insert", sample.store, "Team", "teamName=Japan", "qualifyingZone=AFC"])
+        #expect(!FileManager.default.fileExists(atPath: sample.path("nothing.sqlite")))
+        #expect(!FileManager.default.fileExists(atPath: sample.path("new.sqlite")))
+        #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")
+    }
+
+    @Test func aStoreThatCannotBeWrittenLosesNothing() throws {
+        // A limit on file sizes does what a full disk does, without a disk.
+        var text = "teamName,qualifyingZone\n"
+        for number in 0..<20_000 { text += "A team with a name of some length, number \(number),OFC\n" }
+        let file = try sample.file("many.csv", text)
+        let outcome = try RosterProcess.shell(
+            "ulimit -f 700; exec \"$roster\" import \"$1\" Team \"$2\"", [sample.store, file])
+        #expect(outcome.status == 1)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+        let count = try #require(Int(try RosterProcess.run(["count", sample.store, "Team"]).output))
+        #expect((count - 80).isMultiple(of: 1000) && count < 20_000)
+        #expect(outcome.errors.contains("; \(count - 80) records were imported before that"), "\(outcome.errors)")
+    }
+
+    @Test(.enabled(if: Tools.sqlite3 != nil)) func aLockedStoreIsWaitedForThenRefused() throws {
+        let other = try LiveProcess(try #require(Tools.sqlite3), [sample.store])
+        try other.type("BEGIN IMMEDIATE; SELECT 'locked';\n")
+        #expect(other.wait(5) { $0 == ["locked"] })
+        let arguments = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=8"]
+        try expectRefusal(1, "locked", arguments)
+        // A reader is not in the writer's way.
+        #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")
+        other.send("ROLLBACK;\n")
+        other.waitForEnd()
+        #expect(try RosterProcess.run(arguments).status == 0)
+    }
+
+    // MARK: Output
+
+    @Test func aReaderThatGoesAwayIsNoError() throws {
+        let outcome = try RosterProcess.shell(
+            "for i in 1 2 3 4 5; do \"$roster\" list \"$1\" Venue | head -1; done", [sample.store])
+        #expect(outcome.status == 0)
+        #expect(outcome.errors == "")
+        #expect(outcome.lines.count == 5)
+    }
+
+    @Test func outputThatCannotBeWrittenIsAnError() throws {
+        let outcome = try RosterProcess.shell("exec \"$roster\" list \"$1\" Team >/dev/full", [sample.store])
+        #expect(outcome.status == 1)
+        #expect(outcome.errorLines.count == 1)
+        #expect(outcome.errors.contains("cannot write standard output"))
+    }
+
+    @Test func standardInputIsAFile() throws {
+        for path in ["-", "/dev/stdin"] {
+            let outcome = try RosterProcess.run(
+                ["import", sample.store, "Team", path], input: #"{"teamName":"Japan","wins":9}"#)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        let shown = try RosterProcess.run([
+            "list", sample.store, "Team", "--where", "wins == 9", "--columns", "teamName",
+        ])
+        #expect(shown.lines.contains("Japan"))
+        let copy = try RosterProcess.shell(
+            "\"$roster\" export \"$1\" Venue | \"$roster\" import \"$1\" Venue -", [sample.store])
+        #expect(copy.output == "imported 257 records: 0 new, 0 changed, 257 unchanged", "\(copy.errors)")
+    }
+
+    @Test(.enabled(if: Tools.sqlite3 != nil)) func theListIsWhatSQLiteHolds() throws {
+        let list = try RosterProcess.run([
+            "list", sample.store, "Team", "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--columns",
+            "qualifyingZone,wins,teamName", "--format", "csv",
+        ])
+        let query = try LiveProcess(try #require(Tools.sqlite3), ["-csv", sample.store])
+        query.send(
+            """
+            SELECT ZQUALIFYINGZONE, ZWINS, ZTEAMNAME FROM ZTEAM ORDER BY ZQUALIFYINGZONE, ZWINS DESC, ZTEAMNAME;
+            """)
+        query.waitForEnd()
+        #expect(list.lines.count == 81)
+        #expect(
+            list.lines.dropFirst().map { $0.replacing("\"", with: "") }
+                == query.lines.map { $0.replacing("\"", with: "") })
+    }
+
+    // MARK: The sample of the first run
+
+    @Test func theFirstRunMakesTheSample() throws {
+        let environment = ["XDG_DATA_HOME": sample.path("data"), "TERM": "dumb"]
+        let first = try RosterProcess.run([], environment: environment)
+        #expect(first.errors.contains("making the World Cup sample at"))
+        let store = sample.path("data/roster/WorldCup.sqlite")
+        #expect(try RosterProcess.run(["count", store, "Team"]).output == "80")
+        #expect(try RosterProcess.run([], environment: environment).errors.contains("making") == false)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: sample.path("data/roster")).filter { $0.hasPrefix(".") }
+                == [])
+        let lost = try RosterProcess.run(
+            [], environment: ["XDG_DATA_HOME": sample.path("other"), "ROSTER_SAMPLE_DATA": sample.path("nowhere")])
+        #expect(lost.status == 1)
+    }
+}
+
+/// Programs that tests use where they are installed.
+enum Tools {
+    static let sqlite3 = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first(
+        where: FileManager.default.isExecutableFile
+    )
+    .map { URL(fileURLWithPath: $0) }
+}

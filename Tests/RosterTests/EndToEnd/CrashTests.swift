@@ -1,0 +1,70 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+/// A writer that is killed at any moment leaves a store that opens and holds whole transactions.
+@Suite struct CrashTests {
+    private static let kills = 50
+    private static let seed: UInt64 = 2026
+
+    private let sample: SampleFolder
+
+    init() throws { sample = try SampleFolder() }
+
+    /// Starts `arguments` again and again on the same store, kills it after a random part of the time that an undisturbed
+    /// run takes, and checks the store.
+    private func killRepeatedly(
+        _ arguments: [String], shortest: Double, longest: Double, check: (_ store: String) throws -> Void
+    ) throws {
+        var random = Random(state: Self.seed)
+        var killed = 0
+        for _ in 0..<Self.kills {
+            let process = try LiveProcess(roster: arguments)
+            usleep(UInt32((shortest + (longest - shortest) * random.fraction()) * 1e6))
+            if process.isRunning { killed += 1 }
+            process.killAtOnce()
+            process.waitForEnd()
+            let connection = try Connection(path: sample.store, access: .readWrite)
+            #expect(try connection.value("PRAGMA integrity_check") == .text("ok"), "seed \(Self.seed)")
+            connection.close()
+            try check(sample.store)
+        }
+        #expect(killed > Self.kills / 4, "only \(killed) runs were killed at work")
+    }
+
+    @Test func killedImports() throws {
+        var text = "teamName,qualifyingZone,wins\n"
+        for number in 0..<4000 { text += "Team \(number),OFC,\(number % 70)\n" }
+        let file = try sample.file("many.csv", text)
+        try killRepeatedly(
+            ["import", sample.store, "Team", file, "--batch", "100"], shortest: 0.01, longest: 0.5
+        ) { store in
+            let count = try #require(Int(try RosterProcess.run(["count", store, "Team"]).output))
+            #expect((count - 80).isMultiple(of: 100) && count <= 4080, "\(count)")
+            // Begin anew: else the first runs would do all the work.
+            _ = try RosterProcess.run(["delete", store, "Team", "--where", "teamName BEGINSWITH 'Team '"])
+        }
+    }
+
+    @Test func killedSeasons() throws {
+        try killRepeatedly(["simulate", sample.store, "--count", "100000"], shortest: 0.01, longest: 0.3) { store in
+            let connection = try Connection(path: store, access: .readWrite)
+            defer { connection.close() }
+            #expect(try connection.integer("SELECT sum(ZWINS) - sum(ZLOSSES) FROM ZTEAM") == 0)
+            #expect(try connection.integer("SELECT sum(ZGOALSFOR) - sum(ZGOALSAGAINST) FROM ZTEAM") == 0)
+            // Every match is one transaction, and changes two teams.
+            let matches = try connection.integer("SELECT sum(ZWINS) + sum(ZDRAWS) / 2 - 964 FROM ZTEAM") ?? -1
+            let changes = try connection.integer("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 1") ?? -1
+            #expect(changes == 2 * matches)
+        }
+    }
+}
+
+private struct Random {
+    var state: UInt64
+
+    mutating func fraction() -> Double {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Double(state >> 11) / Double(1 << 53)
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+
+/// Runs of the built program.
+enum RosterProcess {
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        var lines: [String] { output.split(whereSeparator: \.isNewline).map(String.init) }
+        var errorLines: [String] { errors.split(whereSeparator: \.isNewline).map(String.init) }
+    }
+
+    /// The program beside the tests.
+    static let program: URL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("roster")
+
+    /// Runs `roster` to its end.
+    static func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Outcome {
+        try run(program, arguments, input: input, environment: environment)
+    }
+
+    /// Runs a line of the shell in which `$roster` is the program.
+    static func shell(_ line: String, _ arguments: [String] = []) throws -> Outcome {
+        try run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", line, "sh"] + arguments, input: "",
+            environment: ["roster": program.path])
+    }
+
+    private static func run(
+        _ program: URL, _ arguments: [String], input: String, environment: [String: String]
+    ) throws -> Outcome {
+        let live = try LiveProcess(program, arguments, environment: environment)
+        live.send(input)
+        let status = live.waitForEnd()
+        return Outcome(
+            status: status, output: live.lines.joined(separator: "\n"), errors: live.errorLines.joined(separator: "\n"))
+    }
+}
+
+/// A running program whose lines are read as they come.
+final class LiveProcess: @unchecked Sendable {
+    private struct Text {
+        var lines: [String] = []
+        var errorLines: [String] = []
+        var readersAtWork = 2
+    }
+
+    private let process = Process()
+    private let input = Pipe()
+    private let text = Mutex(Text())
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+        let (output, errors) = (Pipe(), Pipe())
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = errors
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["LC_ALL": "C.UTF-8", "NO_COLOR": "1"]) { $1 }.merging(environment) { $1 }
+        try process.run()
+        read(output.fileHandleForReading, \.lines)
+        read(errors.fileHandleForReading, \.errorLines)
+    }
+
+    convenience init(roster arguments: [String]) throws { try self.init(RosterProcess.program, arguments) }
+
+    var lines: [String] { text.withLock { $0.lines } }
+    var errorLines: [String] { text.withLock { $0.errorLines } }
+    var isRunning: Bool { process.isRunning }
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Writes to its standard input and closes that.
+    func send(_ text: String) {
+        let handle = input.fileHandleForWriting
+        // A program that does not read its input may be gone; what it says counts, not this.
+        try? handle.write(contentsOf: Data(text.utf8))
+        try? handle.close()
+    }
+
+    /// Writes to its standard input and leaves that open.
+    func type(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
+
+    func interrupt() { kill(process.processIdentifier, SIGINT) }
+    func killAtOnce() { kill(process.processIdentifier, SIGKILL) }
+
+    /// Waits until it has ended and all its lines are here.
+    /// - Returns: its exit status.
+    @discardableResult
+    func waitForEnd() -> Int32 {
+        process.waitUntilExit()
+        ended.wait()
+        ended.wait()
+        ended.signal()
+        ended.signal()
+        return process.terminationStatus
+    }
+
+    /// Waits until `condition` holds for its lines.
+    /// - Returns: whether it did before the time was over.
+    func wait(_ seconds: Double, until condition: ([String]) -> Bool) -> Bool {
+        let end = Date(timeIntervalSinceNow: seconds)
+        while Date() < end {
+            if condition(lines) { return true }
+            usleep(2000)
+        }
+        return condition(lines)
+    }
+
+    private func read(_ handle: FileHandle, _ place: WritableKeyPath<Text, [String]> & Sendable) {
+        Thread.detachNewThread { [self] in
+            var rest = Data()
+            while case let data = handle.availableData, !data.isEmpty {
+                rest.append(data)
+                while let end = rest.firstIndex(of: 0x0A) {
+                    add(rest[..<end], place)
+                    rest = rest[(end + 1)...]
+                }
+            }
+            if !rest.isEmpty { add(rest, place) }
+            ended.signal()
+        }
+    }
+
+    private func add(_ line: Data, _ place: WritableKeyPath<Text, [String]> & Sendable) {
+        let line = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        text.withLock { $0[keyPath: place].append(line) }
+    }
+}

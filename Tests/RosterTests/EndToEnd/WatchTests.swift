@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+
+/// `watch` in one process, writers in others.
+@Suite struct WatchTests {
+    private let sample: SampleFolder
+
+    init() throws { sample = try SampleFolder() }
+
+    /// One line of `watch --format json`.
+    private struct Event {
+        let fields: [String: Any]
+
+        init(_ line: String) throws {
+            fields = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        }
+
+        var event: String { fields["event"] as? String ?? "" }
+        var type: String { fields["type"] as? String ?? "" }
+        func path(_ key: String) -> [Int]? { fields[key] as? [Int] }
+        var values: [String: Any] { fields["values"] as? [String: Any] ?? [:] }
+    }
+
+    private func watch(_ more: [String] = []) throws -> LiveProcess {
+        let arguments = [
+            "watch", sample.store, "Team", "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--format",
+            "json",
+        ]
+        let process = try LiveProcess(roster: arguments + more)
+        try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+        return process
+    }
+
+    /// The events of the batch that `body` causes in `process`, and how long the last of them took to come.
+    private func batch(
+        of process: LiveProcess, _ arguments: [String]
+    ) throws -> (events: [Event], seconds: Double) {
+        let before = process.lines.count
+        let outcome = try RosterProcess.run(arguments)
+        let start = Date()
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let arrived = process.wait(20) { $0.dropFirst(before).contains { $0.hasPrefix(#"{"event":"didChange""#) } }
+        try #require(arrived, "\(process.lines.dropFirst(before)) \(process.errorLines)")
+        return (try process.lines.dropFirst(before).map(Event.init), Date().timeIntervalSince(start))
+    }
+
+    @Test func anUpdateIsOneMoveOrUpdate() throws {
+        let process = try watch(["--timeout", "60"])
+        defer { process.killAtOnce() }
+        let first = try Event(process.lines[0])
+        #expect(first.event == "fetched")
+        #expect((first.fields["objects"] as? Int) == 80)
+        #expect(
+            (first.fields["sections"] as? [[String: Any]])?.map { $0["name"] as? String } == [
+                "AFC", "CAF", "CONCACAF", "CONMEBOL", "OFC", "UEFA",
+            ])
+        let move = try batch(of: process, ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=1"])
+        #expect(move.events.map(\.event) == ["willChange", "object", "didChange"])
+        #expect(move.events[1].type == "move")
+        #expect(move.events[1].path("indexPath") == [0, 0])
+        #expect(move.events[1].values["wins"] as? Int == 1)
+        #expect(move.events[1].fields["changedKeys"] as? [String] == ["wins"])
+        #expect(move.seconds < 0.5, "arrived after \(move.seconds) s")
+        let update = try batch(
+            of: process, ["update", sample.store, "Team", "--where", "teamName == 'Brazil'", "favorite=true"])
+        #expect(update.events.map(\.event) == ["willChange", "object", "didChange"])
+        #expect(update.events[1].type == "update")
+        #expect(update.events[1].path("indexPath") == [3, 0])
+        #expect(update.seconds < 0.5, "arrived after \(update.seconds) s")
+    }
+
+    @Test func anInsertIntoANewZoneIsOneSectionAndOneObject() throws {
+        let process = try watch(["--once"])
+        let batch = try batch(of: process, ["insert", sample.store, "Team", "teamName=Testland", "qualifyingZone=NEW"])
+        #expect(batch.events.map(\.event) == ["willChange", "section", "object", "didChange"])
+        #expect(batch.events[1].type == "insert")
+        #expect(batch.events[1].fields["index"] as? Int == 4)
+        #expect(batch.events[1].fields["name"] as? String == "NEW")
+        #expect(batch.events[2].type == "insert")
+        #expect(batch.events[2].path("indexPath") == nil)
+        #expect(batch.events[2].path("newIndexPath") == [4, 0])
+        #expect(batch.events[3].fields["sections"] as? Int == 7)
+        #expect(process.waitForEnd() == 0)
+        let second = try watch(["--once"])
+        let gone = try self.batch(of: second, ["delete", sample.store, "Team", "--where", "teamName == 'Testland'"])
+        #expect(gone.events.map(\.event) == ["willChange", "section", "object", "didChange"])
+        #expect(gone.events[1].type == "delete" && gone.events[2].type == "delete")
+        #expect(gone.events[2].path("indexPath") == [4, 0])
+        #expect(second.waitForEnd() == 0)
+    }
+
+    @Test func aSeasonReplayedIsTheListOfAFreshFetch() throws {
+        let process = try watch(["--timeout", "120"])
+        defer { process.killAtOnce() }
+        let order = [
+            "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--columns", "teamName", "--format", "csv",
+        ]
+        let before = try RosterProcess.run(["list", sample.store, "Team"] + order).lines.dropFirst()
+        let counts = try #require(try Event(process.lines[0]).fields["sections"] as? [[String: Any]])
+        var replay = Replay(names: Array(before), counts: counts.map { $0["count"] as? Int ?? 0 })
+        let season = try RosterProcess.run(["simulate", sample.store, "--count", "200", "--seed", "1"])
+        #expect(season.lines.count == 200, "\(season.errors)")
+        let after = Array(try RosterProcess.run(["list", sample.store, "Team"] + order).lines.dropFirst())
+        var applied = 1
+        let caughtUp = process.wait(20) { lines in
+            // A batch is applied when it is whole.
+            while let end = lines.dropFirst(applied).firstIndex(where: { $0.hasPrefix(#"{"event":"didChange""#) }) {
+                guard let events = try? lines[applied...end].map(Event.init) else { return false }
+                replay.apply(
+                    events.map {
+                        (
+                            $0.event, $0.type, $0.path("indexPath"), $0.path("newIndexPath"),
+                            $0.fields["index"] as? Int, $0.values["teamName"] as? String
+                        )
+                    })
+                applied = end + 1
+            }
+            return replay.names == after
+        }
+        #expect(caughtUp, "replayed \(replay.names) instead of \(after)")
+        #expect(Set(before) == Set(after))
+    }
+
+    @Test func aTimeThatIsOverAndCtrlCAreGoodEnds() throws {
+        #expect(try watch(["--timeout", "0.3"]).waitForEnd() == 0)
+        let once = try watch(["--timeout", "0.3", "--once"])
+        #expect(once.waitForEnd() == 1)
+        #expect(once.errorLines.count == 1)
+        let stopped = try watch()
+        stopped.interrupt()
+        #expect(stopped.waitForEnd() == 0)
+        #expect(stopped.errorLines == [])
+    }
+}
+
+/// A list of names in sections that batches of changes are applied to, as a table view applies them: deletions at old
+/// places, insertions at new ones, a move as both.
+private struct Replay {
+    private var sections: [[String]]
+
+    init(names: [String], counts: [Int]) {
+        var rest = names[...]
+        sections = counts.map { count in
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+    }
+
+    var names: [String] { sections.flatMap { $0 } }
+
+    mutating func apply(
+        _ batch: [(event: String, type: String, old: [Int]?, new: [Int]?, section: Int?, name: String?)]
+    ) {
+        let objects = batch.filter { $0.event == "object" && $0.type != "update" }
+        let removed = objects.compactMap { $0.type == "insert" ? nil : $0.old }
+        for place in removed.sorted(by: { $0.lexicographicallyPrecedes($1) }).reversed() {
+            sections[place[0]].remove(at: place[1])
+        }
+        for change in batch.filter({ $0.event == "section" && $0.type == "delete" }).compactMap(\.section).sorted()
+            .reversed()
+        {
+            sections.remove(at: change)
+        }
+        for change in batch.filter({ $0.event == "section" && $0.type == "insert" }).compactMap(\.section).sorted() {
+            sections.insert([], at: change)
+        }
+        let added = objects.filter { $0.type != "delete" }
+            .compactMap { change in change.new.map { (place: $0, name: change.name ?? "") } }
+        for change in added.sorted(by: { $0.place.lexicographicallyPrecedes($1.place) }) {
+            sections[change.place[0]].insert(change.name, at: change.place[1])
+        }
+    }
+}
