@@ -13,7 +13,7 @@ struct FetchIndexText {
 
     func statements() -> [String] {
         var names: Set<String> = []
-        let fetchIndexes = entity.indexes.sorted { $0.name < $1.name }.compactMap(statement)
+        let fetchIndexes = entity.indexes.compactMap(statement)
         return (markedAttributes() + fetchIndexes + uniqueIndexes()).filter { names.insert($0.name).inserted }.map(
             \.text)
     }

@@ -31,11 +31,10 @@ struct SchemaText {
 
     // MARK: Indexes
 
-    /// Table by table: relationships, `Z_ENT`, join tables, fetch indexes, uniqueness constraints.
+    /// Table by table: relationships, join tables, `Z_ENT`, fetch indexes, uniqueness constraints.
     func indexes() -> [String] {
         layout.tables.flatMap { table in
-            relationshipIndexes(of: table) + entityIndex(of: table)
-                + joinTables(namedBy: table).map(index)
+            relationshipIndexes(of: table) + joinTables(namedBy: table).map(index) + entityIndex(of: table)
                 + table.entities.flatMap { FetchIndexText(entity: $0, layout: layout).statements() }
         }
     }

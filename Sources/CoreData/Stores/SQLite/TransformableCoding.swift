@@ -18,6 +18,8 @@ enum TransformableCoding {
     static func object(from data: Data, attribute: NSAttributeDescription) -> NSObject? {
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = false
+        // Else an archive of a class that is not here would stop the program.
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
         defer { unarchiver.finishDecoding() }
         return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? NSObject
     }
