@@ -66,16 +66,23 @@ extension Connection {
 
 extension Connection {
     /// The counter in the header of the main file, which every commit raises that writes to that file.
-    ///
-    /// Read through SQLite's own handle: opening the file a second time and closing it would drop SQLite's locks.
     package func fileChangeCounter() throws -> UInt32 {
+        try header(at: 24, count: 4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Whether the header of the main file says that the database is kept with a write-ahead log.
+    package func usesLog() throws -> Bool { try header(at: 18, count: 1) == [2] }
+
+    /// Bytes of the main file, read through SQLite's own handle: opening the file a second time and closing it would drop
+    /// SQLite's locks. Zeros where they cannot be read.
+    private func header(at offset: Int64, count: Int) throws -> [UInt8] {
         // Until something was read the file need not be open.
         _ = try pragma("schema_version")
+        var bytes = [UInt8](repeating: 0, count: count)
         var file: UnsafeMutablePointer<sqlite3_file>?
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-        guard result == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else { return 0 }
-        var counter: UInt32 = 0
-        guard read(file, &counter, 4, 24) == SQLITE_OK else { return 0 }
-        return UInt32(bigEndian: counter)
+        guard result == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else { return bytes }
+        _ = read(file, &bytes, Int32(count), offset)
+        return bytes
     }
 }

@@ -15,6 +15,7 @@ extension Connection {
     /// Runs `body` in a transaction: committed when it returns, rolled back when it or the commit throws.
     ///
     /// Not nested: use ``savepoint(_:_:)`` inside.
+    @discardableResult
     package func transaction<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result
     {
         try execute(mode.rawValue)
@@ -34,6 +35,7 @@ extension Connection {
     }
 
     /// Runs `body` in a nested transaction: what it wrote is undone when it throws. `name` is a plain identifier.
+    @discardableResult
     package func savepoint<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
         try execute("SAVEPOINT \(name)")
         do {

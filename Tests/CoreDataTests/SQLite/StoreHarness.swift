@@ -19,7 +19,7 @@ final class StoreHarness {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// An open store with its coordinator, which a store does not keep alive.
-    final class Open {
+    final class Open: @unchecked Sendable {
         let coordinator: NSPersistentStoreCoordinator
         let store: SQLiteStore
         init(_ coordinator: NSPersistentStoreCoordinator, _ store: SQLiteStore) {

@@ -101,16 +101,22 @@ struct StoreFile {
     // without being written. Where it is not, nobody has the store open: without a log the main file is all there is and
     // may be read as it stands, until somebody comes (see `RefreshingReader`); with a log the index has to be made.
     private func openForReading() throws -> Connection {
+        if !hasLog && !hasLogIndex {
+            let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)
+            if try reader.usesLog() { return reader }
+            reader.close()
+        }
         let reader = try Connection(path: path, access: .readOnly, busyTimeout: timeout)
         do {
             _ = try reader.pragma("schema_version")
             return reader
         } catch let error as SQLiteError where error.isMissingLogIndex {
             reader.close()
-            let access: Connection.Access = hasLog ? .recovering : .immutable
-            return try Connection(path: path, access: access, busyTimeout: timeout)
+            return try Connection(path: path, access: hasLog ? .recovering : .immutable, busyTimeout: timeout)
         }
     }
+
+    private var hasLogIndex: Bool { access(path + "-shm", F_OK) == 0 }
 
     /// Whether a write-ahead log with something in it stands beside the file.
     var hasLog: Bool {
@@ -135,7 +141,7 @@ struct StoreFile {
         let onlyForWriting: Set = ["journal_mode", "page_size", "auto_vacuum", "user_version", "application_id"]
         for (name, value) in options.pragmas where name != "journal_mode" {
             if isReadOnly && onlyForWriting.contains(name.lowercased()) { continue }
-            try connection.setPragma(name, to: value)
+            try set(pragma: name, to: value, on: connection)
         }
         if !isReadOnly { connection.keepLogFiles() }
         _ = try connection.pragma("schema_version")
@@ -149,9 +155,17 @@ struct StoreFile {
             return
         }
         do {
-            try connection.setPragma("journal_mode", to: wanted)
+            try set(pragma: "journal_mode", to: wanted, on: connection)
         } catch let error as SQLiteError where error.kind == .busy {
             return
+        }
+    }
+
+    private func set(pragma name: String, to value: String, on connection: Connection) throws {
+        do {
+            try connection.setPragma(name, to: value)
+        } catch let error as SQLiteError where error.kind == .statement {
+            throw failure(134080, "Cannot open the store \(path): the pragma \(name) cannot be set to “\(value)”.")
         }
     }
 

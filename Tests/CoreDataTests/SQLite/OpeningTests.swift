@@ -1,0 +1,209 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// What is wrong with a file is said in one line, and nothing that was there is touched.
+@Suite struct OpeningTests {
+    let harness: StoreHarness
+    init() throws { harness = try StoreHarness(StoreModels.league()) }
+
+    private func failure(
+        _ options: [AnyHashable: Any]? = nil, url: URL? = nil
+    ) -> (code: Int, message: String) {
+        do {
+            _ = try harness.open(options, url: url)
+            return (0, "it opened")
+        } catch {
+            return (code(error), message(error))
+        }
+    }
+
+    private func expect(_ code: Int, _ text: String, _ options: [AnyHashable: Any]? = nil, url: URL? = nil) {
+        let found = failure(options, url: url)
+        #expect(found.code == code)
+        #expect(found.message.contains(text), "\(found.message)")
+        #expect(!found.message.contains("\n"))
+    }
+
+    static var readOnly: [AnyHashable: Any] { [NSReadOnlyPersistentStoreOption: true] }
+
+    @Test func aTextIsNoDatabase() throws {
+        let text = Data("Not a database, but a letter that is long enough to be one.\n".utf8)
+        try text.write(to: harness.url)
+        expect(259, "is not an SQLite database")
+        expect(259, "is not an SQLite database", Self.readOnly)
+        #expect(try Data(contentsOf: harness.url) == text)
+    }
+
+    @Test func anotherDatabaseIsNoStore() throws {
+        let connection = try Connection(path: harness.url.path, access: .create)
+        try connection.execute("CREATE TABLE t (a)")
+        connection.close()
+        expect(259, "no Core Data store")
+        #expect(try harness.sql("SELECT name FROM sqlite_master") == [[.text("t")]])
+    }
+
+    @Test func whatIsNotThere() throws {
+        expect(260, "there is no such file", Self.readOnly)
+        expect(134080, "does not exist", url: harness.folder.appendingPathComponent("no/such/Store.sqlite"))
+        expect(134080, "is a folder", url: harness.folder)
+        #expect(!FileManager.default.fileExists(atPath: harness.url.path))
+    }
+
+    @Test func aTruncatedStoreIsDamaged() throws {
+        let open = try harness.open()
+        for number in 0..<500 { try open.insert("Venue", ["name": .text(String(repeating: "\(number)", count: 50))]) }
+        try open.close()
+        let data = try Data(contentsOf: harness.url)
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: harness.url.path + suffix) }
+        try data.prefix(data.count / 2 / 4096 * 4096).write(to: harness.url)
+        do {
+            let open = try harness.open()
+            _ = try open.store.fetch(StoreQuery(entity: open.entity("Venue")))
+            Issue.record("half a store was read as if it were whole")
+        } catch {
+            #expect(code(error) == 259)
+            #expect(message(error).contains("damaged"))
+        }
+    }
+
+    @Test func aLockedStoreIsLocked() throws {
+        try harness.open([NSSQLitePragmasOption: ["journal_mode": "delete"]]).close()
+        let other = try Connection(path: harness.url.path, access: .readWrite)
+        try other.transaction(.exclusive) {
+            expect(
+                134090, "another program has locked it (waited 0.1 s)",
+                [NSPersistentStoreTimeoutOption: 0.1, NSSQLitePragmasOption: ["journal_mode": "delete"]])
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may write everything")) func permissions() throws {
+        try harness.open().close()
+        let path = harness.url.path
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: path)
+        expect(513, "open it read-only")
+        try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: path)
+        expect(257, "no permission to read", Self.readOnly)
+    }
+
+    @Test func anotherModelIsRefusedWithTheNamesOfWhatDiffers() throws {
+        try harness.open().close()
+        let model = StoreModels.league()
+        model.entitiesByName["Venue"]?.properties.append(StoreModels.attribute("city", .stringAttributeType))
+        model.entities.append(StoreModels.entity("Referee", []))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        #expect {
+            try coordinator.addPersistentStore(type: .sqlite, at: harness.url)
+        } throws: { error in
+            code(error) == 134100 && message(error).contains("Venue changed")
+                && message(error).contains("Referee only in the model")
+        }
+    }
+
+    @Test func aReadOnlyStoreIsNeverWritten() throws {
+        let writer = try harness.open(StoreHarness.history)
+        let id = try writer.insert("Team", ["name": .text("A")])
+        try writer.close()
+        for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: harness.url.path + suffix) }
+        let before = try Data(contentsOf: harness.url)
+        let reader = try harness.open(Self.readOnly)
+        #expect(try reader.value("name", of: id) == .text("A"))
+        #expect(throws: (any Error).self) { try reader.insert("Team", ["name": .text("B")]) }
+        #expect(throws: (any Error).self) { try reader.store.save(StoreChangeSet(deleted: [try reader.deletion(id)])) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path) == ["Store.sqlite"])
+        #expect(try Data(contentsOf: harness.url) == before)
+        // Somebody else begins to write: the reader notices.
+        let version = try reader.store.dataVersion()
+        let other = try harness.open(StoreHarness.history)
+        try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
+        #expect(try reader.store.dataVersion() != version)
+        #expect(try reader.value("name", of: id) == .text("B"))
+        #expect(try reader.store.history(after: 1).count == 1)
+        try other.close()
+        #expect(try reader.value("name", of: id) == .text("B"))
+    }
+
+    @Test func aLogWithoutItsIndexIsRead() throws {
+        let writer = try harness.open()
+        let id = try writer.insert("Team", ["name": .text("in the log")])
+        // As after a crash: the log is full, the index is gone.
+        let copy = harness.folder.appendingPathComponent("Copy.sqlite")
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: harness.url.path + suffix, toPath: copy.path + suffix)
+        }
+        let reader = try harness.open(Self.readOnly, url: copy)
+        let same = reader.store.objectID(for: try #require(id.rowKey))
+        #expect(try reader.value("name", of: same) == .text("in the log"))
+    }
+
+    @Test func pragmasAreHonoured() throws {
+        let open = try harness.open([NSSQLitePragmasOption: ["journal_mode": "DELETE", "synchronous": "FULL"]])
+        let connection = try #require(open.store.openSession).connection
+        #expect(try connection.pragma("journal_mode") == .text("delete"))
+        #expect(try connection.pragma("synchronous") == .integer(2))
+        try open.close()
+        let plain = try #require(try harness.open().store.openSession).connection
+        #expect(try plain.pragma("journal_mode") == .text("wal"))
+        #expect(try plain.pragma("synchronous") == .integer(1))
+        expect(
+            134080, "the pragma cache_size cannot be set",
+            [NSSQLitePragmasOption: ["cache_size": "1; DROP TABLE ZTEAM"]])
+    }
+
+    @Test func aNewStoreHasApplesHeader() throws {
+        try harness.open().close()
+        let header = try Data(contentsOf: harness.url).prefix(20)
+        #expect(Array(header[18...19]) == [2, 2])
+        let log = try FileManager.default.attributesOfItem(atPath: harness.url.path + "-wal")[.size] as? Int
+        #expect(log == 0)
+        #expect(try harness.sql("PRAGMA page_size") == [[.integer(4096)]])
+        #expect(try harness.sql("PRAGMA auto_vacuum") == [[.integer(2)]])
+        #expect(try harness.sql("PRAGMA user_version") == [[.integer(0)]])
+    }
+
+    @Test func aNewStoreKeepsItsModel() throws {
+        try harness.open().close()
+        let data = try #require(try SQLiteStore.cachedModelData(at: harness.url, options: nil))
+        let model = try NSManagedObjectModel(cachedModelData: data)
+        #expect(model.entityVersionHashesByName == harness.model.entityVersionHashesByName)
+        let metadata = try SQLiteStore.metadataForPersistentStore(with: harness.url)
+        #expect(metadata[NSStoreTypeKey] as? String == "SQLite")
+        #expect((metadata[NSStoreUUIDKey] as? String)?.count == 36)
+        #expect(metadata["NSStoreModelVersionHashesVersion"] as? Int == 3)
+        #expect(metadata["NSStoreModelVersionChecksumKey"] as? String == harness.model.versionChecksum)
+    }
+
+    @Test func metadataAreSetWithoutOpening() throws {
+        try harness.open().close()
+        let uuid = try SQLiteStore.metadataForPersistentStore(with: harness.url)[NSStoreUUIDKey] as? String
+        try SQLiteStore.setMetadata(["Season": "2022"], forPersistentStoreAt: harness.url)
+        let after = try SQLiteStore.metadataForPersistentStore(with: harness.url)
+        #expect(after["Season"] as? String == "2022")
+        #expect(after[NSStoreUUIDKey] as? String == uuid)
+    }
+
+    @Test func aDestroyedStoreIsGone() throws {
+        let open = try harness.open()
+        let other = try Connection(path: harness.url.path, access: .readWrite)
+        try other.transaction {
+            #expect {
+                try SQLiteStore.destroyStore(at: harness.url, options: [NSPersistentStoreTimeoutOption: 0.05])
+            } throws: { code($0) == 134090 }
+        }
+        other.close()
+        try open.close()
+        try SQLiteStore.destroyStore(at: harness.url, options: nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path).isEmpty)
+    }
+
+    @Test func aFailedCreationLeavesNoFile() throws {
+        let derived = NSDerivedAttributeDescription()
+        derived.name = "count"
+        derived.attributeType = .integer32AttributeType
+        let other = try StoreHarness(StoreModels.model([StoreModels.entity("Thing", [derived])]))
+        #expect { _ = try other.open() } throws: { message($0).contains("Thing.count is a derived attribute") }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other.folder.path).isEmpty)
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// A save is one transaction: all of it or nothing, and never over what somebody else wrote.
+@Suite struct SaveTests {
+    let harness: StoreHarness
+    init() throws { harness = try StoreHarness(StoreModels.league()) }
+
+    @Test func keysCountUpAndAreSharedBetweenConnections() throws {
+        let first = try harness.open()
+        let second = try harness.open()
+        let team = try first.entity("Team")
+        let a = try first.store.obtainPermanentIDs(for: [team, team])
+        let b = try second.store.obtainPermanentIDs(for: [team])
+        let c = try first.store.obtainPermanentIDs(for: [team])
+        #expect((a + b + c).map { $0.rowKey?.reference } == [1, 2, 3, 4])
+        #expect(try harness.sql("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Team'") == [[.integer(4)]])
+    }
+
+    @Test func aCounterThatLagsBehindIsSetRight() throws {
+        let open = try harness.open()
+        _ = try harness.sql("INSERT INTO ZTEAM (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (70, 1, 1, 'by hand')")
+        let id = try open.insert("Team", ["name": .text("next")])
+        #expect(id.rowKey?.reference == 71)
+    }
+
+    @Test func aRowThatSomebodyElseChangedIsAConflict() throws {
+        let mine = try harness.open()
+        let other = try harness.open()
+        let a = try mine.insert("Team", ["name": .text("A"), "wins": .integer(1)])
+        let b = try mine.insert("Team", ["name": .text("B"), "wins": .integer(1)])
+        let c = try mine.insert("Team", ["name": .text("C"), "wins": .integer(1)])
+        let changes = [try mine.change(a, ["wins": .integer(9)]), try mine.change(b, ["wins": .integer(9)])]
+        let deletion = try mine.deletion(c)
+        try other.store.save(StoreChangeSet(updated: [try other.change(a, ["wins": .integer(2)])]))
+        try other.store.save(StoreChangeSet(deleted: [try other.deletion(c)]))
+        #expect {
+            try mine.store.save(StoreChangeSet(updated: changes, deleted: [deletion]))
+        } throws: { error in
+            guard let conflicts = error as? StoreConflicts else { return false }
+            let found = Dictionary(uniqueKeysWithValues: conflicts.rows.map { ($0.id, $0.current) })
+            return found.count == 2 && found[a]??.version == 2 && found[c] != nil && found[c]! == nil
+        }
+        #expect(try mine.value("wins", of: a) == .integer(2))
+        #expect(try mine.value("wins", of: b) == .integer(1), "nothing may be written beside a conflict")
+    }
+
+    @Test func lockedRowsMustStandStill() throws {
+        let open = try harness.open()
+        let id = try open.insert("Team", ["name": .text("A")])
+        let locked = try open.deletion(id)
+        try open.store.save(StoreChangeSet(locked: [locked]))
+        try open.store.save(StoreChangeSet(updated: [try open.change(id, ["wins": .integer(3)])]))
+        #expect(throws: StoreConflicts.self) { try open.store.save(StoreChangeSet(locked: [locked])) }
+    }
+
+    @Test func aUniqueValueCannotBeTakenTwice() throws {
+        let open = try harness.open(StoreHarness.history)
+        try open.insert("Team", ["name": .text("Brazil")])
+        let venue = try open.newRow("Venue", ["name": .text("Maracanã")])
+        let team = try open.newRow("Team", ["name": .text("Brazil")])
+        #expect {
+            try open.store.save(StoreChangeSet(inserted: [venue, team]))
+        } throws: { error in
+            code(error) == 133021 && message(error).contains("Team") && message(error).contains("name (Brazil)")
+        }
+        #expect(try harness.sql("SELECT COUNT(*) FROM ZVENUE") == [[.integer(0)]])
+        #expect(try harness.sql("SELECT COUNT(*) FROM ATRANSACTION") == [[.integer(1)]])
+    }
+
+    @Test func aDeletedRowGivesItsUniqueValueFree() throws {
+        let open = try harness.open()
+        let old = try open.insert("Team", ["name": .text("Brazil")])
+        let new = try open.newRow("Team", ["name": .text("Brazil")])
+        try open.store.save(StoreChangeSet(inserted: [new], deleted: [try open.deletion(old)]))
+        #expect(try harness.sql("SELECT Z_PK FROM ZTEAM") == [[.integer(2)]])
+    }
+
+    @Test func anotherProgramsLockIsOneClearLine() throws {
+        let open = try harness.open([NSPersistentStoreTimeoutOption: 0.1])
+        let row = try open.newRow("Team", ["name": .text("A")])
+        let other = try Connection(path: harness.url.path, access: .readWrite)
+        try other.transaction { () throws -> Void in
+            #expect { try open.store.save(StoreChangeSet(inserted: [row])) } throws: { error in
+                code(error) == 134090 && message(error).contains("another program has locked it (waited 0.1 s)")
+                    && !message(error).contains("\n")
+            }
+            // Readers do not wait for writers.
+            #expect(try open.store.count(StoreQuery(entity: open.entity("Team"))) == 0)
+        }
+        try open.store.save(StoreChangeSet(inserted: [row]))
+    }
+
+    @Test func twoWritersTakeTurns() throws {
+        let opens = [try harness.open(StoreHarness.history), try harness.open(StoreHarness.history)]
+        let failures = Failures()
+        DispatchQueue.concurrentPerform(iterations: 2) { number in
+            for count in 0..<50 {
+                do { try opens[number].insert("Team", ["name": .text("\(number)-\(count)")]) } catch {
+                    failures.add(error)
+                }
+            }
+        }
+        #expect(failures.all.isEmpty)
+        #expect(try harness.sql("SELECT COUNT(*), MAX(Z_PK) FROM ZTEAM") == [[.integer(100), .integer(100)]])
+        #expect(try harness.sql("SELECT COUNT(*), MAX(Z_PK) FROM ATRANSACTION") == [[.integer(100), .integer(100)]])
+        #expect(try harness.sql("PRAGMA integrity_check") == [[.text("ok")]])
+    }
+
+    final class Failures: @unchecked Sendable {
+        private let lock = NSLock()
+        private var errors: [any Error] = []
+        var all: [any Error] { lock.withLock { errors } }
+        func add(_ error: any Error) { lock.withLock { errors.append(error) } }
+    }
+
+    @Test func metadataAreWrittenWithTheNextSave() throws {
+        let open = try harness.open()
+        open.store.metadata["Season"] = 2022
+        #expect(try SQLiteStore.metadataForPersistentStore(with: harness.url)["Season"] == nil)
+        try open.insert("Team", ["name": .text("A")])
+        #expect(try SQLiteStore.metadataForPersistentStore(with: harness.url)["Season"] as? Int == 2022)
+    }
+
+    /// On a file system of 512 kB; only root can make one.
+    @Test(.enabled(if: geteuid() == 0, "needs root for a small tmpfs")) func aFullDiskLosesNothing() throws {
+        let mount = harness.folder.appendingPathComponent("disk").path
+        try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+        guard run("mount", "-t", "tmpfs", "-o", "size=512k", "none", mount) == 0 else { return }
+        defer { _ = run("umount", mount) }
+        let url = URL(fileURLWithPath: mount).appendingPathComponent("Store.sqlite")
+        let open = try harness.open(StoreHarness.history, url: url)
+        let kept = try open.insert("Team", ["name": .text("kept")])
+        var found: (any Error)?
+        for number in 0..<1000 where found == nil {
+            do {
+                try open.insert("Venue", ["name": .text("\(number)" + String(repeating: "x", count: 8000))])
+            } catch { found = error }
+        }
+        let error = try #require(found)
+        #expect(code(error) == 640)
+        #expect(message(error).contains("the disk is full"))
+        #expect(try open.value("name", of: kept) == .text("kept"))
+        let session = try #require(open.store.openSession)
+        #expect(try session.connection.rows("PRAGMA integrity_check") == [[.text("ok")]])
+        let venues = try session.connection.integer("SELECT COUNT(*) FROM ZVENUE")
+        let changes = try session.connection.integer("SELECT COUNT(*) FROM ACHANGE")
+        #expect(changes == (venues ?? 0) + 1, "each row with its change, or neither")
+        try open.close()
+    }
+
+    private func run(_ arguments: String...) -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        do { try process.run() } catch { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
