@@ -1,0 +1,186 @@
+import Foundation
+
+/// A type that an `@Managed` property may have.
+///
+/// The framework's types are all there are: the numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, every
+/// `NSObject` (managed objects, `NSSet`, `NSOrderedSet`, `NSNumber`, transformable values), `Set` of managed objects, and
+/// optionals of these.
+public protocol ManagedPropertyValue {
+    /// The value of the object's property; a value that is unset, or does not fit, reads as the type's empty value.
+    static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self
+
+    /// Sets the object's property.
+    static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace)
+
+    /// The value, or `nil` where it is unset.
+    static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self?
+}
+
+extension ManagedPropertyValue {
+    public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
+        managedValue(of: object, at: place)
+    }
+}
+
+/// A value that lives in a slot.
+protocol SlotRepresentable: ManagedPropertyValue {
+    /// What an unset value reads as.
+    static var emptyValue: Self { get }
+    init?(slot: SlotValue)
+    /// The value as a slot of an attribute of that type, `nil` if the type does not take it.
+    func slot(for type: NSAttributeType) -> SlotValue?
+}
+
+extension SlotRepresentable {
+    public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
+        managedValueIfSet(of: object, at: place) ?? emptyValue
+    }
+
+    public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
+        guard case .attribute(let slot) = place.place else { return nil }
+        return Self(slot: object.slotValue(slot))
+    }
+
+    public static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace) {
+        guard case .attribute(let slot) = place.place, let attribute = object.layout.attribute(at: slot),
+            let fitting = value.slot(for: attribute.attributeType)
+        else { preconditionFailure("A \(Self.self) cannot be the value of this property of '\(object.objectID)'.") }
+        object.setAttribute(fitting, slot: slot)
+    }
+}
+
+// MARK: Numbers
+
+extension SlotRepresentable where Self: FixedWidthInteger {
+    static var emptyValue: Self { 0 }
+
+    init?(slot: SlotValue) {
+        switch slot {
+        case .integer(let number): self = Self(truncatingIfNeeded: number)
+        case .real(let number):
+            guard let exact = Self(exactly: number.rounded(.towardZero)) else { return nil }
+            self = exact
+        case .decimal(let number): self = Self(truncatingIfNeeded: number.int64Value)
+        default: return nil
+        }
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            Int64(exactly: self).map(SlotValue.integer)
+        default: AttributeCoercion.slotValue(Int64(exactly: self), type: type)
+        }
+    }
+}
+
+extension SlotRepresentable where Self: BinaryFloatingPoint {
+    static var emptyValue: Self { 0 }
+
+    init?(slot: SlotValue) {
+        switch slot {
+        case .real(let number): self = Self(number)
+        case .integer(let number): self = Self(number)
+        case .decimal(let number): self = Self(number.doubleValue)
+        default: return nil
+        }
+    }
+
+    /// A date attribute takes and gives its seconds since 2001, as generated classes with scalars have it.
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        switch type {
+        case .doubleAttributeType, .dateAttributeType: .real(Double(self))
+        default: AttributeCoercion.slotValue(Double(self), type: type)
+        }
+    }
+}
+
+extension Int: SlotRepresentable {}
+extension Int16: SlotRepresentable {}
+extension Int32: SlotRepresentable {}
+extension Int64: SlotRepresentable {}
+extension Double: SlotRepresentable {}
+extension Float: SlotRepresentable {}
+
+extension Bool: SlotRepresentable {
+    static var emptyValue: Bool { false }
+
+    init?(slot: SlotValue) {
+        guard case .integer(let number) = slot else { return nil }
+        self = number != 0
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+extension Decimal: SlotRepresentable {
+    static var emptyValue: Decimal { 0 }
+
+    init?(slot: SlotValue) {
+        switch slot {
+        case .decimal(let number): self = number.decimalValue
+        case .integer(let number): self = Decimal(number)
+        case .real(let number): self = Decimal(number)
+        default: return nil
+        }
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+// MARK: Other values
+
+extension String: SlotRepresentable {
+    static var emptyValue: String { "" }
+
+    init?(slot: SlotValue) {
+        guard case .text(let text) = slot else { return nil }
+        self = text
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+extension Date: SlotRepresentable {
+    static var emptyValue: Date { Date(timeIntervalSinceReferenceDate: 0) }
+
+    init?(slot: SlotValue) {
+        guard case .real(let seconds) = slot else { return nil }
+        self = Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+extension Data: SlotRepresentable {
+    static var emptyValue: Data { Data() }
+
+    init?(slot: SlotValue) {
+        guard case .data(let data) = slot else { return nil }
+        self = data
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+extension UUID: SlotRepresentable {
+    static var emptyValue: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+
+    init?(slot: SlotValue) {
+        guard case .uuid(let uuid) = slot else { return nil }
+        self = uuid
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
+
+extension URL: SlotRepresentable {
+    static var emptyValue: URL { URL(fileURLWithPath: "/") }
+
+    init?(slot: SlotValue) {
+        guard case .text(let text) = slot, let url = URL(string: text) else { return nil }
+        self = url
+    }
+
+    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+}
