@@ -23,13 +23,11 @@ final class ChangeTracker {
 
     // MARK: Asking
 
-    var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty || hasPendingChanges }
+    var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
 
-    /// Whether the event has anything to process. (Deleted objects that were never saved stand nowhere else.)
-    var hasPending: Bool { hasPendingChanges || !pendingRefreshed.isEmpty }
-
-    private var hasPendingChanges: Bool {
-        !pendingInserted.isEmpty || !pendingUpdated.isEmpty || !pendingDeleted.isEmpty
+    /// Whether the event has anything to process.
+    var hasPending: Bool {
+        !pendingInserted.isEmpty || !pendingUpdated.isEmpty || !pendingDeleted.isEmpty || !pendingRefreshed.isEmpty
     }
 
     // MARK: Noting changes

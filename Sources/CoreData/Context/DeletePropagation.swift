@@ -9,7 +9,10 @@ struct DeletePropagation {
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    mutating func run() {
+    /// - Parameter earlier: Objects that were deleted in earlier events, whose rules were not applied.
+    mutating func run(_ earlier: [NSManagedObject]) {
+        let postponed = earlier.filter { $0.isDeleted && visited.insert(ObjectIdentifier($0)).inserted }
+        if !postponed.isEmpty { propagate(postponed) }
         while true {
             let wave = context.changes.pendingDeleted.all.filter {
                 $0.isDeleted && !$0.flags.contains(.inaccessible) && visited.insert(ObjectIdentifier($0)).inserted

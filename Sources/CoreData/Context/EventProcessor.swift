@@ -5,6 +5,8 @@ final class EventProcessor {
     private unowned(unsafe) let context: NSManagedObjectContext
     private var isProcessing = false
     private var isScheduled = false
+    /// Deleted objects whose delete rules wait for the save.
+    private var unpropagated: [NSManagedObject] = []
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -27,13 +29,16 @@ final class EventProcessor {
 
     /// - Parameter propagatesDeletes: Whether delete rules are applied now.
     func process(propagatesDeletes: Bool) {
-        guard !isProcessing, context.changes.hasPending else { return }
+        let waits = propagatesDeletes && !unpropagated.isEmpty
+        guard !isProcessing, waits || context.changes.hasPending else { return }
         isProcessing = true
         if propagatesDeletes, !context.undoRecorder.isApplying {
             var propagation = DeletePropagation(context: context)
-            propagation.run()
+            propagation.run(unpropagated)
+            unpropagated = []
         }
         let event = context.changes.beginPosting()
+        if !propagatesDeletes { unpropagated += event.deleted }
         context.undoRecorder.record(event)
         post(event)
         context.changes.endPosting(event)

@@ -31,6 +31,8 @@ final class SavePipeline {
         try announce()
         try validate()
         try write()
+        // What a merge policy changed.
+        if changes.hasPending { context.processPendingChanges() }
     }
 
     func lock(_ object: NSManagedObject) {

@@ -33,7 +33,9 @@ public struct Managed<Value: ManagedPropertyValue> {
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> Value {
         get { Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object.layout)) }
-        set { Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object.layout)) }
+        set {
+            Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object.layout))
+        }
     }
 }
 

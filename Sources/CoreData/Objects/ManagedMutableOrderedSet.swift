@@ -66,6 +66,12 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     override func intersectSet(_ other: Set<AnyHashable>) { change { super.intersectSet(other) } }
     override func minusSet(_ other: Set<AnyHashable>) { change { super.minusSet(other) } }
     override func unionSet(_ other: Set<AnyHashable>) { change { super.unionSet(other) } }
+    override func sort(comparator cmptr: (Any, Any) -> ComparisonResult) { change { super.sort(comparator: cmptr) } }
+    override func sortRange(
+        _ range: NSRange, options opts: NSSortOptions = [], usingComparator cmptr: (Any, Any) -> ComparisonResult
+    ) {
+        change { super.sortRange(range, options: opts, usingComparator: cmptr) }
+    }
     override func sort(options opts: NSSortOptions = [], usingComparator cmptr: (Any, Any) -> ComparisonResult) {
         change { super.sort(options: opts, usingComparator: cmptr) }
     }

@@ -24,7 +24,7 @@ struct ObjectList {
         guard object.flags.contains(flag) else { return }
         object.flags.remove(flag)
         count -= 1
-        if members.count > 64, count < members.count / 2 { compact() }
+        if count == 0 || (members.count > 64 && count < members.count / 2) { compact() }
     }
 
     private mutating func compact() {

@@ -30,13 +30,7 @@ struct PropertyRule {
         lengthBounds = attribute?.lengthBounds ?? LengthBounds()
         pattern = attribute?.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
         isDate = attribute?.attributeType == .dateAttributeType
-        let conditions = [
-            attribute?.bounds.minimum != nil, attribute?.bounds.maximum != nil, lengthBounds.minimum != nil,
-            lengthBounds.maximum != nil, attribute?.pattern != nil,
-        ]
-        // A model file's limits are there twice, as limits and as the predicates that Apple makes of them.
-        let limitsAreAll = property.validationPredicates.count <= conditions.count { $0 }
-        predicates = limitsAreAll ? [] : Array(zip(property.validationPredicates, property.validationWarnings))
+        predicates = property.validation.otherConditions
         let relationship = property as? NSRelationshipDescription
         counts = relationship.flatMap { $0.isToMany ? ($0.minCount, $0.maxCount) : nil }
     }

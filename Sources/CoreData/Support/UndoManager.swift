@@ -3,8 +3,8 @@ import Foundation
 /// Records how to take changes back, in groups, and takes them back. Foundation has none on Linux.
 ///
 /// Changes that are made while a group is undone are recorded for redo, and the other way round. Belongs to one thread at
-/// a time. With `groupsByEvent` the first registration opens a group by itself, which ends at the end of the main queue's
-/// turn, or when something is undone.
+/// a time. With `groupsByEvent` the first registration opens a group by itself, which ends when something is undone, and
+/// on the main thread at the end of the main queue's turn.
 open class UndoManager: NSObject, @unchecked Sendable {
     private var undoStack: [UndoGroup] = []
     private var redoStack: [UndoGroup] = []
@@ -63,6 +63,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
     private func openAutomaticGroup() {
         beginUndoGrouping()
         outermostIsAutomatic = true
+        guard Thread.isMainThread else { return }
         let manager = UncheckedSendable(self)
         DispatchQueue.main.async { [weak target = manager.value] in target?.closeAutomaticGroup() }
     }

@@ -126,7 +126,7 @@ import Testing
     @Test func handWrittenAccessorsKeepTheInverse() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
-            let player = context.make("Player")
+            let player = context.make("Player", ["name": "Ada"])
             player.willChangeValue(forKey: "team")
             player.setPrimitiveValue(team, forKey: "team")
             #expect(team.players.isEmpty)

@@ -4,13 +4,17 @@ import Testing
 @testable import CoreData
 
 @Suite struct ValidationTests {
-    @Test(arguments: [
-        ("wins", -1 as Any, 1620), ("wins", 101, 1610), ("name", "x", 1670),
+    /// A key, a value that its rule refuses, and the code of the refusal.
+    nonisolated(unsafe) private static let refusals: [(String, Any, Int)] = [
+        ("wins", -1, 1620), ("wins", 101, 1610), ("name", "x", 1670),
         ("name", String(repeating: "x", count: 21), 1660), ("code", "AbC", 1680), ("code", "ABCD", 1680),
         ("founded", Date(timeIntervalSinceReferenceDate: -1), 1640),
         ("founded", Date(timeIntervalSinceReferenceDate: 1001), 1630), ("name", NSNull(), 1570),
-    ] as [(String, Any, Int)])
-    func eachRuleHasItsCode(key: String, value: Any, code: Int) throws {
+    ]
+
+    @Test(arguments: refusals.indices)
+    func eachRuleHasItsCode(index: Int) throws {
+        let (key, value, code) = Self.refusals[index]
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
             team.setValue(value, forKey: key)

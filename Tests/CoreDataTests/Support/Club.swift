@@ -41,13 +41,15 @@ enum Club {
 
     private static func teamAttributes() -> [NSAttributeDescription] {
         let name = attribute("name", .stringAttributeType, optional: false)
-        name.lengthBounds = LengthBounds(minimum: 2, maximum: 20)
+        name.validation = PropertyValidation(rules: [.minimumLength(2), .maximumLength(20)])
         let wins = attribute("wins", .integer16AttributeType, 0)
-        wins.bounds = ValueBounds(minimum: .integer(0), maximum: .integer(100))
+        wins.validation = PropertyValidation(
+            rules: [.minimum(.integer(0), code: 1620), .maximum(.integer(100), code: 1610)])
         let code = attribute("code", .stringAttributeType)
-        code.pattern = "[A-Z]{3}"
+        code.validation = PropertyValidation(rules: [.pattern("[A-Z]{3}")])
         let founded = attribute("founded", .dateAttributeType)
-        founded.bounds = ValueBounds(minimum: .real(0), maximum: .real(1000))
+        founded.validation = PropertyValidation(
+            rules: [.minimum(.real(0), code: 1640), .maximum(.real(1000), code: 1630)])
         let scratch = attribute("scratch", .integer32AttributeType)
         scratch.isTransient = true
         return [
@@ -129,7 +131,8 @@ final class ClubStack {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    func context(_ type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType) -> NSManagedObjectContext {
+    func context(_ type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType) -> NSManagedObjectContext
+    {
         let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -246,4 +249,19 @@ final class Notices: @unchecked Sendable {
 
 extension Notification {
     func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
+}
+
+/// Runs a block, on the context's queue, whenever it posts.
+final class Observer: @unchecked Sendable {
+    private let react: (Notification) -> Void
+    private var token: (any NSObjectProtocol)?
+
+    init(_ context: NSManagedObjectContext, _ name: Notification.Name, _ react: @escaping (Notification) -> Void) {
+        self.react = react
+        token = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { [weak self] in
+            self?.react($0)
+        }
+    }
+
+    func stop() { if let token { NotificationCenter.default.removeObserver(token) } }
 }
