@@ -29,6 +29,15 @@ struct FolderException {
         FolderException(
             place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
         FolderException(
+            place: "Objects/NSManagedObject.swift", type: "NSManagedObjectContext",
+            reason: "an object tells its context and is made in one: Apple's API"),
+        FolderException(
+            place: "Objects/NSManagedObject.swift", type: "NSFetchRequest",
+            reason: "a class of objects makes the request for them: Apple's API"),
+        FolderException(
+            place: "Objects/NSManagedObject.swift", type: "NSFetchRequestResult",
+            reason: "a class of objects makes the request for them: Apple's API"),
+        FolderException(
             place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),
         FolderException(
             place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
