@@ -96,19 +96,22 @@ extension PredicateResolver {
         case .constant(let value):
             if case .collection(let elements) = PredicateValue(value), !(value is any RowReadable) {
                 return .aggregate(
-                    try elements.map { .constant(try fitted($0.foundationValue, to: other.target, comparison)) })
+                    try elements.map { .constant(try fitted($0.foundationValue, to: other, comparison)) })
             }
-            return .constant(try fitted(value, to: other.target, comparison))
+            return .constant(try fitted(value, to: other, comparison))
         default: return tree
         }
     }
 
-    private func fitted(_ value: Any?, to target: Target, _ comparison: ComparisonTree) throws -> Any? {
+    private func fitted(
+        _ value: Any?, to other: (target: Target, isMany: Bool), _ comparison: ComparisonTree
+    ) throws -> Any? {
         let given = PredicateValue(value)
         if given.isNull { return nil }
-        switch target {
+        switch other.target {
         case .attribute(let attribute):
-            if comparison.comparison.isOfTexts {
+            let searchesText = comparison.comparison == .contains && !(other.isMany && comparison.modifier == .direct)
+            if comparison.comparison.isOfTexts || searchesText {
                 guard attribute.holdsText || attribute.isOpaque else {
                     throw refusal(value, attribute.name, "\(attribute.kindName) has no text to search in", comparison)
                 }

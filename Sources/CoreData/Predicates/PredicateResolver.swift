@@ -62,7 +62,9 @@ struct PredicateResolver {
         let tree = ExpressionTree.function(name, arguments)
         let isConstant = arguments.allSatisfy { if case .constant = $0 { true } else { false } }
         guard isConstant, !name.hasPrefix("random") else {
-            if !Functions.exists(name) { throw Functions.unknown(name, argumentCount: arguments.count) }
+            guard Functions.exists(name, argumentCount: arguments.count) else {
+                throw Functions.unknown(name, argumentCount: arguments.count)
+            }
             return tree
         }
         return .constant(try CompiledExpression.value(of: tree, object: nil, variables: [:]))

@@ -43,6 +43,15 @@ enum Functions {
         ofCollections[name] != nil || unary[name] != nil || binary[name] != nil || withoutArguments[name] != nil
     }
 
+    static func exists(_ name: String, argumentCount: Int) -> Bool {
+        switch argumentCount {
+        case 0: withoutArguments[name] != nil
+        case 1: unary[name] != nil || ofCollections[name] != nil
+        case 2: binary[name] != nil || ofCollections[name] != nil
+        default: ofCollections[name] != nil
+        }
+    }
+
     static func unknown(_ name: String, argumentCount: Int) -> NSError {
         let names = Array(ofCollections.keys) + Array(unary.keys) + Array(binary.keys) + Array(withoutArguments.keys)
         let reason =

@@ -67,7 +67,7 @@ enum SlotTests {
                 switch slot {
                 case .integer(let slot): value = .integer(slot)
                 case .real(let slot): value = .real(slot)
-                case .decimal(let slot): value = .real(Number.double(of: slot.decimalValue))
+                case .decimal(let slot): value = Number(slot.decimalValue)
                 default: return false
                 }
                 return Number.compare(value, number).map { holds($0.rawValue) } ?? false

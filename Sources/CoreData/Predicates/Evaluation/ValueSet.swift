@@ -61,7 +61,9 @@ struct ValueSet {
     }
 
     private static func key(of decimal: Decimal) -> Key {
-        if let whole = Int64(NSDecimalNumber(decimal: decimal).stringValue) { return .integer(whole) }
-        return key(of: Number.double(of: decimal))
+        switch Number(decimal) {
+        case .integer(let number): .integer(number)
+        case .real(let number): key(of: number)
+        }
     }
 }

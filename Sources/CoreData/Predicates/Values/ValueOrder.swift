@@ -112,7 +112,7 @@ extension PredicateValue {
         switch self {
         case .integer(let number): .integer(number)
         case .real(let number), .date(let number): .real(number)
-        case .decimal(let decimal): .real(Number.double(of: decimal))
+        case .decimal(let decimal): Number(decimal)
         default: nil
         }
     }
@@ -150,9 +150,10 @@ enum Number {
         return ValueOrder.order(0, right - Double(whole))
     }
 
-    /// The nearest `Double`, as it is read from the decimal's digits.
-    static func double(of decimal: Decimal) -> Double {
-        Double(NSDecimalNumber(decimal: decimal).stringValue) ?? NSDecimalNumber(decimal: decimal).doubleValue
+    /// The integer that the decimal is, else the nearest `Double`, read from its digits: what a store keeps of it.
+    init(_ decimal: Decimal) {
+        let text = NSDecimalNumber(decimal: decimal).stringValue
+        self = Int64(text).map { .integer($0) } ?? .real(Double(text) ?? NSDecimalNumber(decimal: decimal).doubleValue)
     }
 }
 

@@ -45,7 +45,6 @@ struct SQLExpression {
         func isComparable(with other: Kind) -> Bool {
             switch (self, other) {
             case (.opaque, _), (_, .opaque): false
-            case (.decimal, .integer(let isNarrow)), (.integer(let isNarrow), .decimal): isNarrow
             case (.object(let root), .object(let other)): root == other
             default: self == other || (isNumber && other.isNumber)
             }
@@ -88,13 +87,11 @@ extension PredicateToSQL {
     func bound(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> SQLiteValue? {
         switch (value, kind) {
         case (.null, _): return nil
-        case (.integer(let number), .decimal) where number.magnitude > 1 << 53:
-            throw NeedsMemory("\(number) has more digits than a decimal column tells apart")
         case (.integer(let number), _) where kind.isNumber: return .integer(number)
         case (.real(let number), _) where kind.isNumber, (.date(let number), _) where kind.isNumber:
             if number.isNaN { break }
             return .real(number)
-        case (.decimal(let decimal), _) where kind.isNumber: return .real(try exact(decimal))
+        case (.decimal(let decimal), _) where kind.isNumber: return try bound(decimal)
         case (.text(let text), .text): return .text(text)
         case (.uuid(let uuid), .uuid): return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
         case (.data(let data), .data): return .blob(data)
@@ -119,11 +116,14 @@ extension PredicateToSQL {
     }
 
     /// The decimal as the number that a column holds, if that is the decimal and no neighbour.
-    private func exact(_ decimal: Decimal) throws -> Double {
-        let number = Number.double(of: decimal)
-        guard number.isFinite, Decimal(string: "\(number)", locale: nil) == decimal else {
-            throw NeedsMemory("\(decimal) has more digits than a column holds")
+    private func bound(_ decimal: Decimal) throws -> SQLiteValue {
+        switch Number(decimal) {
+        case .integer(let number): return .integer(number)
+        case .real(let number):
+            guard number.isFinite, Decimal(string: "\(number)", locale: nil) == decimal else {
+                throw NeedsMemory("\(decimal) has more digits than a column holds")
+            }
+            return .real(number)
         }
-        return number
     }
 }
