@@ -90,7 +90,9 @@ final class FaultFirer {
         }
         for owner in unread {
             let ids = destinations[owner.objectID] ?? []
-            owner.toManyState(number).load(ids.map { context.registry.object(for: $0) })
+            let members = ids.map { context.registry.object(for: $0) }
+            FaultBatch.join(members, size: FaultBatch.defaultSize)
+            owner.toManyState(number).load(members)
         }
     }
 }

@@ -89,8 +89,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Runs `block` on the context's queue, some time later, and then processes the pending changes.
     open func perform(_ block: @escaping () -> Void) {
         queue.async {
-            block()
-            self.processPendingChanges()
+            CurrentContext.entering(self) {
+                block()
+                self.processPendingChanges()
+            }
         }
     }
 
@@ -98,14 +100,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func performAndWait<Result, Failure: Error>(
         _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try queue.sync(block)
+        try queue.sync { () throws(Failure) in try CurrentContext.entering(self, block) }
     }
 
     /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result.
     open func perform<Result, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
-        if schedule == .immediate, isOnQueue { return try block() }
+        if schedule == .immediate, isOnQueue { return try CurrentContext.entering(self, block) }
         let work = UncheckedSendable(block)
         let outcome: UncheckedSendable<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
             perform { continuation.resume(returning: UncheckedSendable(ContextQueue.catching(work.value))) }

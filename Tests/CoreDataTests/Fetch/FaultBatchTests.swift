@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test func membersOfARelationshipReadTheirNeighboursToo() throws {
+        let (coordinator, store) = try League.memoryStack()
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            let venue = writer.addVenue("Azteca")
+            for number in 0..<40 { writer.addTeam("T\(number)", wins: number).setValue(venue, forKey: "venue") }
+            try writer.save()
+        }
+        let context = League.context(coordinator)
+        try context.performAndWait { () throws in
+            let venue = try #require(try context.fetch(League.request("Venue")).first)
+            store.asked.forget()
+            let teams = (venue.value(forKey: "teams") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
+            #expect(teams.compactMap { $0.value(forKey: "wins") as? Int }.reduce(0, +) == 39 * 40 / 2)
+            #expect(store.asked.rowRequests == [40])
+        }
+    }
+
     @Test func countsReadNothing() throws {
         let (context, asked) = try filled(10)
         try context.performAndWait { () throws in

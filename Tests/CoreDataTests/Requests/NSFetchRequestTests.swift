@@ -71,6 +71,22 @@ import Testing
         }
     }
 
+    @Test func aRequestExecutesItselfInTheBlockOfAContext() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        #expect(throws: NSError.self) { try request.execute() }
+        try context.performAndWait { () throws in
+            context.addTeam("Ghana")
+            #expect(try request.execute().count == 1)
+            let other = League.context(coordinator)
+            let others = try other.performAndWait { () throws in try request.execute().count }
+            #expect(others == 0)
+            #expect(try request.execute().count == 1)
+        }
+        #expect(throws: NSError.self) { try request.execute() }
+    }
+
     @Test func rawValuesAreApples() {
         #expect(NSFetchRequestResultType.managedObjectResultType.rawValue == 0)
         #expect(NSFetchRequestResultType.managedObjectIDResultType.rawValue == 1)

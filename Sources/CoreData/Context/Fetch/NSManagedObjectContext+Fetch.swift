@@ -36,6 +36,19 @@ extension NSManagedObjectContext {
     }
 }
 
+extension NSFetchRequest {
+    /// What the request finds in the context whose `perform` or `performAndWait` block is running.
+    ///
+    /// - Throws: 134060 outside of such a block; what `fetch(_:)` throws.
+    public func execute() throws -> [ResultType] {
+        guard let context = CurrentContext.value else {
+            throw CoreDataError.make(
+                134060, "A fetch request can execute itself only inside a context's perform block; use fetch(_:).")
+        }
+        return try context.fetch(self)
+    }
+}
+
 /// A request that a context can carry out.
 protocol ContextExecutable: NSPersistentStoreRequest {
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult

@@ -22,7 +22,7 @@ struct ObjectMaterializer {
             case .pending(let object): objects.append(object)
             }
         }
-        if found.rows.isEmpty { batch(objects) }
+        if found.rows.isEmpty { FaultBatch.join(objects, size: batchSize) }
         return objects
     }
 
@@ -32,15 +32,5 @@ struct ObjectMaterializer {
             context.refresher.adoptMerged(row, for: object)
         }
         return object
-    }
-
-    /// Lets neighbours read their rows together.
-    private func batch(_ objects: [NSManagedObject]) {
-        let ids = objects.map(\.objectID)
-        for start in stride(from: 0, to: ids.count, by: batchSize) {
-            let range = start..<min(start + batchSize, ids.count)
-            let batch = FaultBatch(ids[range])
-            for object in objects[range] where object.isFault && object.snapshot == nil { object.faultBatch = batch }
-        }
     }
 }

@@ -1,0 +1,29 @@
+import Foundation
+
+/// The context whose block a thread is running, for requests that are executed without naming one.
+enum CurrentContext {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// The context of the innermost `perform` or `performAndWait` on this thread.
+    static var value: NSManagedObjectContext? {
+        guard let pointer = pthread_getspecific(key) else { return nil }
+        return Unmanaged<NSManagedObjectContext>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Runs `body` as a block of `context`, which it keeps alive.
+    static func entering<Result, Failure: Error>(
+        _ context: NSManagedObjectContext, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let outer = pthread_getspecific(key)
+        pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+        defer {
+            pthread_setspecific(key, outer)
+            withExtendedLifetime(context) {}
+        }
+        return try body()
+    }
+}
