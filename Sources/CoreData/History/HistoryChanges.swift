@@ -1,7 +1,8 @@
 /// Sums up transactions of a store's history.
 enum HistoryChanges {
-    /// What `transactions`, oldest first, changed together: a row that was inserted and deleted again is left out, one
-    /// that was inserted and updated counts as inserted. In the order of each row's first change.
+    /// What `transactions`, oldest first, changed together: a row that was inserted and updated counts as inserted, one
+    /// that was inserted and deleted as deleted, for somebody may have read it in between. In the order of each row's
+    /// first change.
     static func coalesced(_ transactions: [StoreTransaction], of store: NSPersistentStore) -> CommittedChanges {
         var kinds: [RowKey: StoreTransaction.Kind] = [:]
         var order: [RowKey] = []
@@ -13,7 +14,6 @@ enum HistoryChanges {
             kinds[change.key] =
                 switch (before, change.kind) {
                 case (.insert, .update): .insert
-                case (.insert, .delete): nil
                 case (_, let kind): kind
                 }
             if change.kind == .update {

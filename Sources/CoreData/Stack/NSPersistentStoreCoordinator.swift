@@ -21,6 +21,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         remoteChanges.attach(to: self)
     }
 
+    /// Nobody can use the stores any more. A failure to close costs nothing that was saved, and nobody is left to hear it.
+    deinit {
+        for store in stores { try? store.operations.close() }
+    }
+
     /// Labels the coordinator in descriptions and logs.
     open var name: String? {
         get { withLock { label } }

@@ -99,12 +99,13 @@ import Testing
     }
 
     /// The answer with unsaved changes is the answer after they are saved.
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5])
-    func aFetchBeforeTheSaveIsTheFetchAfterIt(seed: UInt64) throws {
+    @Test(arguments: League.StoreKind.allCases, [UInt64(1), 2, 3])
+    func aFetchBeforeTheSaveIsTheFetchAfterIt(kind: League.StoreKind, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        let (coordinator, _) = try League.memoryStack()
-        let context = League.context(coordinator)
+        let place = try League.Place(kind)
+        let context = League.context(try place.coordinator())
         try context.performAndWait { () throws in
+            let venues = (0..<3).map { context.addVenue("V\($0)", city: "C\($0)") }
             for number in 0..<40 {
                 context.addTeam("T\(number)", zone: ["A", "B", "C"].randomElement(using: &random)!, wins: number % 7)
             }
@@ -113,18 +114,21 @@ import Testing
                 let teams = try context.fetch(League.request("Team"))
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
                     let team = teams.randomElement(using: &random)!
-                    switch Int.random(in: 0..<4, using: &random) {
+                    switch Int.random(in: 0..<5, using: &random) {
                     case 0: context.addTeam("N\(round)-\(Int.random(in: 0..<100, using: &random))", wins: round % 5)
                     case 1 where !team.isDeleted && teams.count > 20: context.delete(team)
                     case 2 where !team.isDeleted:
                         team.setValue(["A", "B", "C"].randomElement(using: &random)!, forKey: "zone")
+                    case 3 where !team.isDeleted: team.setValue(venues.randomElement(using: &random)!, forKey: "venue")
                     default:
                         guard !team.isDeleted else { continue }
                         team.setValue(Int.random(in: 0..<7, using: &random), forKey: "wins")
                     }
                 }
                 let request = League.request(
-                    "Team", Bool.random(using: &random) ? NSPredicate(format: "wins > 2") : nil, by: "zone", "-wins",
+                    "Team",
+                    [nil, NSPredicate(format: "wins > 2"), NSPredicate(format: "venue.city == %@", "C1")]
+                        .randomElement(using: &random)!, by: "zone", "-wins",
                     "name")
                 request.fetchLimit = Int.random(in: 0..<12, using: &random)
                 request.fetchOffset = Int.random(in: 0..<6, using: &random)

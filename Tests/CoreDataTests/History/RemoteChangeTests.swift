@@ -9,14 +9,17 @@ import Testing
         NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
     ]
 
-    private func pair(
-        _ options: [String: Bool] = watching
-    ) throws -> (here: NSPersistentStoreCoordinator, there: NSPersistentStoreCoordinator) {
-        let url = URL(fileURLWithPath: "/memory/\(UUID().uuidString)")
-        return (
-            try League.memoryStack(at: url, options: options).coordinator,
-            try League.memoryStack(at: url, options: options).coordinator
-        )
+    /// Two coordinators on one place.
+    private final class Pair {
+        private let place: League.Place
+        let here: NSPersistentStoreCoordinator
+        let there: NSPersistentStoreCoordinator
+
+        init(_ kind: League.StoreKind, _ options: [String: Bool] = watching) throws {
+            place = try League.Place(kind)
+            here = try place.coordinator(options)
+            there = try place.coordinator(options)
+        }
     }
 
     private func save(_ context: NSManagedObjectContext, _ change: (NSManagedObjectContext) throws -> Void) throws {
@@ -26,8 +29,11 @@ import Testing
         }
     }
 
-    @Test func aCommitOfAnotherProcessIsMergedAndAnnouncedWithinHalfASecond() throws {
-        let (here, there) = try pair()
+    @Test(arguments: League.StoreKind.allCases) func aCommitOfAnotherProcessIsMergedAndAnnouncedWithinHalfASecond(
+        on kind: League.StoreKind
+    ) throws {
+        let pair = try Pair(kind)
+        let (here, there) = (pair.here, pair.there)
         let reader = League.context(here)
         reader.automaticallyMergesChangesFromParent = true
         let writer = League.context(there)
@@ -57,8 +63,11 @@ import Testing
             (info?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.number(ofStore: store.identifier) == 2)
     }
 
-    @Test func ownSavesAreAnnouncedOnceAndNotMergedTwice() throws {
-        let (here, _) = try pair()
+    @Test(arguments: League.StoreKind.allCases) func ownSavesAreAnnouncedOnceAndNotMergedTwice(
+        on kind: League.StoreKind
+    ) throws {
+        let pair = try Pair(kind)
+        let here = pair.here
         let writer = League.context(here)
         let reader = League.context(here)
         reader.automaticallyMergesChangesFromParent = true
@@ -71,8 +80,9 @@ import Testing
         #expect(merged.count == 1)
     }
 
-    @Test func withoutTheOptionNothingIsPolled() throws {
-        let (here, there) = try pair([NSPersistentHistoryTrackingKey: true])
+    @Test(arguments: League.StoreKind.allCases) func withoutTheOptionNothingIsPolled(on kind: League.StoreKind) throws {
+        let pair = try Pair(kind, [NSPersistentHistoryTrackingKey: true])
+        let (here, there) = (pair.here, pair.there)
         let reader = League.context(here)
         reader.automaticallyMergesChangesFromParent = true
         let remote = Heard(.NSPersistentStoreRemoteChange, from: nil)
@@ -82,10 +92,15 @@ import Testing
         #expect(!remote.all.contains { $0.object as AnyObject? === here })
     }
 
-    @Test func aStoreWithoutHistoryIsSweptByVersions() throws {
-        let (here, there) = try pair([
-            NSPersistentHistoryTrackingKey: false, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-        ])
+    @Test(arguments: League.StoreKind.allCases) func aStoreWithoutHistoryIsSweptByVersions(on kind: League.StoreKind)
+        throws
+    {
+        let pair = try Pair(
+            kind,
+            [
+                NSPersistentHistoryTrackingKey: false, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+            ])
+        let (here, there) = (pair.here, pair.there)
         let reader = League.context(here)
         reader.automaticallyMergesChangesFromParent = true
         let writer = League.context(there)
@@ -113,8 +128,51 @@ import Testing
         }
     }
 
-    @Test func removingTheStoreEndsTheWatch() throws {
-        let (here, there) = try pair()
+    @Test(arguments: League.StoreKind.allCases)
+    func relationshipsFollowAnotherProcess(on kind: League.StoreKind) throws {
+        let pair = try Pair(kind)
+        let writer = League.context(pair.there)
+        let reader = League.context(pair.here)
+        reader.automaticallyMergesChangesFromParent = true
+        try save(writer) { writer in
+            let venue = writer.addVenue("Accra")
+            let teams = ["Ghana", "Mali", "Togo"].map { writer.addTeam($0) }
+            teams[0].setValue(venue, forKey: "venue")
+            teams[0].setValue([teams[1]] as Set<NSManagedObject>, forKey: "rivals")
+        }
+        func names(_ value: Any?) -> Set<String> {
+            Set(
+                ((value as? NSSet)?.allObjects as? [NSManagedObject] ?? []).compactMap {
+                    $0.value(forKey: "name") as? String
+                })
+        }
+        let held = try reader.performAndWait { () throws -> UncheckedSendable<[NSManagedObject]> in
+            let venue = try #require(try reader.fetch(League.request("Venue")).first)
+            let teams = try reader.fetch(League.request("Team", by: "name"))
+            #expect(names(venue.value(forKey: "teams")) == ["Ghana"])
+            #expect(teams.map { names($0.value(forKey: "rivals")) } == [["Mali"], ["Ghana"], []])
+            return UncheckedSendable([venue] + teams)
+        }.value
+        try save(writer) { writer in
+            let venue = try #require(try writer.fetch(League.request("Venue")).first)
+            let teams = try writer.fetch(League.request("Team", by: "name"))
+            teams[0].setValue(nil, forKey: "venue")
+            teams[1].setValue(venue, forKey: "venue")
+            teams[2].setValue([teams[0], teams[1]] as Set<NSManagedObject>, forKey: "rivals")
+            writer.delete(teams[1])
+        }
+        #expect(waits { reader.performAndWait { held[2].isDeleted } })
+        reader.performAndWait {
+            #expect(names(held[0].value(forKey: "teams")) == [])
+            #expect(names(held[1].value(forKey: "rivals")) == ["Togo"])
+            #expect(names(held[3].value(forKey: "rivals")) == ["Ghana"])
+            #expect(!reader.hasChanges)
+        }
+    }
+
+    @Test(arguments: League.StoreKind.allCases) func removingTheStoreEndsTheWatch(on kind: League.StoreKind) throws {
+        let pair = try Pair(kind)
+        let (here, there) = (pair.here, pair.there)
         let remote = Heard(.NSPersistentStoreRemoteChange, from: here)
         try here.remove(here.persistentStores[0])
         try save(League.context(there)) { $0.addTeam("Ghana") }

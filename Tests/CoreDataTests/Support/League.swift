@@ -65,6 +65,39 @@ enum League {
         return (coordinator, store as! MemoryStore)
     }
 
+    /// On what a test runs: the store of tests, which does nothing itself, or SQLite, which does nearly all.
+    enum StoreKind: CaseIterable { case memory, sqlite }
+
+    /// A place that stores of one test share, removed with it.
+    final class Place {
+        let url: URL
+        private let kind: StoreKind
+
+        init(_ kind: StoreKind) throws {
+            self.kind = kind
+            let name = "League-\(UUID().uuidString)"
+            guard kind == .sqlite else {
+                url = URL(fileURLWithPath: "/memory/\(name)")
+                return
+            }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            url = folder.appendingPathComponent("league.sqlite")
+        }
+
+        deinit { if kind == .sqlite { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) } }
+
+        /// A coordinator on the place. Several stand for several processes.
+        func coordinator(_ options: [String: Bool] = [:]) throws -> NSPersistentStoreCoordinator {
+            MemoryStore.register()
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+            try coordinator.addPersistentStore(
+                ofType: kind == .memory ? MemoryStore.storeType : NSSQLiteStoreType, configurationName: nil, at: url,
+                options: options)
+            return coordinator
+        }
+    }
+
     /// A context with a queue of its own.
     static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

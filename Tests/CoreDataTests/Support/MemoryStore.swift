@@ -164,6 +164,9 @@ final class MemoryOperations: StoreOperations {
             }
             for change in changes.deleted {
                 database.rows[change.id.rowKey!] = nil
+                for (name, owners) in database.members {
+                    database.members[name] = owners.mapValues { $0.filter { $0 != change.id.rowKey } }
+                }
                 note(change, .delete)
             }
             for change in changes.toMany {

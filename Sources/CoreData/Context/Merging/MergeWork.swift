@@ -27,7 +27,7 @@ struct MergeWork {
         let rows = rows(for: changes, inserts: inserts, updates: updates)
         for id in changes.deleted.map(context.localID) { delete(id) }
         for object in updates { update(object, rows) }
-        for id in inserts { insert(id, rows[id]) }
+        for id in inserts { insert(id, rows) }
     }
 
     /// The rows of everything that the merge looks at: those that came along, the others read with one query.
@@ -51,9 +51,10 @@ struct MergeWork {
         subscript(id: NSManagedObjectID) -> RowSnapshot? { known[id] }
     }
 
-    private mutating func insert(_ id: NSManagedObjectID, _ row: RowSnapshot?) {
-        let known = context.registry.registered(id)
-        if let known, !known.isFault, let row, (known.snapshot?.version ?? 0) >= row.version { return }
+    private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
+        // Somebody has read it already, perhaps before it was changed again.
+        if let known = context.registry.registered(id), known.snapshot != nil { return update(known, rows) }
+        let row = rows[id]
         let object = context.registry.object(for: id, row: row)
         if let row { forgetContents(pointingAt: object, row.values) }
         guard seen.insert(ObjectIdentifier(object)).inserted else { return }
