@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct SaveTests {
+@Suite struct ContextSaveTests {
     private static let names: [Notification.Name] = [
         .NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave,
         .NSManagedObjectContextDidSaveObjectIDs,
