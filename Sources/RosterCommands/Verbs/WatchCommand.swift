@@ -40,6 +40,7 @@ public struct WatchCommand {
             managedObjectContext: session.context, sectionNameKeyPath: query.section, cacheName: nil)
         let watcher = ListWatcher(
             printer: WatchPrinter(format: format, output: surroundings.output),
+            changedKeys: ChangedKeyLog(context: session.context),
             columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), once: once)
         controller.delegate = watcher
         try controller.performFetch()
@@ -70,14 +71,16 @@ public struct WatchCommand {
 /// Hears the controller and has each callback printed.
 private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private let printer: WatchPrinter
+    private let changedKeys: ChangedKeyLog
     private let columns: [RecordColumn]
     private let once: Bool
     private(set) var sawChange = false
     /// What went wrong with printing; callbacks cannot throw.
     private(set) var failure: (any Error)?
 
-    init(printer: WatchPrinter, columns: [RecordColumn], once: Bool) {
+    init(printer: WatchPrinter, changedKeys: ChangedKeyLog, columns: [RecordColumn], once: Bool) {
         self.printer = printer
+        self.changedKeys = changedKeys
         self.columns = columns
         self.once = once
     }
@@ -93,6 +96,8 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+        // Without the history the changes are still told, only not their keys; the next batch tries again.
+        try? changedKeys.update()
         print(.willChange)
     }
 
@@ -117,12 +122,12 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
                     newIndexPath: newIndexPath.map(Array.init), uri: RecordLabel.uri(of: object),
                     label: isReadable ? RecordLabel.shown(object) : RecordLabel.short(object),
                     values: isReadable ? columns.map { ($0.name, $0.json(of: object)) } : [],
-                    changedKeys: type == .move || type == .update
-                        ? object.changedValuesForCurrentEvent().keys.sorted() : [])))
+                    changedKeys: type == .move || type == .update ? changedKeys.takeKeys(of: object) : [])))
     }
 
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         sawChange = true
+        changedKeys.endBatch()
         print(.didChange(sections: controller.sections?.count ?? 0, objects: controller.fetchedObjects?.count ?? 0))
     }
 

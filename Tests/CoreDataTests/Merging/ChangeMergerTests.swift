@@ -63,6 +63,29 @@ import Testing
         #expect(pair.store.asked.rowRequests == [], "the save's own rows are handed over")
     }
 
+    @Test func whileAMergeIsToldObjectsSayWhatItChanged() throws {
+        let pair = try Pair(automatic: true)
+        let ghana = try pair.reader.performAndWait { () throws in
+            let ghana = try pair.team("Ghana", in: pair.reader)
+            #expect(ghana.value(forKey: "wins") as? Int == 0)
+            return UncheckedSendable(ghana)
+        }
+        let told = UncheckedSendable(NSMutableArray())
+        let observer = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didChangeObjectsNotification, object: pair.reader, queue: nil
+        ) { _ in
+            told.value.add(ghana.value.changedValuesForCurrentEvent() as NSDictionary)
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
+        try pair.edit { try pair.team("Ghana", in: $0).setValue(8, forKey: "wins") }
+        #expect(waits { merged.count > 0 })
+        pair.reader.performAndWait {
+            #expect(told.value.firstObject as? [String: Int] == ["wins": 0])
+            #expect(ghana.value.changedValuesForCurrentEvent().isEmpty)
+        }
+    }
+
     @Test func nothingIsMergedUnasked() throws {
         let pair = try Pair()
         let ghana = try pair.reader.performAndWait { () throws in

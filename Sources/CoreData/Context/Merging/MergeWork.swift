@@ -16,6 +16,9 @@ struct MergeWork {
     private var foundDeleted: [NSManagedObjectID] = []
     private var foundUpdated: [NSManagedObjectID] = []
     private var seen: Set<ObjectIdentifier> = []
+    /// What refreshed objects were before, so that while the merge is told `changedValuesForCurrentEvent()` says what it
+    /// changed in them.
+    private var baselines: [(object: NSManagedObject, baseline: EventBaseline)] = []
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -78,8 +81,18 @@ struct MergeWork {
         forgetContents(of: object)
         forgetContents(pointingAt: object, old.values)
         forgetContents(pointingAt: object, row.values)
+        keepBaseline(of: object)
         context.refresher.adoptMerged(row, for: object)
         noteRefresh(object)
+    }
+
+    /// An object that was changed here in this event has its baseline already.
+    private mutating func keepBaseline(of object: NSManagedObject) {
+        guard object.baseline == nil else { return }
+        // No event of the context has this number, so that a change made by an observer begins a baseline of its own.
+        let baseline = EventBaseline(event: .max, values: object.values, snapshot: object.snapshot)
+        object.baseline = baseline
+        baselines.append((object, baseline))
     }
 
     private mutating func noteRefresh(_ object: NSManagedObject) {
@@ -164,6 +177,7 @@ struct MergeWork {
 
     func announce(_ changes: CommittedChanges) {
         context.merger.whileAnnouncingObjects(postObjectsDidChange)
+        for (object, baseline) in baselines where object.baseline === baseline { object.baseline = nil }
         postDidMerge(changes)
         guard !changes.staleStores.isEmpty else { return }
         NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)
