@@ -66,7 +66,10 @@ struct StoreMetadata {
         var list = metadata
         let uuid = list.removeValue(forKey: NSStoreUUIDKey) as? String ?? UUID().uuidString
         if list[NSStoreTypeKey] == nil { list[NSStoreTypeKey] = NSSQLiteStoreType }
-        guard let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0) else {
+        guard
+            let data = try? PropertyListSerialization.data(
+                fromPropertyList: withFoundationArrays(list), format: .binary, options: 0)
+        else {
             throw CoreDataError.make(
                 134030, "Cannot save the metadata of \(connection.path): they hold a value that is no property list.")
         }
@@ -74,6 +77,16 @@ struct StoreMetadata {
         try connection.execute(
             "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
             [.text(uuid), .blob(data)])
+    }
+
+    /// The same value with every array as an `NSArray`: linked statically, Foundation takes a bridged Swift array for no
+    /// property list (seen with Swift 6.3).
+    private static func withFoundationArrays(_ value: Any) -> Any {
+        switch value {
+        case let dictionary as [String: Any]: dictionary.mapValues(withFoundationArrays)
+        case let array as [Any]: NSArray(array: array.map(withFoundationArrays))
+        default: value
+        }
     }
 
     private static func notAStore(_ path: String, _ reason: String) -> NSError {
