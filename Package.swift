@@ -38,7 +38,8 @@ let package = Package(
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
         .testTarget(
-            name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess"]),
+            name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess"],
+            exclude: ["Golden"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

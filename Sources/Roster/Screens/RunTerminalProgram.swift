@@ -1,12 +1,28 @@
 import Foundation
+import TerminalKit
 
 /// Runs the terminal program until the user leaves it.
 ///
 /// - Parameter options: the store and the list to open.
 /// - Returns: the exit status of the process.
-/// - Throws: an error with one clear line when there is no usable terminal.
+/// - Throws: an error with one clear line when there is no store or no usable terminal.
 ///
 /// Call on the main thread; the main queue is served while it runs.
 func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
-    throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: "the terminal program is not built yet"])
+    guard FileManager.default.fileExists(atPath: options.storeURL.path) else {
+        throw CocoaError(
+            .fileNoSuchFile,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "there is no store at \(options.storeURL.path); “roster create” makes one"
+            ])
+    }
+    let terminal = try TerminalSession()
+    let browser = Browser(options: options)
+    browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
+    browser.open()
+    EventLoop(screen: terminal.screen).run(browser)
+    terminal.close()
+    if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+    return browser.status
 }

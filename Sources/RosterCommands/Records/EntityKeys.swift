@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// Checks keys and key paths against an entity, with messages that say what there is instead.
-enum EntityKeys {
+package enum EntityKeys {
     /// The property at the end of `keyPath`, which goes over to-one relationships only.
     /// - Throws: ``CommandError`` of misuse.
     static func property(at keyPath: String, of entity: NSEntityDescription) throws -> NSPropertyDescription {
@@ -26,7 +26,7 @@ enum EntityKeys {
     /// The attribute at the end of `keyPath`.
     /// - Throws: ``CommandError`` of misuse.
     @discardableResult
-    static func attribute(
+    package static func attribute(
         at keyPath: String, of entity: NSEntityDescription, for purpose: String
     ) throws -> NSAttributeDescription {
         guard let attribute = try property(at: keyPath, of: entity) as? NSAttributeDescription else {

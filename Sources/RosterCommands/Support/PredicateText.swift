@@ -2,9 +2,9 @@ import CoreData
 import Foundation
 
 /// Predicates from the command line.
-enum PredicateText {
+package enum PredicateText {
     /// - Throws: ``CommandError`` of misuse where `text` does not parse or names what `entity` does not have.
-    static func predicate(_ text: String, for entity: NSEntityDescription) throws -> NSPredicate {
+    package static func predicate(_ text: String, for entity: NSEntityDescription) throws -> NSPredicate {
         let predicate: NSPredicate
         do {
             predicate = try NSPredicate.parse(format: text)

@@ -2,15 +2,15 @@ import CoreData
 import Foundation
 
 /// Why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
-struct ValueProblem: Error {
-    let reason: String
+package struct ValueProblem: Error {
+    package let reason: String
 }
 
 /// Makes an attribute's value of what stands in a file or on the command line, strictly by the attribute's type.
-enum ValueParser {
+package enum ValueParser {
     /// - Returns: the value in the form that the framework takes; `nil` for NULL.
     /// - Throws: ``ValueProblem`` when it is of the wrong type or out of the type's range.
-    static func value(from json: JSONValue, for attribute: NSAttributeDescription) throws -> Any? {
+    package static func value(from json: JSONValue, for attribute: NSAttributeDescription) throws -> Any? {
         switch json {
         case .null: return nil
         case .string(let text): return try value(fromText: text, for: attribute)

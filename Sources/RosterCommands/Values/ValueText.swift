@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// An attribute's value as JSON and as text.
-enum ValueText {
+package enum ValueText {
     /// `value`, as the attribute's type wants it in JSON; ``ValueParser`` reads it back as it was.
     static func json(_ value: Any?, of attribute: NSAttributeDescription) -> JSONValue {
         guard let value, !(value is NSNull) else { return .null }
@@ -19,7 +19,7 @@ enum ValueText {
     }
 
     /// `value` as text for people.
-    static func shown(_ value: Any?, of attribute: NSAttributeDescription) -> String {
+    package static func shown(_ value: Any?, of attribute: NSAttributeDescription) -> String {
         guard let value, !(value is NSNull) else { return "" }
         if let date = value as? Date { return ISO8601Text.text(of: date, omitsMidnight: true) }
         if let data = value as? Data { return "\(data.count) bytes" }

@@ -1,0 +1,157 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// The terminal program as a whole: the store, the layers on the screen, and what concerns them all.
+final class Browser: TerminalProgram {
+    let options: BrowserOptions
+    let layers = LayerStack()
+    private(set) var session: StoreSession?
+    private(set) var list: ListScreen?
+    private(set) var isFinished = false
+    /// The exit status when the program ends.
+    private(set) var status: Int32 = 0
+    /// What to print on standard error after the terminal was given back.
+    private(set) var lastWords: String?
+    var needsDisplay = true
+    private(set) var message: (text: String, role: Role)?
+    var baseline = EditBaseline()
+    /// Set while the user decides something that must not be asked twice.
+    private(set) var filterHistory: [String] = []
+    private(set) var searchHistory: [String] = []
+
+    init(options: BrowserOptions) {
+        self.options = options
+    }
+
+    // MARK: Opening
+
+    /// Opens the store; where that fails, asks what to do.
+    func open() { open(readOnly: options.isReadOnly, modelURL: options.modelURL) }
+
+    private func open(readOnly: Bool, modelURL: URL?) {
+        if !readOnly, let problem = OpenProblem(unwritable: options.storeURL) {
+            return ask(about: problem, readOnly: false)
+        }
+        do {
+            let session = try StoreSession(url: options.storeURL, modelURL: modelURL, isReadOnly: readOnly)
+            self.session = session
+            let list = try ListScreen(browser: self, session: session, options: options)
+            self.list = list
+            layers.push(list)
+        } catch {
+            session = nil
+            ask(about: OpenProblem(error), readOnly: readOnly)
+        }
+        needsDisplay = true
+    }
+
+    private func ask(about problem: OpenProblem, readOnly: Bool) {
+        status = 1
+        lastWords = problem.text
+        var choices: [Dialog.Choice] = []
+        if problem.kind == .readable, !readOnly {
+            choices.append(
+                Dialog.Choice("r", "open read-only") { [unowned self] in
+                    reopen { $0.open(readOnly: true, modelURL: $0.options.modelURL) }
+                })
+        }
+        if problem.kind == .otherModel, options.modelURL != nil {
+            choices.append(
+                Dialog.Choice("o", "open with the store’s own model") { [unowned self] in
+                    reopen { $0.open(readOnly: readOnly, modelURL: nil) }
+                })
+        }
+        choices.append(Dialog.Choice("q", "quit") { [unowned self] in isFinished = true })
+        layers.push(
+            Dialog(title: "Cannot open the store", lines: [TextPane.Line(problem.text, role: .error)], choices: choices)
+        )
+    }
+
+    private func reopen(_ open: (Browser) -> Void) {
+        status = 0
+        lastWords = nil
+        open(self)
+    }
+
+    // MARK: The event loop
+
+    func handle(_ event: Event) {
+        needsDisplay = true
+        switch event {
+        case .terminate(let signal): end(bySignal: signal)
+        case .resize, .resumed: break
+        default:
+            message = nil
+            if !layers.handle(event), case .key(let key) = event, key == Key(.character("l"), .control) { redraw?() }
+        }
+        session?.context.processPendingChanges()
+        list?.rememberCursor()
+    }
+
+    /// Draws the screen anew; set by who owns it.
+    var redraw: (() -> Void)?
+
+    func draw(in canvas: Canvas) {
+        needsDisplay = false
+        layers.draw(in: canvas)
+        guard let message, canvas.height > 1 else { return }
+        canvas.fillLine(canvas.height - 1, style: Style(.text))
+        canvas.write(message.text, x: 0, y: canvas.height - 1, style: Style(message.role))
+    }
+
+    var nextWake: ContinuousClock.Instant? { list?.nextWake }
+
+    func wake() { list?.wake() }
+
+    // MARK: Messages and histories
+
+    /// Shows a line at the bottom until the next key.
+    func say(_ text: String, role: Role = .text) {
+        message = (text, role)
+        needsDisplay = true
+    }
+
+    func complain(_ error: any Error) { say(CommandError.line(for: error), role: .error) }
+
+    func rememberFilter(_ text: String) { Self.remember(text, in: &filterHistory) }
+
+    func rememberSearch(_ text: String) { Self.remember(text, in: &searchHistory) }
+
+    private static func remember(_ text: String, in history: inout [String]) {
+        guard !text.isEmpty else { return }
+        history.removeAll { $0 == text }
+        history.append(text)
+    }
+
+    // MARK: Ending
+
+    /// Ends the program, after a question where something is not saved.
+    func quit() {
+        guard let session, session.context.hasChanges, session.unsavedCount > 0 else {
+            isFinished = true
+            return
+        }
+        let count = DeletePlan.counted(session.unsavedCount, "record")
+        layers.push(
+            Dialog(
+                title: "Unsaved changes", lines: [TextPane.Line("\(count) changed and not saved.")],
+                choices: [
+                    Dialog.Choice("s", "save and quit") { [unowned self] in
+                        save { [unowned self] in isFinished = true }
+                    },
+                    Dialog.Choice("d", "discard and quit") { [unowned self] in isFinished = true },
+                    Dialog.Choice("c", "stay"),
+                ]))
+    }
+
+    private func end(bySignal signal: Int32) {
+        isFinished = true
+        status = 128 + signal
+        if let session, session.unsavedCount > 0 {
+            lastWords =
+                "ended by a signal; changes to \(DeletePlan.counted(session.unsavedCount, "record")) were not saved"
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import TerminalKit
+
+/// The commands of a record's screen.
+enum DetailCommands {
+    nonisolated(unsafe) static let table = CommandTable<DetailScreen>(moving + records + program)
+
+    private typealias Detail = Command<DetailScreen>
+
+    private static var moving: [Command<DetailScreen>] {
+        let category = "Move"
+        return [
+            Detail("down", keys: "j <Down> <Tab>", category: category, help: "next line") { $0.cursor += 1 },
+            Detail("up", keys: "k <Up> <S-Tab>", category: category, help: "previous line") { $0.cursor -= 1 },
+            Detail("page down", keys: "<PgDn> <C-f> <C-d>", category: category, help: "a page down") {
+                $0.cursor += $0.height
+            },
+            Detail("page up", keys: "<PgUp> <C-b> <C-u>", category: category, help: "a page up") {
+                $0.cursor -= $0.height
+            },
+            Detail("first", keys: "gg <Home>", category: category, help: "first line") { $0.cursor = 0 },
+            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = $0.lines.count },
+            Detail("follow", keys: "<Enter> l <Right>", category: category, help: "go to the related record") {
+                $0.follow()
+            },
+            Detail("back", keys: "<Esc> h <Left> <Backspace>", category: category, help: "back to where you came from")
+            {
+                $0.goBack()
+            },
+            Detail("close", keys: "q", category: category, help: "back to the list") { $0.close() },
+        ]
+    }
+
+    private static var records: [Command<DetailScreen>] {
+        let category = "Records"
+        func readOnly(_ detail: DetailScreen) -> String? { detail.browser.readOnlyReason }
+        return [
+            Detail("edit field", keys: "e", category: category, help: "edit at this line", unavailable: readOnly) {
+                $0.edit(focusing: true)
+            },
+            Detail("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
+                $0.edit(focusing: false)
+            },
+            Detail(
+                "delete", keys: "D", category: category, help: "delete the record, after a question",
+                unavailable: readOnly
+            ) { $0.delete() },
+            Detail("undo", keys: "u", category: category, help: "take back the last edit", unavailable: readOnly) {
+                $0.browser.undo()
+            },
+            Detail("redo", keys: "<C-r> U", category: category, help: "do it again", unavailable: readOnly) {
+                $0.browser.redo()
+            },
+            Detail("save", keys: "<C-s>", category: category, help: "save all changes", unavailable: readOnly) {
+                $0.browser.save()
+            },
+        ]
+    }
+
+    private static var program: [Command<DetailScreen>] {
+        let category = "Program"
+        return [
+            Detail("help", keys: "? <F1>", category: category, help: "this help") {
+                $0.browser.showHelp(table, title: "Keys of a record")
+            },
+            Detail("palette", keys: ": <C-p>", category: category, help: "choose a command by name") {
+                $0.browser.showPalette(table, target: $0)
+            },
+            Detail("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
+        ]
+    }
+}

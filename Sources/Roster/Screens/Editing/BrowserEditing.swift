@@ -1,0 +1,134 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+// Changing records: every edit is one step for undo, and nothing reaches the store before a save.
+
+extension Browser {
+    /// Why nothing can be changed; `nil` where it can.
+    var readOnlyReason: String? {
+        session?.isReadOnly == true ? "the store is open read-only: nothing can be changed" : nil
+    }
+
+    /// Does one edit as one step for undo.
+    func edit(_ name: String, _ change: (NSManagedObjectContext) throws -> Void) rethrows {
+        guard let context = session?.context else { return }
+        context.processPendingChanges()
+        context.undoManager?.beginUndoGrouping()
+        context.undoManager?.setActionName(name)
+        defer {
+            context.processPendingChanges()
+            context.undoManager?.endUndoGrouping()
+            baseline.note(context)
+        }
+        try change(context)
+    }
+
+    func undo() {
+        guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
+        let name = manager.undoActionName
+        manager.undo()
+        finishStep("undone", name)
+    }
+
+    func redo() {
+        guard let manager = session?.context.undoManager, manager.canRedo else { return say("nothing to redo") }
+        let name = manager.redoActionName
+        manager.redo()
+        finishStep("done again", name)
+    }
+
+    private func finishStep(_ verb: String, _ name: String) {
+        guard let session else { return }
+        session.context.processPendingChanges()
+        baseline.note(session.context)
+        say(name.isEmpty ? verb : "\(verb): \(name)")
+    }
+
+    // MARK: Saving
+
+    /// Saves all changes; asks about conflicts and shows what is wrong.
+    func save(then next: @escaping () -> Void = {}) {
+        guard let session else { return }
+        finish(SaveAttempt(session: session).save(baseline: baseline), next: next)
+    }
+
+    private func save(preferring preference: SaveAttempt.Preference, next: @escaping () -> Void) {
+        guard let session else { return }
+        finish(SaveAttempt(session: session).save(baseline: baseline, preferring: preference), next: next)
+    }
+
+    private func finish(_ outcome: SaveAttempt.Outcome, next: @escaping () -> Void) {
+        switch outcome {
+        case .nothingToSave:
+            baseline.removeAll()
+            say("nothing to save")
+            next()
+        case .saved(let count):
+            baseline.removeAll()
+            say("saved \(DeletePlan.counted(count, "record"))")
+            next()
+        case .conflicts(let conflicts): ask(about: conflicts, next: next)
+        case .failed(let lines, _):
+            let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
+            let rest = lines.count > 8 ? [TextPane.Line("and \(lines.count - 8) more")] : []
+            layers.push(
+                Dialog(
+                    title: "Not saved", lines: shown + rest + [TextPane.Line("Nothing was written.")],
+                    choices: [Dialog.Choice("<Enter><Esc><Space>q", "back")]))
+        }
+    }
+
+    private func ask(about conflicts: [RecordConflict], next: @escaping () -> Void) {
+        var lines: [TextPane.Line] = []
+        for conflict in conflicts.prefix(5) {
+            lines.append(TextPane.Line(RecordName.text(conflict.object), role: .heading))
+            for field in conflict.fields.prefix(4) {
+                let title = PropertyTitle.title(field.property.name)
+                lines.append(
+                    TextPane.Line(runs: [
+                        ("  \(title): ", .muted), ("mine ", .muted),
+                        (ValueDisplay.text(field.mine, of: field.property), .text),
+                        ("   theirs ", .muted), (ValueDisplay.text(field.theirs, of: field.property), .text),
+                    ]))
+            }
+        }
+        if conflicts.count > 5 { lines.append(TextPane.Line("and \(conflicts.count - 5) more records")) }
+        layers.push(
+            Dialog(
+                title: "Somebody else changed the same", lines: lines,
+                choices: [
+                    Dialog.Choice("m", "save mine") { [unowned self] in save(preferring: .mine, next: next) },
+                    Dialog.Choice("t", "keep theirs") { [unowned self] in save(preferring: .theirs, next: next) },
+                    Dialog.Choice("c", "not now"),
+                ]))
+    }
+
+    // MARK: Deleting
+
+    /// Asks whether to delete a record, naming it and what the delete rules take along.
+    func askToDelete(_ object: NSManagedObject, then next: @escaping () -> Void = {}) {
+        if let readOnlyReason { return say(readOnlyReason, role: .warning) }
+        let plan = DeletePlan(deleting: object)
+        guard plan.denied.isEmpty else {
+            layers.push(
+                Dialog(
+                    title: "Cannot delete", lines: plan.lines, choices: [Dialog.Choice("<Enter><Esc><Space>q", "back")])
+            )
+            return
+        }
+        let name = RecordName.text(object)
+        layers.push(
+            Dialog(
+                title: "Delete?", lines: plan.lines,
+                choices: [
+                    Dialog.Choice("y", "delete") { [unowned self] in
+                        edit("delete \(name)") { $0.delete(object) }
+                        say("deleted \(name); u takes it back")
+                        next()
+                    },
+                    Dialog.Choice("n", "keep"),
+                ]))
+    }
+}

@@ -1,0 +1,197 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// A form for a record that exists, or for a new one.
+///
+/// Values are checked field by field by the model's own rules while the user types; the record changes when the form is
+/// accepted, as one step for undo.
+final class RecordForm {
+    private unowned let browser: Browser
+    private let session: StoreSession
+    /// The record to change; for a new one, a record outside any context that holds the defaults.
+    private let object: NSManagedObject
+    private let isNew: Bool
+    private let onDone: (NSManagedObject) -> Void
+    /// What was picked for relationships, by name.
+    private var picked: [String: [NSManagedObject]] = [:]
+
+    /// Opens the form.
+    ///
+    /// - Parameters:
+    ///   - object: the record to change; `nil` adds one of `entity`.
+    ///   - focus: the property where the cursor begins.
+    ///   - preset: values for a new record.
+    static func open(
+        in browser: Browser, session: StoreSession, object: NSManagedObject?, entity: NSEntityDescription,
+        focus: String? = nil, preset: [String: Any] = [:], onDone: @escaping (NSManagedObject) -> Void = { _ in }
+    ) {
+        let target = object ?? NSManagedObject(entity: entity, insertInto: nil)
+        if object == nil { for (key, value) in preset { target.setValue(value, forKey: key) } }
+        let owner = RecordForm(
+            browser: browser, session: session, object: target, isNew: object == nil, onDone: onDone)
+        let title =
+            object.map { "Edit \(entity.name ?? "") “\(RecordName.text($0))”" } ?? "New \(entity.name ?? "record")"
+        let form = Form(title: title, fields: owner.fields(), focus: focus)
+        form.validate = { owner.problem(with: $0) }
+        form.onAccept = { owner.accept($0, saving: $1) }
+        form.onPick = { owner.pick(for: $1, in: $0) }
+        form.onDiscard = { owner.askToDiscard($0) }
+        browser.layers.push(form)
+    }
+
+    private init(
+        browser: Browser, session: StoreSession, object: NSManagedObject, isNew: Bool,
+        onDone: @escaping (NSManagedObject) -> Void
+    ) {
+        self.browser = browser
+        self.session = session
+        self.object = object
+        self.isNew = isNew
+        self.onDone = onDone
+    }
+
+    // MARK: Fields
+
+    private func fields() -> [FormField] {
+        let label = EntityDisplay.label(of: object.entity)
+        let properties = object.entity.properties.filter { !$0.isTransient }
+        let attributes = properties.compactMap { $0 as? NSAttributeDescription }
+        let ordered = attributes.filter { $0 === label } + attributes.filter { $0 !== label }
+        return ordered.map(field) + properties.compactMap { ($0 as? NSRelationshipDescription).map(field) }
+    }
+
+    private func field(_ attribute: NSAttributeDescription) -> FormField {
+        FormField(
+            id: attribute.name, label: PropertyTitle.title(attribute.name), kind: FieldText.kind(of: attribute),
+            value: FieldText.text(object.value(forKey: attribute.name), of: attribute),
+            isOptional: attribute.isOptional,
+            hint: FieldText.hint(for: attribute))
+    }
+
+    private func field(_ relationship: NSRelationshipDescription) -> FormField {
+        let current = isNew ? [] : ValueDisplay.destinations(object.value(forKey: relationship.name))
+        let entity = relationship.destinationEntity?.name ?? "record"
+        return FormField(
+            id: relationship.name, label: PropertyTitle.title(relationship.name), kind: .reference,
+            value: Self.text(current, of: relationship), isOptional: relationship.isOptional,
+            hint: relationship.isToMany
+                ? "Enter adds or removes \(DeletePlan.plural(entity))" : "Enter chooses a \(entity), Backspace none")
+    }
+
+    private static func text(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) -> String? {
+        guard !objects.isEmpty else { return nil }
+        let names = objects.prefix(4).map { RecordName.text($0) }.joined(separator: ", ")
+        return relationship.isToMany ? "\(objects.count): \(names)\(objects.count > 4 ? ", …" : "")" : names
+    }
+
+    // MARK: Checking
+
+    private func problem(with field: FormField) -> String? {
+        guard field.kind != .readOnly else { return nil }
+        guard let attribute = object.entity.attributesByName[field.id] else {
+            return field.value == nil && !field.isOptional ? "must be chosen" : nil
+        }
+        do {
+            let parsed = try FieldText.value(field.value, of: attribute)
+            if parsed == nil, !attribute.isOptional { return "must have a value" }
+            var value = parsed.map { $0 as AnyObject }
+            try object.validateValue(&value, forKey: attribute.name)
+            return nil
+        } catch let error as ValueProblem {
+            return error.reason
+        } catch {
+            return Self.reason(error as NSError, attribute: attribute)
+        }
+    }
+
+    private static func reason(_ error: NSError, attribute: NSAttributeDescription) -> String {
+        let text = CommandError.line(for: error)
+        return text.isEmpty ? "is not allowed" : text
+    }
+
+    // MARK: Accepting
+
+    private func accept(_ fields: [FormField], saving: Bool) -> [String: String] {
+        if !isNew, object.isDeleted || object.managedObjectContext == nil {
+            return ["": "the record was deleted meanwhile: Esc leaves the form"]
+        }
+        let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
+        var target = object
+        browser.edit(isNew ? "add \(name)" : "edit \(name)") { context in
+            if isNew { target = NSManagedObject(entity: object.entity, insertInto: context) }
+            write(fields, to: target)
+        }
+        onDone(target)
+        browser.say(isNew ? "added \(name), not saved yet" : "changed \(name), not saved yet")
+        if saving { browser.save() }
+        return [:]
+    }
+
+    /// Writes the values that differ: a record that is not changed must not become dirty.
+    private func write(_ fields: [FormField], to target: NSManagedObject) {
+        for field in fields {
+            if let attribute = object.entity.attributesByName[field.id] {
+                let old = FieldText.text(target.value(forKey: field.id), of: attribute)
+                // Checked before: what does not parse never comes here.
+                guard field.kind != .readOnly, old != field.value,
+                    let value = try? FieldText.value(field.value, of: attribute)
+                else {
+                    if old != field.value, field.value == nil { target.setValue(nil, forKey: field.id) }
+                    continue
+                }
+                target.setValue(value, forKey: field.id)
+            } else if let relationship = object.entity.relationshipsByName[field.id] {
+                write(relationship, value: field.value, to: target)
+            }
+        }
+    }
+
+    private func write(_ relationship: NSRelationshipDescription, value: String?, to target: NSManagedObject) {
+        let old = ValueDisplay.destinations(target.value(forKey: relationship.name))
+        let new = value == nil ? [] : picked[relationship.name] ?? old
+        guard old != new else { return }
+        if !relationship.isToMany {
+            target.setValue(new.first, forKey: relationship.name)
+        } else if relationship.isOrdered {
+            target.setValue(NSOrderedSet(array: new), forKey: relationship.name)
+        } else {
+            target.setValue(Set(new) as NSSet, forKey: relationship.name)
+        }
+    }
+
+    // MARK: Asking
+
+    private func pick(for field: FormField, in form: Form) {
+        guard let relationship = object.entity.relationshipsByName[field.id],
+            let entity = relationship.destinationEntity
+        else { return }
+        let current =
+            field.value == nil
+            ? [] : picked[field.id] ?? (isNew ? [] : ValueDisplay.destinations(object.value(forKey: field.id)))
+        let source = RecordPickerSource(entity: entity, context: session.context, chosen: Set(current))
+        let verb = relationship.isToMany ? "add or remove" : "choose"
+        browser.layers.push(
+            Picker(title: "\(field.label): \(verb)", source: source, selected: source.firstChosen) { [self] index in
+                let other = source.object(at: index)
+                var objects = current
+                if !relationship.isToMany {
+                    objects = [other]
+                } else if let place = objects.firstIndex(of: other) {
+                    objects.remove(at: place)
+                } else {
+                    objects.append(other)
+                }
+                picked[field.id] = objects
+                form.setValue(Self.text(objects, of: relationship), of: field.id)
+            })
+    }
+
+    private func askToDiscard(_ close: @escaping () -> Void) {
+        browser.layers.push(
+            Dialog(
+                title: "Leave the form?", lines: [TextPane.Line("What you typed here would be lost.")],
+                choices: [Dialog.Choice("y", "leave", action: close), Dialog.Choice("n", "go on editing")]))
+    }
+}

@@ -1,0 +1,19 @@
+import TerminalKit
+
+// Help and palette: both derive from a command table.
+
+extension Browser {
+    func showHelp<Target>(_ table: CommandTable<Target>, title: String) {
+        layers.push(
+            TextPane(
+                title: title, lines: table.helpLines(text: TextWidth()),
+                closingKeys: [Key(.character("?")), Key(.function(1))]))
+    }
+
+    /// Lists the commands that make sense now; the one picked is run.
+    func showPalette<Target: AnyObject>(_ table: CommandTable<Target>, target: Target) {
+        let commands = table.commands.filter { $0.unavailable(target) == nil && $0.name != "palette" }
+        let items = commands.map { (text: "\($0.name): \($0.help)", detail: $0.keyLabel) }
+        layers.push(Picker(title: "Command", items: items) { [unowned target] in commands[$0].action(target) })
+    }
+}

@@ -1,0 +1,175 @@
+import TerminalKit
+
+/// The commands of the main screen. Keys, help and palette all come from here.
+enum ListCommands {
+    nonisolated(unsafe) static let table = CommandTable<ListScreen>(
+        moving + folding + finding + arranging + records + program)
+
+    private typealias List = Command<ListScreen>
+
+    private static var moving: [Command<ListScreen>] {
+        let category = "Move"
+        return [
+            List("down", keys: "j <Down>", category: category, help: "next record") { $0.view.move(by: 1) },
+            List("up", keys: "k <Up>", category: category, help: "previous record") { $0.view.move(by: -1) },
+            List("page down", keys: "<PgDn> <C-f>", category: category, help: "a page down") {
+                $0.view.move(byPages: 1)
+            },
+            List("page up", keys: "<PgUp> <C-b>", category: category, help: "a page up") { $0.view.move(byPages: -1) },
+            List("half page down", keys: "<C-d>", category: category, help: "half a page down") {
+                $0.view.move(byPages: 0.5)
+            },
+            List("half page up", keys: "<C-u>", category: category, help: "half a page up") {
+                $0.view.move(byPages: -0.5)
+            },
+            List("next section", keys: "]", category: category, help: "next section") { $0.view.moveBySection(1) },
+            List("previous section", keys: "[", category: category, help: "start of the section, then the one before") {
+                $0.view.moveBySection(-1)
+            },
+            List("first", keys: "gg <Home>", category: category, help: "first record") { $0.view.moveToStart() },
+            List("last", keys: "G <End>", category: category, help: "last record") { $0.view.moveToEnd() },
+            List(
+                "section by letter", keys: "'", category: category,
+                help: "then a letter: the section that begins with it"
+            ) {
+                $0.awaitsIndexLetter = true
+            },
+            List("column left", keys: "h <Left>", category: category, help: "focus the column on the left") {
+                $0.view.moveFocus(by: -1)
+            },
+            List("column right", keys: "l <Right>", category: category, help: "focus the column on the right") {
+                $0.view.moveFocus(by: 1)
+            },
+        ]
+    }
+
+    private static var folding: [Command<ListScreen>] {
+        let category = "Fold"
+        func noSections(_ list: ListScreen) -> String? {
+            list.view.hasHeaders ? nil : "there are no sections: gs makes some"
+        }
+        func fold(_ list: ListScreen, _ fold: (Int) -> Bool) {
+            guard let section = list.view.cursor?.section else { return }
+            list.view.setFolded(fold(section), section: section)
+        }
+        return [
+            List(
+                "toggle fold", keys: "za", category: category, help: "fold or unfold the section",
+                unavailable: noSections
+            ) { list in fold(list) { !list.view.isFolded(section: $0) } },
+            List("fold", keys: "zc -", category: category, help: "fold the section", unavailable: noSections) { list in
+                fold(list) { _ in true }
+            },
+            List("unfold", keys: "zo +", category: category, help: "unfold the section", unavailable: noSections) {
+                list in
+                fold(list) { _ in false }
+            },
+            List("fold all", keys: "zM", category: category, help: "fold all sections", unavailable: noSections) {
+                $0.view.setAllFolded(true)
+            },
+            List("unfold all", keys: "zR *", category: category, help: "unfold all sections", unavailable: noSections) {
+                $0.view.setAllFolded(false)
+            },
+        ]
+    }
+
+    private static var finding: [Command<ListScreen>] {
+        let category = "Find"
+        return [
+            List("find", keys: "/", category: category, help: "find text while you type it") { $0.askForSearch() },
+            List("next match", keys: "n", category: category, help: "next match") { $0.findAgain(forward: true) },
+            List("previous match", keys: "N", category: category, help: "previous match") {
+                $0.findAgain(forward: false)
+            },
+            List("filter", keys: "\\ &", category: category, help: "show only what a predicate says") {
+                $0.askForFilter()
+            },
+            List("clear", keys: "<Esc>", category: category, help: "forget the match, then the filter") { list in
+                if list.search != nil {
+                    list.search = nil
+                } else if !list.records.settings.filter.isEmpty {
+                    list.change { $0.filter = "" }
+                }
+            },
+        ]
+    }
+
+    private static var arranging: [Command<ListScreen>] {
+        let category = "Arrange"
+        let entities = (1...9).map { number in
+            List("entity \(number)", keys: "\(number)", category: category, help: "entity number \(number)") {
+                $0.showEntity(number: number)
+            }
+        }
+        return [
+            List("add sort key", keys: "s", category: category, help: "add a sort key; one that is there turns round") {
+                $0.askForSortKey(title: "Add sort key") { $0.addSortKey($1) }
+            },
+            List("sort by", keys: "S", category: category, help: "sort by one key only") {
+                $0.askForSortKey(title: "Sort only by") { $0.replaceSortKeys(with: $1) }
+            },
+            List("remove sort key", keys: "gx", category: category, help: "remove a sort key") {
+                $0.askForSortKey(title: "Remove sort key") { $0.removeSortKey($1) }
+            },
+            List("sections by", keys: "gs", category: category, help: "choose what makes the sections") {
+                $0.askForSectionKey()
+            },
+            List("choose entity", keys: "ge", category: category, help: "choose the entity from a list") {
+                $0.askForEntity()
+            },
+        ] + entities
+    }
+
+    private static var records: [Command<ListScreen>] {
+        let category = "Records"
+        func readOnly(_ list: ListScreen) -> String? { list.browser.readOnlyReason }
+        return [
+            List("open", keys: "<Enter>", category: category, help: "open the record, or unfold the section") {
+                $0.openDetail()
+            },
+            List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
+            List(
+                "edit field", keys: "e", category: category, help: "edit the record at the focused column",
+                unavailable: readOnly
+            ) { $0.editRecord(focusingColumn: true) },
+            List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
+                $0.editRecord(focusingColumn: false)
+            },
+            List(
+                "delete", keys: "D", category: category, help: "delete the record, after a question",
+                unavailable: readOnly
+            ) { $0.deleteRecord() },
+            List("undo", keys: "u", category: category, help: "take back the last edit", unavailable: readOnly) {
+                $0.browser.undo()
+            },
+            List("redo", keys: "<C-r> U", category: category, help: "do it again", unavailable: readOnly) {
+                $0.browser.redo()
+            },
+            List("save", keys: "<C-s>", category: category, help: "save all changes", unavailable: readOnly) {
+                $0.browser.save()
+            },
+        ]
+    }
+
+    private static var program: [Command<ListScreen>] {
+        let category = "Program"
+        return [
+            List("callbacks", keys: "c", category: category, help: "show the controller's callbacks as they come") {
+                $0.showsCallbacks.toggle()
+            },
+            List("help", keys: "? <F1>", category: category, help: "this help") { list in
+                list.browser.showHelp(table, title: "Keys of the list")
+            },
+            List("palette", keys: ": <C-p>", category: category, help: "choose a command by name") { list in
+                list.browser.showPalette(table, target: list)
+            },
+            List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
+            List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
+                $0.browser.say("q quits")
+            },
+            List("quit", keys: "q Q", category: category, help: "quit; asks when something is not saved") {
+                $0.browser.quit()
+            },
+        ]
+    }
+}

@@ -1,0 +1,205 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// The main screen: the records of one entity in sections, live.
+///
+/// Design note. The list's contents are the results controller's; `RecordList` answers for them, `SectionedList` paints
+/// them. Whatever the user chooses (entity, sort, sections, filter) makes a new `RecordList`. Changes arrive as delegate
+/// callbacks: they are logged, the records begin to glow, and the cursor is put where its record now stands, on the same
+/// line of the screen.
+final class ListScreen: Layer {
+    unowned let browser: Browser
+    let session: StoreSession
+    let entities: [NSEntityDescription]
+    private(set) var entity: NSEntityDescription
+    private(set) var records: RecordList
+    private(set) var view: SectionedList
+    private var settingsByEntity: [String: ListSettings] = [:]
+
+    var keys = KeySequenceReader()
+    /// Set after `'`: the next key is a letter of the section index.
+    var awaitsIndexLetter = false
+    var showsCallbacks = false
+    var log = CallbackLog()
+    var search: RecordSearch?
+    var lastClick: (point: Point, time: ContinuousClock.Instant)?
+    let isFinished = false
+
+    /// The record under the cursor: the cursor follows it.
+    private(set) var cursorObject: NSManagedObject?
+    /// What the callbacks of the present batch were about.
+    private var changed: [(mark: RowMark, object: NSManagedObject)] = []
+
+    /// - Throws: where the entity, a key or the filter of the options does not fit the model, or the fetch fails.
+    init(browser: Browser, session: StoreSession, options: BrowserOptions) throws {
+        self.browser = browser
+        self.session = session
+        entities = session.entities
+        entity = try Self.firstEntity(options.entityName, of: entities, in: session.url)
+        let settings = try Self.settings(for: entity, options: options)
+        records = try RecordList(entity: entity, settings: settings, context: session.context)
+        view = SectionedList(source: records, columns: [])
+        settingsByEntity[entity.name ?? ""] = settings
+        adopt(records, cursor: nil)
+    }
+
+    private static func firstEntity(
+        _ name: String?, of entities: [NSEntityDescription], in url: URL
+    ) throws -> NSEntityDescription {
+        if let name {
+            if let found = entities.first(where: { $0.name == name }) { return found }
+            let names = entities.compactMap(\.name).joined(separator: ", ")
+            throw CommandError.misuse("\(url.path) has no entity “\(name)”; it has \(names)")
+        }
+        guard let found = entities.first(where: { EntityDisplay.label(of: $0) != nil }) ?? entities.first else {
+            throw CommandError.failure("the model of \(url.path) has no entity to show")
+        }
+        return found
+    }
+
+    private static func settings(for entity: NSEntityDescription, options: BrowserOptions) throws -> ListSettings {
+        var settings = ListSettings(entity: entity)
+        if let section = options.sectionKeyPath {
+            try EntityKeys.attribute(at: section, of: entity, for: "make sections by")
+            settings.sectionKey = section
+        }
+        if let text = options.sortKeys {
+            let keys = try SortKey.parse(text)
+            for key in keys { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
+            settings.sortKeys = keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) }
+        }
+        settings.filter = options.predicate ?? ""
+        return settings
+    }
+
+    // MARK: Showing a list
+
+    /// Shows another entity; the list is as it was left.
+    func show(_ other: NSEntityDescription) {
+        guard other !== entity else { return }
+        rememberSettings()
+        let settings = settingsByEntity[other.name ?? ""] ?? ListSettings(entity: other)
+        change(entity: other, to: settings)
+        if let id = settings.cursor, let object = try? session.context.existingObject(with: id) {
+            moveCursor(to: object)
+        }
+        view.focusedColumn = min(settings.focusedColumn, max(0, view.columns.count - 1))
+    }
+
+    /// Shows the same entity in another way; the cursor stays on its record.
+    func change(_ change: (inout ListSettings) -> Void) {
+        var settings = records.settings
+        settings.folded = view.folded
+        let section = settings.sectionKey
+        change(&settings)
+        if settings.sectionKey != section { settings.folded = [] }
+        let object = cursorObject
+        let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        self.change(entity: entity, to: settings)
+        if let object, records.path(of: object) != nil { moveCursor(to: object) }
+        view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
+    }
+
+    private func change(entity other: NSEntityDescription, to settings: ListSettings) {
+        do {
+            let list = try RecordList(entity: other, settings: settings, context: session.context)
+            entity = other
+            adopt(list, cursor: nil)
+            settingsByEntity[other.name ?? ""] = settings
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    private func adopt(_ list: RecordList, cursor: ListPosition?) {
+        records.delegate = nil
+        records = list
+        list.delegate = self
+        view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
+        view.hasHeaders = list.settings.sectionKey != nil
+        view.titleSuffix = { [unowned list] column in Self.sortMark(of: column, in: list.settings) }
+        view.reset()
+        view.restoreFolds(list.settings.folded)
+        search = nil
+        rememberCursor()
+    }
+
+    /// An arrow for a sort key; a number with it where there are several.
+    private static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
+        guard let index = settings.sortKeys.firstIndex(where: { $0.keyPath == column.id }) else { return "" }
+        let arrow = settings.sortKeys[index].isAscending ? "↑" : "↓"
+        return settings.sortKeys.count > 1 ? "\(arrow)\(index + 1)" : arrow
+    }
+
+    private func rememberSettings() {
+        var settings = records.settings
+        settings.folded = view.folded
+        settings.cursor = cursorObject?.objectID
+        settings.focusedColumn = view.focusedColumn
+        settingsByEntity[entity.name ?? ""] = settings
+    }
+
+    // MARK: The cursor
+
+    /// Notes which record is under the cursor, so that the cursor can follow it.
+    func rememberCursor() {
+        cursorObject = view.cursor?.path.map { records.object(at: $0) }
+    }
+
+    /// Puts the cursor on a record of the list.
+    func moveCursor(to object: NSManagedObject) {
+        guard let path = records.path(of: object) else { return }
+        view.moveToRow(path)
+        rememberCursor()
+    }
+
+    // MARK: Glowing
+
+    var nextWake: ContinuousClock.Instant? { records.glow.nextEnd }
+
+    func wake() {
+        records.glow.removeEnded(now: .now)
+        browser.needsDisplay = true
+    }
+}
+
+// MARK: - What the delegate hears
+
+extension ListScreen: RecordListDelegate {
+    func listWillChange() {
+        changed = []
+        log.willChange()
+    }
+
+    func listDidChangeSection(_ name: String, index: Int, type: NSFetchedResultsChangeType) {
+        log.section(name, index: index, type: type)
+    }
+
+    func listDidChange(
+        _ object: NSManagedObject, at old: IndexPath?, type: NSFetchedResultsChangeType, to new: IndexPath?
+    ) {
+        log.object(RecordName.text(object), type: type, from: old, to: new)
+        switch type {
+        case .insert: changed.append((.inserted, object))
+        case .move: changed.append((.moved, object))
+        case .update: changed.append((.updated, object))
+        default: break
+        }
+    }
+
+    func listDidChange() {
+        let screenLine = view.screenLine
+        records.refresh()
+        // A flood of changes is not worth a glow, and nobody would see it.
+        let now = ContinuousClock.now
+        for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
+        changed = []
+        let path = cursorObject.flatMap { records.path(of: $0) }
+        view.reload(cursor: path.map { .row($0) }, screenLine: screenLine)
+        rememberCursor()
+        log.didChange(sections: records.sectionCount, objects: records.objectCount)
+        browser.needsDisplay = true
+    }
+}

@@ -1,0 +1,241 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+// Keys and mouse of the main screen.
+
+extension ListScreen {
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .mouse(let mouse):
+            handle(mouse)
+            return true
+        default: return false
+        }
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        if awaitsIndexLetter {
+            awaitsIndexLetter = false
+            if let letter = key.typed { jump(toIndexLetter: letter) }
+            return true
+        }
+        switch keys.read(key, in: ListCommands.table) {
+        case .command(let command):
+            if let reason = command.unavailable(self) {
+                browser.say(reason, role: .warning)
+            } else {
+                command.action(self)
+            }
+            return true
+        case .prefix: return true
+        case .none: return false
+        }
+    }
+
+    private func handle(_ mouse: MouseEvent) {
+        switch mouse.action {
+        case .wheelUp: view.scroll(by: -3)
+        case .wheelDown: view.scroll(by: 3)
+        case .press, .doubleClick: press(mouse)
+        }
+    }
+
+    private func press(_ mouse: MouseEvent) {
+        let now = ContinuousClock.now
+        let isDouble =
+            mouse.action == .doubleClick
+            || lastClick.map { $0.point.y == mouse.position.y && now - $0.time < .milliseconds(400) } ?? false
+        lastClick = (mouse.position, now)
+        if let column = view.columnTitle(at: mouse.position) {
+            view.focusedColumn = column
+            let key = view.columns[column].id
+            if entity.attribute(atKeyPath: key)?.isSortable == true { change { $0.replaceSortKeys(with: key) } }
+            return
+        }
+        switch view.position(at: mouse.position) {
+        case .header(let section): view.setFolded(!view.isFolded(section: section), section: section)
+        case .row(let path):
+            view.setCursor(.row(path))
+            rememberCursor()
+            if isDouble { openDetail() }
+        case nil: break
+        }
+    }
+
+    // MARK: Sections by letter
+
+    var sectionIndexTitles: [String] { records.controller.sectionIndexTitles }
+
+    /// Goes to the first section with a letter.
+    func jump(toIndexLetter letter: Character) {
+        let titles = sectionIndexTitles
+        guard let index = titles.firstIndex(where: { $0.lowercased().hasPrefix(letter.lowercased()) }) else {
+            let known =
+                titles.isEmpty ? "there are no sections: gs makes some" : "there are \(titles.joined(separator: " "))"
+            return browser.say("no section begins with \(letter); \(known)")
+        }
+        view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
+    }
+
+    // MARK: Searching
+
+    /// Asks for a text and goes to its first match while it is typed; Escape goes back.
+    func askForSearch() {
+        let start = cursorObject
+        let startPath = view.cursor?.path
+        let folded = view.folded
+        let prompt = Prompt(label: "find: ", history: browser.searchHistory, hint: "Enter keeps the match, n N go on")
+        prompt.onChange = { [unowned self, unowned prompt] text in
+            find(text)
+            // A match of half the text must leave no section unfolded.
+            view.restoreFolds(folded)
+            guard let search else { return }
+            guard let path = search.next(after: startPath, includingStart: true) else {
+                prompt.problem = text.isEmpty ? nil : Prompt.Problem("nothing found")
+                return
+            }
+            view.moveToRow(path)
+            prompt.hint = "\(search.count) found"
+        }
+        prompt.onAccept = { [unowned self] text in
+            browser.rememberSearch(text)
+            if text.isEmpty { search = nil }
+            return nil
+        }
+        prompt.onCancel = { [unowned self] in
+            search = nil
+            view.restoreFolds(folded)
+            if let start, let path = records.path(of: start), !view.isFolded(section: path.section) {
+                moveCursor(to: start)
+            }
+        }
+        browser.layers.push(prompt)
+    }
+
+    private func find(_ text: String) {
+        do {
+            search = try RecordSearch(text, in: records)
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    /// Goes to the next or the previous match. The store is asked anew: records may have come.
+    func findAgain(forward: Bool) {
+        guard let text = search?.text ?? browser.searchHistory.last else { return browser.say("/ finds text first") }
+        find(text)
+        guard let search else { return }
+        let start = view.cursor.map { $0.path ?? ListPath(section: $0.section, row: -1) }
+        let path = forward ? search.next(after: start, includingStart: false) : search.previous(before: start)
+        guard let path else { return browser.say("nothing found for “\(text)”") }
+        if let start, forward ? path <= start : path >= start {
+            browser.say(forward ? "went on at the top" : "went on at the bottom")
+        }
+        view.moveToRow(path)
+    }
+
+    // MARK: Filtering
+
+    func askForFilter() {
+        let settings = records.settings
+        let prompt = Prompt(
+            label: "filter: ", text: settings.filter, history: browser.filterHistory,
+            hint: "a predicate such as wins > 10 AND teamName CONTAINS[cd] \"a\"; Tab completes; empty shows all")
+        if let key = entity.properties.compactMap({ $0 as? NSAttributeDescription }).first(where: {
+            $0.attributeType == .stringAttributeType
+        })?.name {
+            prompt.hint = "a predicate such as \(key) CONTAINS[cd] \"a\"; Tab completes; empty shows all"
+        }
+        prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
+        prompt.onAccept = { [unowned self] text in
+            if let problem = FilterText.problem(text, for: entity) { return problem }
+            browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
+            change { $0.filter = text.trimmingCharacters(in: .whitespaces) }
+            return nil
+        }
+        browser.layers.push(prompt)
+    }
+
+    // MARK: Sorting and sections
+
+    /// Lets the user pick a sort key, beginning at the focused column.
+    func askForSortKey(title: String, action: @escaping (inout ListSettings, String) -> Void) {
+        let keys = entity.sortableKeyPaths
+        let current = records.settings.sortKeys
+        let items = keys.map { key -> (text: String, detail: String) in
+            let place = current.firstIndex { $0.keyPath == key }
+            let detail = place.map { "\(current[$0].isAscending ? "↑" : "↓") key \($0 + 1)" } ?? ""
+            return (PropertyTitle.title(key), detail)
+        }
+        let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        browser.layers.push(
+            Picker(title: title, items: items, selected: keys.firstIndex(of: focus) ?? 0) { [unowned self] index in
+                change { action(&$0, keys[index]) }
+            })
+    }
+
+    func askForSectionKey() {
+        let keys = entity.sortableKeyPaths
+        let current = records.settings.sectionKey
+        let items =
+            [(text: "(no sections)", detail: current == nil ? "now" : "")]
+            + keys.map { (text: PropertyTitle.title($0), detail: $0 == current ? "now" : "") }
+        let selected = current.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+        browser.layers.push(
+            Picker(title: "Sections by", items: items, selected: selected) { [unowned self] index in
+                change { $0.sectionKey = index == 0 ? nil : keys[index - 1] }
+            })
+    }
+
+    func askForEntity() {
+        let items = entities.enumerated().map { index, entity in
+            (text: entity.name ?? "", detail: index < 9 ? "\(index + 1)" : "")
+        }
+        let selected = entities.firstIndex { $0 === entity } ?? 0
+        browser.layers.push(
+            Picker(title: "Entity", items: items, selected: selected) { [unowned self] in show(entities[$0]) })
+    }
+
+    func showEntity(number: Int) {
+        guard entities.indices.contains(number - 1) else {
+            return browser.say("there are only \(entities.count) entities", role: .warning)
+        }
+        show(entities[number - 1])
+    }
+
+    // MARK: Records
+
+    func openDetail() {
+        if case .header(let section) = view.cursor {
+            view.setFolded(!view.isFolded(section: section), section: section)
+        } else if let cursorObject {
+            browser.layers.push(DetailScreen(browser: browser, session: session, object: cursorObject))
+        }
+    }
+
+    func editRecord(focusingColumn: Bool) {
+        guard let cursorObject else { return browser.say("there is no record under the cursor") }
+        let focus =
+            focusingColumn && view.columns.indices.contains(view.focusedColumn)
+            ? view.columns[view.focusedColumn].id : nil
+        RecordForm.open(in: browser, session: session, object: cursorObject, entity: cursorObject.entity, focus: focus)
+    }
+
+    /// Adds a record; it begins in the section where the cursor is.
+    func addRecord() {
+        var preset: [String: Any] = [:]
+        if let key = records.settings.sectionKey, entity.attributesByName[key] != nil, let path = view.cursor?.path {
+            preset[key] = records.object(at: path).value(forKey: key)
+        }
+        RecordForm.open(in: browser, session: session, object: nil, entity: entity, preset: preset) { [unowned self] in
+            moveCursor(to: $0)
+        }
+    }
+
+    func deleteRecord() {
+        guard let cursorObject else { return browser.say("there is no record under the cursor") }
+        browser.askToDelete(cursorObject)
+    }
+}

@@ -1,0 +1,163 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// How the records of an entity are shown: what names them, and which columns a list has.
+struct EntityDisplay {
+    let entity: NSEntityDescription
+    /// The attribute that names a record; `nil` where none is fit to.
+    let label: NSAttributeDescription?
+    /// What a list shows, from the left, with what matters most given the least priority number.
+    let columns: [PropertyColumn]
+
+    init(entity: NSEntityDescription, sectionKey: String? = nil, sortKeys: [String] = []) {
+        self.entity = entity
+        label = Self.label(of: entity)
+        columns = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys)
+    }
+
+    var name: String { entity.name ?? "?" }
+
+    // MARK: The label
+
+    /// The attribute of the first uniqueness constraint of one attribute; else the one that is called like a name; else
+    /// the first text.
+    static func label(of entity: NSEntityDescription) -> NSAttributeDescription? {
+        let attributes = entity.properties.compactMap { $0 as? NSAttributeDescription }
+            .filter { $0.attributeType == .stringAttributeType && !$0.isTransient }
+        for constraint in entity.uniquenessConstraints where constraint.count == 1 {
+            let name = (constraint[0] as? String) ?? (constraint[0] as? NSPropertyDescription)?.name
+            if let found = attributes.first(where: { $0.name == name }) { return found }
+        }
+        let entityName = (entity.name ?? "").lowercased()
+        let names = ["name", "title", "label", entityName + "name", entityName]
+        for name in names {
+            if let found = attributes.first(where: { $0.name.lowercased() == name }) { return found }
+        }
+        return attributes.first { $0.name.hasSuffix("Name") && !isPointer($0) } ?? attributes.first { !isPointer($0) }
+            ?? attributes.first
+    }
+
+    /// Whether a text says where something is and not what it is called.
+    private static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
+        let name = attribute.name.lowercased()
+        return ["image", "icon", "file", "url", "path", "identifier", "uuid"].contains { name.contains($0) }
+    }
+
+    // MARK: Columns
+
+    private static func columns(
+        of entity: NSEntityDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String]
+    ) -> [PropertyColumn] {
+        var columns: [PropertyColumn] = []
+        for (index, property) in entity.properties.enumerated() where !property.isTransient {
+            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) else {
+                continue
+            }
+            columns.append(PropertyColumn(property: property, priority: rank * 100 + index))
+        }
+        if label == nil { columns.insert(PropertyColumn(recordOf: entity), at: 0) }
+        return columns.sorted { ($0.place, $0.priority) < ($1.place, $1.priority) }
+    }
+
+    /// How much a property matters in a list: 0 most. `nil` leaves it out.
+    private static func rank(
+        of property: NSPropertyDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String]
+    ) -> Int? {
+        if property === label { return 0 }
+        if property.name == sectionKey { return 9 }
+        if let place = sortKeys.firstIndex(of: property.name) { return place == 0 ? 1 : 2 }
+        if let relationship = property as? NSRelationshipDescription { return relationship.isToMany ? nil : 4 }
+        guard let attribute = property as? NSAttributeDescription else { return nil }
+        switch attribute.attributeType {
+        case .stringAttributeType:
+            if isPointer(attribute) { return 8 }
+            return attribute.name.lowercased().contains("name") ? 2 : 5
+        case .booleanAttributeType: return 6
+        case .dateAttributeType: return 5
+        case .binaryDataAttributeType, .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType,
+            .UUIDAttributeType, .URIAttributeType, .objectIDAttributeType:
+            return 8
+        default: return 3
+        }
+    }
+}
+
+/// A property as a column of a list or a line of a record.
+struct PropertyColumn {
+    /// `nil` stands for the record itself, in entities that have nothing to name it by.
+    let property: NSPropertyDescription?
+    let priority: Int
+
+    init(property: NSPropertyDescription, priority: Int) {
+        self.property = property
+        self.priority = priority
+    }
+
+    init(recordOf entity: NSEntityDescription) {
+        property = nil
+        priority = 0
+    }
+
+    var key: String { property?.name ?? "" }
+    var title: String { property.map { PropertyTitle.title($0.name) } ?? "Record" }
+
+    /// From left to right: the name, texts that name, numbers, the rest. Within a group what matters more comes first.
+    var place: Int {
+        switch priority / 100 {
+        case 0: 0
+        case 1, 2: 1
+        case 9: 9
+        default: 2
+        }
+    }
+
+    var isNumeric: Bool {
+        guard let attribute = property as? NSAttributeDescription else { return false }
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            return true
+        default: return false
+        }
+    }
+
+    var listColumn: ListColumn {
+        let type = (property as? NSAttributeDescription)?.attributeType
+        let isFlexible = property is NSRelationshipDescription || type == .stringAttributeType || property == nil
+        return ListColumn(
+            id: key, title: title, alignment: isNumeric ? .right : .left, priority: priority, isFlexible: isFlexible)
+    }
+
+    /// The text in a list.
+    func text(of object: NSManagedObject) -> String {
+        guard let property else { return RecordName.text(object) }
+        return ValueDisplay.text(object.value(forKey: property.name), of: property)
+    }
+}
+
+/// Names from the model as people read them.
+enum PropertyTitle {
+    /// `goalsFor` is shown as “Goals for”, `homeVenue.name` as “Home venue name”.
+    static func title(_ key: String) -> String {
+        var words: [String] = []
+        var word = ""
+        var previous: Character = " "
+        for character in key {
+            if character == "." || character == "_" {
+                words.append(word)
+                word = ""
+            } else if character.isUppercase, !previous.isUppercase, !word.isEmpty {
+                words.append(word)
+                word = String(character)
+            } else {
+                word.append(character)
+            }
+            previous = character
+        }
+        words.append(word)
+        let lowered = words.filter { !$0.isEmpty }.map { $0.allSatisfy(\.isUppercase) ? $0 : $0.lowercased() }
+        let joined = lowered.joined(separator: " ")
+        return joined.prefix(1).uppercased() + joined.dropFirst()
+    }
+}

@@ -1,0 +1,96 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// The records of one entity in sections: a results controller, and what a list view asks of it.
+///
+/// Use on the main thread: the controller belongs to the container's view context.
+final class RecordList: ListSource {
+    let display: EntityDisplay
+    let settings: ListSettings
+    let controller: NSFetchedResultsController<NSManagedObject>
+    private let observer = RecordListObserver()
+    private let sectionAttribute: NSAttributeDescription?
+    /// As of the last `refresh()`: the controller makes this list anew each time it is asked.
+    private var sections: [any NSFetchedResultsSectionInfo] = []
+    /// What stands out, set by who hears the delegate's callbacks.
+    var glow = Glow()
+
+    /// Fetches the records.
+    ///
+    /// - Throws: what the fetch throws; a filter that does not parse or does not fit the entity.
+    init(entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext) throws {
+        self.settings = settings
+        display = EntityDisplay(
+            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath))
+        sectionAttribute = settings.sectionKey.flatMap { entity.attribute(atKeyPath: $0) }
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        request.predicate = try FilterText.predicate(settings.filter, for: entity)
+        request.sortDescriptors = settings.descriptors
+        request.fetchBatchSize = 128
+        controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionKey,
+            cacheName: Self.cacheName(entity: entity, settings: settings))
+        controller.delegate = observer
+        try controller.performFetch()
+        refresh()
+    }
+
+    /// Who hears of changes.
+    var delegate: (any RecordListDelegate)? {
+        get { observer.delegate }
+        set { observer.delegate = newValue }
+    }
+
+    /// A cache for every list that differs, as the controller demands.
+    private static func cacheName(entity: NSEntityDescription, settings: ListSettings) -> String {
+        let sort = settings.descriptors.map { "\($0.key ?? "")\($0.ascending ? "+" : "-")" }.joined(separator: ",")
+        return "roster|\(entity.name ?? "")|\(settings.sectionKey ?? "")|\(sort)|\(settings.filter)"
+    }
+
+    /// Takes up the controller's sections after they changed.
+    func refresh() { sections = controller.sections ?? [] }
+
+    var objectCount: Int { sections.reduce(0) { $0 + $1.numberOfObjects } }
+
+    // MARK: Records
+
+    /// The record in a row.
+    func object(at path: ListPath) -> NSManagedObject {
+        controller.object(at: IndexPath(row: path.row, section: path.section))
+    }
+
+    /// The row of a record; `nil` where it is not in the list.
+    func path(of object: NSManagedObject) -> ListPath? {
+        controller.indexPath(forObject: object).map { ListPath(section: $0.section, row: $0.row) }
+    }
+
+    // MARK: What the list view asks
+
+    var sectionCount: Int { sections.count }
+
+    func rowCount(inSection section: Int) -> Int { sections[section].numberOfObjects }
+
+    func key(ofSection section: Int) -> String { sections[section].name }
+
+    func title(ofSection section: Int) -> String {
+        let info = sections[section]
+        guard let key = settings.sectionKey,
+            sectionAttribute?.attributeType != .stringAttributeType || info.name.isEmpty,
+            info.numberOfObjects > 0
+        else { return info.name }
+        let value = object(at: ListPath(section: section, row: 0)).value(forKeyPath: key)
+        return ValueDisplay.sectionTitle(value, key: key, attribute: sectionAttribute, name: info.name)
+    }
+
+    func text(ofColumn column: Int, at row: ListPath) -> String {
+        display.columns[column].text(of: object(at: row))
+    }
+
+    func mark(at row: ListPath) -> RowMark? {
+        let object = object(at: row)
+        if let mark = glow.mark(for: object) { return mark }
+        return object.hasChanges ? .edited : nil
+    }
+}

@@ -1,0 +1,95 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// What deleting a record takes along by the model's delete rules.
+struct DeletePlan {
+    /// Other records that are deleted with it.
+    private(set) var cascaded: [NSManagedObject] = []
+    /// How many records lose what refers to a deleted one, by entity and relationship.
+    private(set) var nullified: [(entity: String, relationship: String, count: Int)] = []
+    /// Why the delete rules forbid it.
+    private(set) var denied: [String] = []
+
+    let object: NSManagedObject
+
+    init(deleting object: NSManagedObject) {
+        self.object = object
+        var doomed = [object]
+        var known: Set<ObjectIdentifier> = [ObjectIdentifier(object)]
+        var next = 0
+        while next < doomed.count {
+            let current = doomed[next]
+            next += 1
+            for relationship in current.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+            where relationship.deleteRule == .cascadeDeleteRule {
+                for other in ValueDisplay.destinations(current.value(forKey: relationship.name))
+                where known.insert(ObjectIdentifier(other)).inserted { doomed.append(other) }
+            }
+        }
+        cascaded = Array(doomed.dropFirst())
+        for current in doomed { examine(current, doomed: known) }
+    }
+
+    private mutating func examine(_ current: NSManagedObject, doomed: Set<ObjectIdentifier>) {
+        for relationship in current.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) {
+            let others = ValueDisplay.destinations(current.value(forKey: relationship.name))
+                .filter { !doomed.contains(ObjectIdentifier($0)) }
+            guard !others.isEmpty else { continue }
+            switch relationship.deleteRule {
+            case .denyDeleteRule:
+                let count = Self.counted(others.count, relationship.destinationEntity?.name ?? "record")
+                denied.append(
+                    "\(RecordName.text(current)) still has \(count) in \(PropertyTitle.title(relationship.name))")
+            case .nullifyDeleteRule:
+                guard let inverse = relationship.inverseRelationship else { continue }
+                addNullified(others.count, entity: relationship.destinationEntity?.name ?? "record", inverse: inverse)
+            default: break
+            }
+        }
+    }
+
+    private mutating func addNullified(_ count: Int, entity: String, inverse: NSRelationshipDescription) {
+        let title = PropertyTitle.title(inverse.name)
+        if let index = nullified.firstIndex(where: { $0.entity == entity && $0.relationship == title }) {
+            nullified[index].count += count
+        } else {
+            nullified.append((entity, title, count))
+        }
+    }
+
+    /// The question's lines.
+    var lines: [TextPane.Line] {
+        let entity = object.entity.name ?? "record"
+        var lines = [TextPane.Line("\(entity) “\(RecordName.text(object))”")]
+        for reason in denied { lines.append(TextPane.Line(reason + ", which forbids it.", role: .error)) }
+        guard denied.isEmpty else { return lines }
+        for (entity, group) in Dictionary(grouping: cascaded, by: { $0.entity.name ?? "record" }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            let names = group.prefix(3).map { RecordName.text($0) }.joined(separator: ", ")
+            let more = group.count > 3 ? ", …" : ""
+            lines.append(
+                TextPane.Line("Takes along \(Self.counted(group.count, entity)): \(names)\(more)", role: .warning))
+        }
+        for item in nullified {
+            let verb = item.count == 1 ? "loses its" : "lose their"
+            lines.append(
+                TextPane.Line(
+                    "\(Self.counted(item.count, item.entity)) \(verb) \(item.relationship)", role: .warning))
+        }
+        return lines
+    }
+
+    /// `1 Team`, `3 Teams`, `2 Countries`.
+    static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(count == 1 ? noun : plural(noun))"
+    }
+
+    static func plural(_ noun: String) -> String {
+        if noun.hasSuffix("y"), let before = noun.dropLast().last, !"aeiou".contains(before) {
+            return noun.dropLast() + "ies"
+        }
+        return noun.hasSuffix("s") || noun.hasSuffix("x") || noun.hasSuffix("ch") ? noun + "es" : noun + "s"
+    }
+}

@@ -1,0 +1,82 @@
+import CoreData
+import Foundation
+import RosterCommands
+
+/// Saves the context, and says what stands in the way.
+struct SaveAttempt {
+    enum Outcome {
+        case saved(Int)
+        case nothingToSave
+        /// Somebody else changed the same; nothing was saved.
+        case conflicts([RecordConflict])
+        /// What is wrong, line by line; nothing was saved.
+        case failed([String], object: NSManagedObject?)
+    }
+
+    /// Whose values win where both changed the same.
+    enum Preference {
+        case mine
+        case theirs
+    }
+
+    let session: StoreSession
+
+    /// Saves unless somebody else changed what the user changed.
+    func save(baseline: EditBaseline) -> Outcome {
+        let conflicts = baseline.conflicts()
+        if !conflicts.isEmpty { return .conflicts(conflicts) }
+        return save()
+    }
+
+    /// Saves after the user decided about conflicts.
+    func save(baseline: EditBaseline, preferring preference: Preference) -> Outcome {
+        if preference == .theirs {
+            for conflict in baseline.conflicts() {
+                for field in conflict.fields {
+                    conflict.object.setValue(field.theirs is NSNull ? nil : field.theirs, forKey: field.property.name)
+                }
+            }
+        }
+        let context = session.context
+        let policy = context.mergePolicy
+        context.mergePolicy =
+            preference == .mine ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
+        defer { context.mergePolicy = policy }
+        return save()
+    }
+
+    private func save() -> Outcome {
+        let count = session.unsavedCount
+        guard session.context.hasChanges else { return .nothingToSave }
+        do {
+            try session.context.save()
+            return .saved(count)
+        } catch {
+            return outcome(of: error as NSError)
+        }
+    }
+
+    private func outcome(of error: NSError) -> Outcome {
+        if let list = error.userInfo["conflictList"] as? [NSMergeConflict], !list.isEmpty {
+            return .conflicts(list.map(Self.conflict))
+        }
+        let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
+        let lines = several.map { error in
+            let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
+            let text = CommandError.line(for: error)
+            return object.map { "\(RecordName.text($0)): \(text)" } ?? text
+        }
+        return .failed(lines, object: several.first?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject)
+    }
+
+    private static func conflict(_ conflict: NSMergeConflict) -> RecordConflict {
+        let object = conflict.sourceObject
+        let theirs = conflict.persistedSnapshot ?? conflict.cachedSnapshot ?? [:]
+        let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
+            object.entity.propertiesByName[key].map {
+                RecordConflict.Field(property: $0, mine: mine, theirs: theirs[key])
+            }
+        }
+        return RecordConflict(object: object, fields: fields)
+    }
+}

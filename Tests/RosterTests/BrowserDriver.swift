@@ -1,0 +1,99 @@
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Runs the browser on a scripted screen.
+@MainActor
+final class BrowserDriver {
+    let screen: ScriptedScreen
+    let browser: Browser
+
+    init(_ options: BrowserOptions, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode) {
+        screen = ScriptedScreen(width: width, height: height, repertoire: repertoire)
+        browser = Browser(options: options)
+        browser.open()
+        draw()
+    }
+
+    /// The teams by zone, as the sample is opened.
+    convenience init(
+        teamsOf fixture: Fixture, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode
+    ) {
+        self.init(
+            BrowserOptions(
+                storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone",
+                sortKeys: "wins:desc,teamName"),
+            width: width, height: height, repertoire: repertoire)
+    }
+
+    /// Presses keys in the notation of `KeySequence`.
+    func keys(_ notation: String) {
+        screen.send(keys: notation)
+        step()
+    }
+
+    /// Types text, whatever characters are in it.
+    func type(_ text: String) {
+        screen.send(text: text)
+        step()
+    }
+
+    func send(_ event: Event) {
+        screen.send(event)
+        step()
+    }
+
+    private func step() {
+        for event in screen.readEvents() { browser.handle(event) }
+        draw()
+    }
+
+    func draw() { EventLoop.show(browser, on: screen) }
+
+    /// The lines of the screen.
+    var lines: [String] { screen.lines }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// The line under the cursor's bar, without the mark.
+    var selectedLine: String? {
+        (0..<screen.size.height).first { y in
+            screen.frame.line(y).contains { $0.style.isSelected && $0.style.role != .columnTitle }
+                && (1..<screen.size.height - 1).contains(y)
+        }.map { lines[$0].trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// The line of the screen on which a text stands.
+    func line(of text: String) -> Int? { lines.firstIndex { $0.contains(text) } }
+
+    /// Waits until the browser shows what is expected: work of the main queue runs meanwhile.
+    func wait(
+        for what: String, seconds: Double = 5, sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: () -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while !condition() {
+            guard ContinuousClock.now < end else {
+                Issue.record("\(what) did not happen:\n\(text)", sourceLocation: sourceLocation)
+                return
+            }
+            try await Task.sleep(for: .milliseconds(5))
+            draw()
+        }
+    }
+
+    /// Compares the screen with the one kept in `Golden/`. With `ROSTER_UPDATE_GOLDEN=1` the kept one is written anew.
+    func expectGolden(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Golden")
+        let file = folder.appendingPathComponent("\(name).txt")
+        let dump = screen.dump()
+        if ProcessInfo.processInfo.environment["ROSTER_UPDATE_GOLDEN"] == "1" {
+            try dump.write(to: file, atomically: true, encoding: .utf8)
+            return
+        }
+        let expected = try String(contentsOf: file, encoding: .utf8)
+        #expect(dump == expected, "\(name):\n\(dump)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,115 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Stores that cannot be opened as they should, and changes that come from elsewhere.
+@MainActor
+@Suite(.serialized) struct BrowserOpeningTests {
+    let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    @Test func aDamagedStoreIsToldInOneLineWithAnOffer() throws {
+        try Data(repeating: 0x55, count: 20000).write(to: fixture.storeURL)
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
+        #expect(driver.text.contains("Cannot open the store"))
+        #expect(driver.text.contains("r open read-only"))
+        driver.keys("r")
+        #expect(driver.text.contains("Cannot open the store"))
+        driver.keys("q")
+        #expect(driver.browser.isFinished)
+        #expect(driver.browser.status == 1)
+        #expect(driver.browser.lastWords?.contains("\n") == false)
+    }
+
+    @Test func anUnwritableStoreIsOfferedReadOnly() throws {
+        if geteuid() == 0 { try Test.cancel("root may write everything") }
+        try fixture.fill()
+        let manager = FileManager.default
+        try manager.setAttributes([.posixPermissions: 0o500], ofItemAtPath: fixture.folder.path)
+        defer { try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: fixture.folder.path) }
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
+        #expect(driver.text.contains("not writable"))
+        driver.keys("r")
+        #expect(driver.text.contains("Brazil"))
+        #expect(driver.browser.status == 0)
+    }
+
+    @Test func anotherModelIsToldWithTheEntitiesThatDiffer() throws {
+        try fixture.fill()
+        let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, modelURL: model, entityName: "Team"))
+        #expect(driver.text.contains("Team"))
+        #expect(driver.text.contains("Match"))
+        driver.keys("o")
+        #expect(driver.text.contains("Brazil"))
+    }
+
+    @Test func anUnknownEntityOrKeyIsToldAtOnce() throws {
+        try fixture.fill()
+        let entity = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Club"))
+        #expect(entity.text.contains("Club"))
+        let key = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "zone"))
+        #expect(key.text.contains("zone"))
+        key.keys("q")
+        #expect(key.browser.status == 1)
+    }
+
+    @Test func changesOfOtherProgramsAppearWhereTheCursorIs() async throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("/")
+        driver.type("Spain")
+        driver.keys("<Enter>")
+        let line = driver.line(of: "Spain")
+        try fixture.elsewhere { context in
+            let ghana = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            ghana.setValue("Ghana", forKey: "teamName")
+            ghana.setValue("CAF", forKey: "qualifyingZone")
+            try context.save()
+        }
+        try await driver.wait(for: "the new team") { driver.text.contains("Ghana") || driver.text.contains("17 Teams") }
+        #expect(driver.selectedLine?.contains("Spain") == true)
+        #expect(driver.line(of: "Spain") == line)
+    }
+
+    @Test(arguments: [("m", 99), ("t", 50)])
+    func aConflictIsAskedAboutWhenSaving(_ key: String, _ expected: Int) async throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("/")
+        driver.type("Spain")
+        driver.keys("<Enter>ll")
+        while !(driver.screen.frame.cursor.map { driver.lines[$0.y].contains("Wins") } ?? false) {
+            driver.keys(driver.text.contains("Edit Team") ? "<Tab>" : "E")
+        }
+        driver.keys("<C-u>99<Enter>")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        request.predicate = NSPredicate(format: "teamName == %@", "Spain")
+        try fixture.elsewhere { context in
+            let spain = try #require(try context.fetch(request).first)
+            spain.setValue(50, forKey: "wins")
+            try context.save()
+        }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("Somebody else changed the same"))
+        #expect(driver.text.contains("mine 99"))
+        #expect(driver.text.contains("theirs 50"))
+        driver.keys(key)
+        let wins = try fixture.elsewhere { try $0.fetch(request).first?.value(forKey: "wins") as? Int }
+        #expect(wins == expected)
+        try await driver.wait(for: "the value in the list") { driver.selectedLine?.contains("\(expected)") == true }
+    }
+
+    @Test func aSignalEndsAndSaysWhatWasLost() throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.send(.terminate(signal: SIGTERM))
+        #expect(driver.browser.isFinished)
+        #expect(driver.browser.status == 128 + SIGTERM)
+    }
+}

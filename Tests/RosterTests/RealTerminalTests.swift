@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// A terminal of tmux with the built program in it.
+private final class Terminal {
+    private static let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/bin/tmux"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    static var isAvailable: Bool { tmux != nil && FileManager.default.isExecutableFile(atPath: program) }
+
+    /// The program stands where the tests stand.
+    static var program: String {
+        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("roster").path
+    }
+
+    private let socket = "roster-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
+
+    init(command: String, width: Int, height: Int, environment: String = "") throws {
+        try run([
+            "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
+            "env \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+        ])
+    }
+
+    deinit { _ = try? run(["kill-server"]) }
+
+    @discardableResult
+    func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.tmux ?? "tmux")
+        process.arguments = ["-L", socket] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = Pipe()
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    func keys(_ keys: String...) throws { try run(["send-keys"] + keys) }
+
+    func type(_ text: String) throws { try run(["send-keys", "-l", text]) }
+
+    var screen: String { (try? run(["capture-pane", "-p"])) ?? "" }
+
+    /// Waits until the screen satisfies a condition.
+    func wait(
+        for what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: @Sendable (String) -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while true {
+            let screen = screen
+            if condition(screen) { return }
+            guard ContinuousClock.now < end else {
+                Issue.record("\(what) did not happen:\n\(screen)", sourceLocation: sourceLocation)
+                return
+            }
+            try await Task.sleep(for: .milliseconds(30))
+        }
+    }
+}
+
+/// The program in a real terminal, from the first screen to a clean end.
+@Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct RealTerminalTests {
+    @Test func aSessionFromStartToEnd() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team --section qualifyingZone "
+                + "--sort wins:desc,teamName",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("▾ AFC (3)") && $0.contains("日本") }
+        try terminal.type("/Spain")
+        try await terminal.wait(for: "the match") { $0.contains("1 found") }
+        try terminal.keys("Enter")
+        try terminal.type("E")
+        try await terminal.wait(for: "the form") { $0.contains("Edit Team “Spain”") }
+        try terminal.keys("Escape")
+        try await terminal.wait(for: "the list") { !$0.contains("Edit Team") }
+        try terminal.run(["resize-window", "-x", "60", "-y", "12"])
+        try await terminal.wait(for: "the smaller list") {
+            $0.contains("Spain") && $0.split(separator: "\n").count <= 12
+        }
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+        #expect(!terminal.screen.contains("Spain"))
+    }
+
+    @Test func aSignalLeavesACleanTerminal() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 80, height: 24,
+            environment: "LC_ALL=C TERM=vt100 NO_COLOR=1")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        #expect(terminal.screen.utf8.allSatisfy { $0 < 0x80 })
+        let pid = try terminal.run(["display-message", "-p", "#{pane_pid}"]).trimmingCharacters(
+            in: .whitespacesAndNewlines)
+        let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        let child = try #require(children.split(separator: " ").first.flatMap { Int32($0) })
+        kill(child, SIGTERM)
+        try await terminal.wait(for: "the end") { $0.contains("[status 143]") }
+        #expect(!terminal.screen.contains("Brazil"))
+    }
+}
