@@ -98,7 +98,7 @@ import Testing
     @Test func indexFindsCodesThatAreCloseTogetherAndFarApart() {
         var random = SeededGenerator(seed: 6)
         var codes: Set<UInt64> = Set(5_000..<9_000)
-        for _ in 0..<2_000 { codes.insert(UInt64.random(in: 0...UInt64.max / 2, using: &random)) }
+        for _ in 0..<2_000 { codes.insert(UInt64.random(in: 0...UInt64.max, using: &random)) }
         for entity in 1..<9 as Range<UInt64> {
             for row in 1..<300 as Range<UInt64> { codes.insert(entity << 48 | row * 5) }
         }

@@ -107,7 +107,7 @@ struct RandomWorld {
         let edit = ListEdit(
             removed: deleted.union(changed).sorted().map(RowToken.init),
             arrivals: arriving.map { .init(row: RowToken(code: $0), section: values[$0]?.section ?? 0) })
-        contents = edit.applied(to: old, prepare: { (_: [RowToken]) in }) { isBefore($0.code, $1.code) }
+        contents = edit.applied(to: old, prepare: { _ in }, isBefore: { isBefore($0.code, $1.code) })
         let newModel = ListModel(contents)
         let expected = expected
         if newModel != expected { return "the edit gives \(newModel), not \(expected)" }

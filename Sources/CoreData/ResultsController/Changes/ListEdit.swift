@@ -21,7 +21,7 @@ struct ListEdit {
     ///   - prepare: told of all rows that are about to be compared, so that their values can be read together.
     ///   - isBefore: whether a row that stays comes before a row that arrives. Called O(log n) times for each arrival.
     func applied<Failure: Error>(
-        to old: ListContents, prepare: ([RowToken]) throws(Failure) -> Void = { _ in },
+        to old: ListContents, prepare: ([RowToken]) throws(Failure) -> Void,
         isBefore: (RowToken, RowToken) throws(Failure) -> Bool
     ) throws(Failure) -> ListContents {
         let isLarge = removed.count + arrivals.count > max(Self.alwaysSmall, old.rowCount / 100)
