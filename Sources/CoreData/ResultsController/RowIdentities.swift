@@ -38,12 +38,12 @@ final class RowIdentities {
             entity: UInt32(token.code >> referenceBits), reference: Int64(token.code & (1 << referenceBits - 1)))
     }
 
-    /// The token of `id` if a list with `contents` may hold it; nothing is added to the table.
+    /// The token of `id` if a list with `contents` holds it; nothing is added to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }
         guard !unsaved.isEmpty, !id.isTemporaryID else { return nil }
         noteSavedObjects()
-        return localNumbers[id].map(Self.local)
+        return localNumbers[id].map(Self.local).flatMap { contents.contains($0) ? $0 : nil }
     }
 
     /// The token of `object`, a new one if it has none yet.

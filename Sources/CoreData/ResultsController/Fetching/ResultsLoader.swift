@@ -26,6 +26,8 @@ struct ResultsLoader {
     let request: NSFetchRequest<NSFetchRequestResult>
     let sectionNameKeyPath: String?
     let cacheName: String?
+    /// Whether unsaved changes of objects that the list's objects look at count.
+    let followsRelatedObjects: Bool
 
     /// So many rows are looked at together for their sections.
     private static let portion = 1_000
@@ -147,14 +149,23 @@ struct ResultsLoader {
         return run.entries
     }
 
+    /// Puts the context's unsaved changes in: those of the list's objects, and of what they look at.
     private func addPendingChanges(to loaded: inout LoadedResults) throws {
-        guard request.includesPendingChanges, let overlay = try PendingOverlay(loaded.plan, in: context) else { return }
+        guard request.includesPendingChanges, context.hasChanges else { return }
         var touched = TouchedObjects()
-        for object in overlay.matching { touched.note(object) }
-        for id in overlay.touched { touched.note(context.registry.object(for: id)) }
+        if let overlay = try PendingOverlay(loaded.plan, in: context) {
+            for object in overlay.matching { touched.note(object) }
+            for id in overlay.touched { touched.note(context.registry.object(for: id)) }
+        }
+        if followsRelatedObjects, let related = RelatedObjects(loaded.plan, loaded.sectionKey) {
+            var changed = TouchedObjects()
+            for object in context.changes.updated.all where related.looks(at: object.entity) { changed.note(object) }
+            try related.addObjects(thatLookAt: changed, to: &touched, context: context)
+        }
+        guard !touched.isEmpty else { return }
         let editor = ListEditor(
-            plan: loaded.plan, sectionKey: loaded.sectionKey, ordering: loaded.ordering, identities: loaded.identities,
-            names: loaded.names, context: context)
+            plan: loaded.plan, sectionKey: loaded.sectionKey, ordering: loaded.ordering,
+            identities: loaded.identities, names: loaded.names, context: context)
         loaded.contents = try editor.edit(loaded.contents, touched).contents
     }
 

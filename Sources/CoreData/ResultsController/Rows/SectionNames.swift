@@ -7,7 +7,8 @@ final class SectionNames {
 
     init(_ names: [String] = []) { self.names = names }
 
-    subscript(number: UInt32) -> String { names[Int(number)] }
+    /// The name of a number; the one section of a flat list has none, which is `""`.
+    subscript(number: UInt32) -> String { Int(number) < names.count ? names[Int(number)] : "" }
 
     /// The number of `name`, a new one if it has none yet. The first call builds the table of numbers.
     func number(of name: String) -> UInt32 {

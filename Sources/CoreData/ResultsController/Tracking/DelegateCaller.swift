@@ -18,43 +18,53 @@ final class DelegateCaller {
         static let rowForm: Methods = [.willChange, .section, .object, .didChange]
     }
 
+    /// What is known of one delegate.
+    private final class Knowledge {
+        var missing: Methods = []
+        var present: Methods = []
+    }
+
     private(set) weak var delegate: (any NSFetchedResultsControllerDelegate)?
-    private var missing: Methods = []
-    private var present: Methods = []
+    private var knowledge = Knowledge()
+    /// That of the delegate that is being called: a callback may replace the delegate.
+    private var called: Knowledge?
 
     /// Begins with another delegate, of which nothing is known.
     func use(_ delegate: (any NSFetchedResultsControllerDelegate)?) {
         self.delegate = delegate
-        missing = []
-        present = []
+        knowledge = Knowledge()
     }
 
     /// Called by the default implementations.
-    func isMissing(_ method: Methods) { missing.formUnion(method) }
+    func isMissing(_ method: Methods) { (called ?? knowledge).missing.formUnion(method) }
 
     /// Whether `method` may be implemented.
-    func mayHave(_ method: Methods) -> Bool { delegate != nil && !missing.isSuperset(of: method) }
+    func mayHave(_ method: Methods) -> Bool { delegate != nil && !knowledge.missing.contains(method) }
 
     /// Whether it is known that the delegate does not follow changes: in a list without sections it has none to hear of.
     func isDeaf(isSectioned: Bool) -> Bool {
         guard delegate != nil else { return true }
         var forms: Methods = [.willChange, .object, .didChange, .snapshot]
         forms.formUnion(isSectioned ? .section : .difference)
-        return missing.isSuperset(of: forms)
+        return knowledge.missing.isSuperset(of: forms)
     }
 
     /// Whether the delegate is known to implement one of the methods of the row form.
-    var isKnownToHearRows: Bool { !present.isDisjoint(with: .rowForm) }
+    var isKnownToHearRows: Bool { !knowledge.present.isDisjoint(with: .rowForm) }
 
     /// Calls a method unless it is known to be missing.
     ///
     /// - Returns: whether the delegate implements it.
     @discardableResult
     func call(_ method: Methods, _ body: (any NSFetchedResultsControllerDelegate) -> Void) -> Bool {
-        guard let delegate, !missing.contains(method) else { return false }
+        guard let delegate, !knowledge.missing.contains(method) else { return false }
+        let knowledge = knowledge
+        let outer = called
+        called = knowledge
         body(delegate)
-        guard delegate === self.delegate, !missing.contains(method) else { return false }
-        present.formUnion(method)
+        called = outer
+        guard !knowledge.missing.contains(method) else { return false }
+        knowledge.present.formUnion(method)
         return true
     }
 }

@@ -89,7 +89,8 @@ final class ResultsTracker {
             request.resultType != .dictionaryResultType || caller.delegate == nil,
             "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
         let loader = ResultsLoader(
-            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName,
+            followsRelatedObjects: followsRelatedObjects)
         let loaded: LoadedResults
         do {
             loaded = try loader.load()
@@ -238,7 +239,8 @@ final class ResultsTracker {
 
     private func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> Change {
         let loader = ResultsLoader(
-            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil)
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
+            followsRelatedObjects: related != nil)
         let contents = try loader.reload(state)
         var known: Set<RowToken> = []
         for touch in work.touches where state.plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
@@ -294,32 +296,37 @@ final class ResultsTracker {
             if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
             show(batch.old, of: state)
         }
-        tellRows(batch, of: state)
-        return caller.isKnownToHearRows
+        let wasHeard = caller.isKnownToHearRows
+        return tellRows(batch, of: state) || wasHeard
     }
 
     /// Will, sections, objects, did. A fetch made by the delegate meanwhile ends the batch: only did is still called.
-    private func tellRows(_ batch: ChangeBatch, of state: ResultsState) {
-        caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+    ///
+    /// - Returns: whether the delegate implements any of what was called.
+    private func tellRows(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
+        var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
         if self.state === state {
             show(batch.new, of: state)
             for event in BatchProjections.sectionEvents(of: batch) where self.state === state {
                 let info = ResultsSection(state: state, number: event.number)
-                caller.call(.section) {
+                let isCalled = caller.call(.section) {
                     $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
                 }
+                isHeard = isHeard || isCalled
             }
             for event in BatchProjections.objectEvents(of: batch) where self.state === state && caller.mayHave(.object)
             {
                 let result = state.result(for: event.row)
-                caller.call(.object) {
+                let isCalled = caller.call(.object) {
                     $0.controller(
                         controller, didChange: result, at: event.indexPath, for: event.type,
                         newIndexPath: event.newIndexPath)
                 }
+                isHeard = isHeard || isCalled
             }
         }
-        caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+        let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+        return isHeard || isDidCalled
     }
 
     // MARK: What the controller shows

@@ -1,0 +1,287 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Where changes come from: merges, other processes, refreshes, resets, related objects.
+@Suite struct ControllerSourceTests {
+    /// Runs `edit` on another context of the same coordinator, saves it, and merges the save.
+    private func mergeFromSibling(_ staff: Staff, _ edit: (NSManagedObjectContext) throws -> Void) throws {
+        let sibling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        sibling.persistentStoreCoordinator = staff.coordinator
+        let saved = SavedNotification()
+        let observer = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectsNotification, object: sibling, queue: nil
+        ) { saved.value = $0 }
+        try sibling.performAndWait {
+            try edit(sibling)
+            try sibling.save()
+        }
+        NotificationCenter.default.removeObserver(observer)
+        staff.context.mergeChanges(fromContextDidSave: try #require(saved.value))
+    }
+
+    /// Written and read on one thread.
+    private final class SavedNotification: @unchecked Sendable {
+        var value: Notification?
+    }
+
+    private func find(_ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+        request.predicate = NSPredicate(format: "name == %@", name)
+        return try #require(try context.fetch(request).first)
+    }
+
+    @Test func case55_mergeOfAnotherContextsSaveIsOneBatch() throws {
+        try Staff.run { staff in
+            let (alice, bob, sam) = try staff.savedThree()
+            // Sam's row is in the list, but the context holds no object for it.
+            staff.context.refresh(sam, mergeChanges: false)
+            let (controller, recorder) = try staff.recorded()
+            _ = (alice, bob)
+            try mergeFromSibling(staff) { sibling in
+                let new = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: sibling)
+                new.setValue("Fay", forKey: "name")
+                new.setValue("F", forKey: "team")
+                let other = NSEntityDescription.insertNewObject(forEntityName: "Department", into: sibling)
+                other.setValue("D", forKey: "name")
+                try self.find("Alice", in: sibling).setValue(77, forKey: "salary")
+                try self.find("Sam", in: sibling).setValue("Tom", forKey: "name")
+                sibling.delete(try self.find("Bob", in: sibling))
+            }
+            #expect(
+                recorder.events == [
+                    "will 3", "section insert 1 F", "delete gone 0,1→-", "insert Fay -→1,0", "update Alice 0,0→0,0",
+                    "update Tom 1,0→2,0", "did 3",
+                ])
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+        }
+    }
+
+    @Test func mergeOfUnrelatedEntitiesIsNoChange() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            let (_, recorder) = try staff.recorded()
+            try mergeFromSibling(staff) { sibling in
+                NSEntityDescription.insertNewObject(forEntityName: "Department", into: sibling).setValue(
+                    "D", forKey: "name")
+            }
+            #expect(recorder.events == [])
+        }
+    }
+
+    @Test func case62_rowWithoutAnObjectStartsToMatch() throws {
+        try Staff.run { staff in
+            do { _ = try staff.savedThree() }
+            let controller = staff.controller(where: "salary < 3")
+            let recorder = Recorder()
+            controller.delegate = recorder
+            try controller.performFetch()
+            recorder.load(controller)
+            staff.context.reset()
+            try controller.performFetch()
+            recorder.load(controller)
+            try mergeFromSibling(staff) { try self.find("Alice", in: $0).setValue(0, forKey: "salary") }
+            #expect(recorder.changes == ["insert Alice -→0,0"])
+        }
+    }
+
+    @Test func case58_refreshesAreUpdatesOnly() throws {
+        try Staff.run { staff in
+            let (alice, _, _) = try staff.savedThree()
+            let (_, recorder) = try staff.recorded()
+            staff.context.refresh(alice, mergeChanges: true)
+            staff.context.processPendingChanges()
+            #expect(recorder.changes == ["update Alice 0,0→0,0"])
+            recorder.clear()
+            staff.context.refreshAllObjects()
+            staff.context.processPendingChanges()
+            #expect(recorder.changes.allSatisfy { $0.hasPrefix("update") })
+            #expect(recorder.violations == [])
+        }
+    }
+
+    @Test func case59_resetIsSilent() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            let (controller, recorder) = try staff.recorded()
+            staff.context.reset()
+            #expect(recorder.events == [])
+            staff.employee("Ben", "E")
+            staff.context.processPendingChanges()
+            #expect(recorder.events == [])
+            try controller.performFetch()
+            #expect(controller.text == "E: Alice Ben Bob | S: Sam")
+            recorder.load(controller)
+            staff.employee("Cid", "E")
+            staff.context.processPendingChanges()
+            #expect(recorder.changes == ["insert Cid -→0,3"])
+        }
+    }
+
+    @Test func case63_undoAndRollback() throws {
+        try Staff.run { staff in
+            let (alice, bob, _) = try staff.savedThree()
+            staff.context.undoManager = UndoManager()
+            let (controller, recorder) = try staff.recorded()
+            staff.context.delete(bob)
+            staff.context.processPendingChanges()
+            alice.setValue("Zed", forKey: "name")
+            staff.context.processPendingChanges()
+            staff.context.rollback()
+            staff.context.processPendingChanges()
+            #expect(controller.text == "E: Alice Bob | S: Sam")
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+        }
+    }
+
+    // MARK: Related objects
+
+    @Test func case61_changesOfRelatedObjectsTouchTheObjects() throws {
+        try Staff.run { staff in
+            let (alice, bob, sam) = try staff.savedThree()
+            let (art, law) = (staff.department("Art"), staff.department("Law"))
+            for object in [alice, sam] { object.setValue(art, forKey: "department") }
+            bob.setValue(law, forKey: "department")
+            try staff.context.save()
+            let (controller, recorder) = try staff.recorded(
+                section: "department.name", sort: ["department.name", "name"], where: "department.name != 'X'")
+            #expect(controller.text == "Art: Alice Sam | Law: Bob")
+            art.setValue("Zoo", forKey: "name")
+            staff.context.processPendingChanges()
+            #expect(
+                recorder.changes == [
+                    "section delete 0 Art", "section insert 1 Zoo", "move Alice 0,0→1,0", "move Sam 0,1→1,1",
+                ])
+            #expect(controller.text == "Law: Bob | Zoo: Alice Sam")
+            recorder.clear()
+            law.setValue("X", forKey: "name")
+            try staff.context.save()
+            #expect(recorder.changes == ["section delete 0 Law", "delete Bob 0,0→-"])
+            #expect(recorder.violations == [])
+        }
+    }
+
+    @Test func relatedObjectsThatOthersChange() throws {
+        try Staff.run { staff in
+            let (alice, bob, _) = try staff.savedThree()
+            let (art, law) = (staff.department("Art"), staff.department("Law"))
+            alice.setValue(art, forKey: "department")
+            bob.setValue(law, forKey: "department")
+            try staff.context.save()
+            staff.context.reset()
+            let (controller, recorder) = try staff.recorded(
+                section: nil, sort: ["department.name"], where: "department != nil")
+            #expect(controller.text == "Alice Bob")
+            try mergeFromSibling(staff) { sibling in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Department")
+                request.predicate = NSPredicate(format: "name == 'Art'")
+                try #require(try sibling.fetch(request).first).setValue("Zoo", forKey: "name")
+            }
+            #expect(recorder.changes == ["move Alice 0,0→0,1"])
+            #expect(controller.text == "Bob Alice")
+        }
+    }
+
+    @Test func appleBehaviourLeavesRelatedObjectsAlone() throws {
+        try Staff.run { staff in
+            let (alice, _, _) = try staff.savedThree()
+            let art = staff.department("Art")
+            alice.setValue(art, forKey: "department")
+            try staff.context.save()
+            let controller = staff.controller(section: nil, sort: ["department.name", "name"])
+            let recorder = Recorder()
+            controller.delegate = recorder
+            controller.followsRelatedObjects = false
+            try controller.performFetch()
+            recorder.load(controller)
+            art.setValue("Aaa", forKey: "name")
+            staff.context.processPendingChanges()
+            #expect(recorder.events == [])
+        }
+    }
+
+    // MARK: Other processes
+
+    @Test func changesOfAnotherProcessArriveByThemselves() throws {
+        let staff = try Staff(watches: true)
+        let (controller, recorder) = try staff.context.performAndWait {
+            _ = try staff.savedThree()
+            staff.context.automaticallyMergesChangesFromParent = true
+            return try staff.recorded()
+        }
+        let other = try Staff(in: staff.folder)
+        try other.context.performAndWait {
+            try other.find("Bob").setValue("S", forKey: "team")
+            other.employee("Zoe", "A")
+            try other.context.save()
+        }
+        #expect(waits { staff.context.performAndWait { recorder.batches > 0 } })
+        staff.context.performAndWait {
+            #expect(recorder.changes == ["section insert 0 A", "insert Zoe -→0,0", "move Bob 0,1→2,0"])
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+        }
+    }
+
+    /// A writer in another stack commits without pause; the list that hears of it ends up as a fresh fetch, and every batch
+    /// replays.
+    @Test func manyCommitsOfAnotherProcess() throws {
+        let staff = try Staff(watches: true)
+        let (controller, recorder) = try staff.context.performAndWait {
+            for number in 0..<60 { staff.employee("N\(number)", "T\(number % 4)", number) }
+            try staff.context.save()
+            staff.context.automaticallyMergesChangesFromParent = true
+            staff.context.reset()
+            return try staff.recorded(sort: ["team", "salary", "name"])
+        }
+        let other = try Staff(in: staff.folder)
+        try other.context.performAndWait {
+            var random = SeededGenerator(seed: 11)
+            let all = try other.context.fetch(other.request([]))
+            for _ in 0..<150 {
+                for _ in 0..<2 {
+                    let object = all[Int.random(in: 0..<all.count, using: &random)]
+                    object.setValue(Int.random(in: 0..<60, using: &random), forKey: "salary")
+                    if Int.random(in: 0..<4, using: &random) == 0 {
+                        object.setValue("T\(Int.random(in: 0..<5, using: &random))", forKey: "team")
+                    }
+                }
+                try other.context.save()
+            }
+        }
+        let expected = try other.context.performAndWait { () -> String in
+            other.context.reset()
+            let fresh = other.controller(sort: ["team", "salary", "name"])
+            try fresh.performFetch()
+            return fresh.text
+        }
+        #expect(waits { staff.context.performAndWait { controller.text == expected } })
+        staff.context.performAndWait {
+            #expect(controller.text == expected)
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+            #expect(recorder.batches > 0)
+        }
+    }
+
+    @Test func storeWithoutHistoryIsComparedWithAFetch() throws {
+        let staff = try Staff(keepsHistory: false, watches: true)
+        let (controller, recorder) = try staff.context.performAndWait {
+            _ = try staff.savedThree()
+            staff.context.automaticallyMergesChangesFromParent = true
+            return try staff.recorded()
+        }
+        let other = try Staff(in: staff.folder, keepsHistory: false)
+        try other.context.performAndWait {
+            try other.find("Bob").setValue("S", forKey: "team")
+            other.employee("Zoe", "A")
+            other.context.delete(try other.find("Alice"))
+            try other.context.save()
+        }
+        #expect(waits { staff.context.performAndWait { controller.text == "A: Zoe | S: Bob Sam" } })
+        staff.context.performAndWait { #expect(recorder.violations == []) }
+    }
+}

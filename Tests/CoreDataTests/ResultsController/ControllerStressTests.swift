@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Case 82: random edits, with and without sections and predicate. After each batch the controller agrees with itself and
+/// with a fresh fetch, and what the delegate heard replays to it.
+@Suite struct ControllerStressTests {
+    struct Setup: CustomTestStringConvertible, Sendable {
+        let section: String?
+        let sort: [String]
+        let predicate: String?
+        let seed: UInt64
+        var testDescription: String { "\(section ?? "flat") by \(sort) where \(predicate ?? "all"), seed \(seed)" }
+    }
+
+    static let setups = [
+        Setup(section: nil, sort: ["salary", "name"], predicate: nil, seed: 1),
+        Setup(section: "team", sort: ["team", "-salary"], predicate: nil, seed: 2),
+        Setup(section: "team", sort: ["-team", "name"], predicate: "salary BETWEEN {3, 15}", seed: 3),
+        Setup(section: "department.name", sort: ["department.name", "team", "name"], predicate: nil, seed: 4),
+        Setup(section: nil, sort: ["-department.name"], predicate: "department.name != 'D1' OR salary > 10", seed: 5),
+        Setup(section: "isActive", sort: ["isActive", "-name"], predicate: "team IN {'T0', 'T2', 'T3'}", seed: 6),
+    ]
+
+    /// 10,000 edits over all set-ups; `ROSTER_LONG_TESTS=n` multiplies them by n.
+    @Test(arguments: setups)
+    func case82_randomEdits(setup: Setup) throws {
+        let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
+        try Staff.run { staff in
+            var random = SeededGenerator(seed: setup.seed)
+            let departments = (0..<3).map { staff.department("D\($0)") }
+            let (controller, recorder) = try staff.recorded(
+                section: setup.section, sort: setup.sort, where: setup.predicate)
+            var edits = 0
+            var round = 0
+            while edits < 1_670 * factor {
+                round += 1
+                let all = try staff.context.fetch(staff.request([]))
+                    .sorted { ObjectOrdering.compare($0.objectID, $1.objectID) == .orderedAscending }
+                for _ in 0..<Int.random(in: 1...7, using: &random) {
+                    edits += 1
+                    edit(staff, all, departments, &random)
+                }
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: try staff.context.save()
+                default: staff.context.processPendingChanges()
+                }
+                let problem =
+                    try recorder.violations.first ?? (round % 4 == 0 ? controller.contradiction() : nil)
+                    ?? difference(staff, controller, setup)
+                if let problem {
+                    Issue.record("\(problem), seed \(setup.seed), round \(round), \(edits) edits")
+                    return
+                }
+            }
+            #expect(recorder.batches > 200)
+        }
+    }
+
+    func edit(
+        _ staff: Staff, _ all: [NSManagedObject], _ departments: [NSManagedObject], _ random: inout SeededGenerator
+    ) {
+        func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+        let kind = number(12)
+        guard let object = all.randomElement(using: &random), !object.isDeleted, kind > 2 || all.count > 25 else {
+            let made = staff.employee("N\(number(9))", number(8) == 0 ? nil : "T\(number(5))", number(20))
+            made.setValue(number(4) == 0 ? nil : departments[number(3)], forKey: "department")
+            made.setValue(number(2) == 0, forKey: "isActive")
+            return
+        }
+        switch kind {
+        case 0, 1, 2: staff.context.delete(object)
+        case 3: object.setValue("N\(number(9))", forKey: "name")
+        case 4, 5: object.setValue("T\(number(5))", forKey: "team")
+        case 6, 7: object.setValue(number(20), forKey: "salary")
+        case 8: object.setValue(number(2) == 0, forKey: "isActive")
+        case 9: object.setValue(number(4) == 0 ? nil : departments[number(3)], forKey: "department")
+        case 10: departments[number(3)].setValue("D\(number(5))", forKey: "name")
+        default: staff.employee("N\(number(9))", "T\(number(5))", number(20))
+        }
+    }
+
+    private func difference(
+        _ staff: Staff, _ controller: NSFetchedResultsController<NSManagedObject>, _ setup: Setup
+    ) throws -> String? {
+        let fresh = staff.controller(section: setup.section, sort: setup.sort, where: setup.predicate)
+        try fresh.performFetch()
+        if fresh.sections?.map(\.name) == controller.sections?.map(\.name),
+            fresh.fetchedObjects == controller.fetchedObjects
+        {
+            return nil
+        }
+        return "a fetch gives\n\(fresh.text)\nthe controller has\n\(controller.text)\n"
+    }
+}
