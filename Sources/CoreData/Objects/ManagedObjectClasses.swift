@@ -33,12 +33,20 @@ enum ManagedObjectClasses {
     // MARK: From class to entity
 
     static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+        guard let entity = knownEntity(of: type) else {
+            preconditionFailure(
+                "+[\(type) entity] failed to find an entity with the class '\(type)' in the models that are in use.")
+        }
+        return entity
+    }
+
+    /// The entity that has the class in the model that was put into use last; `nil` if no model in use has one.
+    static func knownEntity(of type: NSManagedObject.Type) -> NSEntityDescription? {
         let models = known.withLock { $0.models.compactMap(\.model) }
         for model in models.reversed() {
             if let entity = entity(of: type, in: model) { return entity }
         }
-        preconditionFailure(
-            "+[\(type) entity] failed to find an entity with the class '\(type)' in the models that are in use.")
+        return nil
     }
 
     /// The one entity of `model` that has the class; `nil` if none has.

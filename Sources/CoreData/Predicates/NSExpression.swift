@@ -61,6 +61,16 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         self.init(.keyPath(keyPath.split(separator: ".").map(String.init)))
     }
 
+    /// The key path that a Swift key path of managed properties stands for.
+    ///
+    /// - Precondition: it stands for one: the class has an entity in a model that is in use.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        guard let key = (Root.self as? any KeyPathNaming.Type)?.key(of: keyPath) else {
+            preconditionFailure("\(keyPath) stands for no key of a managed object")
+        }
+        self.init(forKeyPath: key)
+    }
+
     /// - Precondition: the function is one of Apple's list.
     public convenience init(forFunction name: String, arguments parameters: [Any]) {
         precondition(Functions.exists(name), "Unknown function \(name)")

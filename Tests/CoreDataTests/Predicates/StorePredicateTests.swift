@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Random predicates through the whole framework: a fetch from a SQLite file finds what the objects themselves answer.
+@Suite struct StorePredicateTests {
+    /// The content of a ``PredicateWorld`` in a store.
+    private final class Copy {
+        let world: PredicateWorld
+        let stack: ClubStack
+        let context: NSManagedObjectContext
+        var objects: [ObjectIdentifier: NSManagedObject] = [:]
+        var teams: [NSManagedObject] { world.teams.compactMap { objects[ObjectIdentifier($0)] } }
+
+        init(seed: UInt64) throws {
+            world = try PredicateWorld(seed: seed, teamCount: 40)
+            stack = try ClubStack(model: world.model)
+            context = stack.context()
+            try context.performAndWait { try fill() }
+        }
+
+        private func fill() throws {
+            let rows = world.teams + world.places + world.players + world.tags
+            for row in rows {
+                let object = NSManagedObject(entity: row.rowLayout.entity, insertInto: context)
+                objects[ObjectIdentifier(row)] = object
+                for (slot, property) in row.rowLayout.slots.enumerated() where slot < row.rowLayout.attributeCount {
+                    let isDate = (property as? NSAttributeDescription)?.attributeType == .dateAttributeType
+                    let isURL = (property as? NSAttributeDescription)?.attributeType == .URIAttributeType
+                    let value = PredicateValue(row.slots[slot], isDate: isDate).foundationValue
+                    object.setValue(
+                        isURL ? (value as? String).flatMap { URL(string: $0) } : value, forKey: property.name)
+                }
+            }
+            for row in rows {
+                guard let object = objects[ObjectIdentifier(row)] else { continue }
+                for (slot, far) in row.toOnes {
+                    object.setValue(objects[ObjectIdentifier(far)], forKey: row.rowLayout.slots[slot].name)
+                }
+                for (number, far) in row.toManys.enumerated()
+                where row.rowLayout.toManyRelationships[number].name == "tags" {
+                    object.setValue(NSSet(array: far.compactMap { objects[ObjectIdentifier($0)] }), forKey: "tags")
+                }
+            }
+            try context.save()
+        }
+
+        /// The argument with the store's objects in the place of the world's.
+        func translated(_ argument: Any?) -> Any? {
+            switch argument {
+            case let row as PredicateRow: objects[ObjectIdentifier(row)]
+            case let rows as [PredicateRow]: rows.compactMap { objects[ObjectIdentifier($0)] }
+            case let id as NSManagedObjectID:
+                (world.tags.first { $0.objectID == id }).flatMap { objects[ObjectIdentifier($0)]?.objectID }
+            default: argument
+            }
+        }
+
+        /// Compares a fetch with the answers of the objects, one by one.
+        func check(_ made: PredicateGenerator.Made, _ label: String) throws {
+            let predicate = try NSPredicate.parse(format: made.format, arguments: made.arguments.map(translated))
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = predicate
+            let found = try context.fetch(request)
+            let compiled = try CompiledPredicate(predicate.syntaxTree, entity: world.team)
+            let expected = teams.filter { !$0.isDeleted && compiled.evaluate($0) }
+            #expect(Set(found) == Set(expected), "\(label): \(made.format) \(made.arguments)")
+            #expect(found.count == expected.count)
+            #expect(try context.count(for: request) == expected.count, "\(label): count of \(made.format)")
+        }
+    }
+
+    @Test(arguments: [61, 62] as [UInt64])
+    func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws {
+        let copy = try Copy(seed: seed)
+        var generator = PredicateGenerator(copy.world, seed: seed)
+        try copy.context.performAndWait {
+            for round in 0..<120 { try copy.check(generator.predicate(), "seed \(seed), saved, round \(round)") }
+            // Changes that are not saved: the fetch sees them as the objects do.
+            var random = SeededGenerator(seed: seed)
+            for team in copy.teams where random.chance(30) {
+                team.setValue(random.pick(PredicateWorld.texts), forKey: "name")
+                team.setValue(NSNumber(value: random.pick(PredicateWorld.integers)), forKey: "wins")
+                if random.chance(30) { team.setValue(nil, forKey: "homeVenue") }
+            }
+            if let last = copy.teams.last { copy.context.delete(last) }
+            for round in 0..<80 {
+                let made = generator.predicate()
+                // Through relationships the store's answer is of the saved values, as at Apple's.
+                let isOwn = !["homeVenue", "players", "tags"].contains { made.format.contains($0) }
+                if isOwn { try copy.check(made, "seed \(seed), unsaved, round \(round)") }
+            }
+        }
+    }
+
+    @Test func mistakesReachTheCallerOfTheFetch() throws {
+        let copy = try Copy(seed: 1)
+        copy.context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "wims > 3")
+            let error = #expect(throws: NSError.self) { try copy.context.fetch(request) }
+            #expect(error?.localizedDescription == "keypath wims not found in entity Team: did you mean \"wins\"?")
+            request.predicate = NSPredicate(format: "wins == 'abc'")
+            #expect(throws: NSError.self) { try copy.context.count(for: request) }
+        }
+    }
+}
