@@ -35,7 +35,9 @@ struct SaveCompletion {
                 } else {
                     saved.updated.append(object)
                 }
-                for (_, state) in object.touchedToMany { state.commit() }
+                for (_, state) in object.touchedToMany {
+                    if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
+                }
                 context.changes.settle(object)
             }
         }

@@ -16,6 +16,10 @@ final class ToManyState {
     /// The saved order, kept from the first change of a loaded ordered relationship on.
     private var committedOrder: [NSManagedObject]?
 
+    /// The order before the contents were forgotten, where it had unsaved changes: they shall show in the contents that
+    /// are read next.
+    private var wantedOrder: [NSManagedObject]?
+
     /// Changes of membership since the event began, and the order as it was then.
     private(set) var eventAdded: Set<NSManagedObject> = []
     private(set) var eventRemoved: Set<NSManagedObject> = []
@@ -40,7 +44,7 @@ final class ToManyState {
     /// Whether the contents differ from the saved ones.
     var hasChanges: Bool {
         if !added.isEmpty || !removed.isEmpty { return true }
-        guard let committedOrder else { return false }
+        guard let committedOrder else { return wantedOrder != nil }
         return !committedOrder.elementsEqual(order, by: ===)
     }
 
@@ -69,6 +73,7 @@ final class ToManyState {
         noteOrder()
         members.insert(object)
         if isOrdered { order.insert(object, at: min(index ?? order.count, order.count)) }
+        wantedOrder?.append(object)
         if removed.remove(object) == nil { added.insert(object) }
         if eventRemoved.remove(object) == nil { eventAdded.insert(object) }
         return true
@@ -83,6 +88,7 @@ final class ToManyState {
         noteOrder()
         members.remove(object)
         if isOrdered, let index = order.lastIndex(where: { $0 === object }) { order.remove(at: index) }
+        if let index = wantedOrder?.lastIndex(where: { $0 === object }) { wantedOrder?.remove(at: index) }
         if added.remove(object) == nil { removed.insert(object) }
         if eventAdded.remove(object) == nil { eventRemoved.insert(object) }
         return true
@@ -95,8 +101,8 @@ final class ToManyState {
     }
 
     private func noteOrder() {
-        guard isOrdered else { return }
-        if isLoaded, committedOrder == nil { committedOrder = order }
+        guard isOrdered, isLoaded else { return }
+        if committedOrder == nil { committedOrder = order }
         if eventOrder == nil { eventOrder = order }
     }
 
@@ -104,21 +110,18 @@ final class ToManyState {
 
     /// Takes over what the store has, and puts the unsaved changes on top.
     func load(_ stored: [NSManagedObject]) {
-        let appended = order
         isLoaded = true
-        if isOrdered {
-            let hadChanges = !added.isEmpty || !removed.isEmpty
-            if hadChanges { committedOrder = stored }
-            order = stored.filter { !removed.contains($0) }
-            let present = Set(order)
-            let fresh = appended.filter { !present.contains($0) && added.contains($0) }
-            order += fresh
-            members = present.union(fresh)
-            if eventOrder != nil {
-                eventOrder = stored.filter { !removed.contains($0) || eventRemoved.contains($0) }
-            }
-        } else {
-            members = Set(stored).subtracting(removed).union(added)
+        members = Set(stored).subtracting(removed).union(added)
+        guard isOrdered else { return }
+        if !added.isEmpty || !removed.isEmpty || wantedOrder != nil { committedOrder = stored }
+        let kept = stored.filter { members.contains($0) }
+        let first = wantedOrder?.filter { members.contains($0) } ?? kept
+        let placed = Set(first)
+        let rest = (kept + order).filter { members.contains($0) && !placed.contains($0) }
+        order = first + rest
+        wantedOrder = nil
+        if eventOrder == nil, !eventAdded.isEmpty || !eventRemoved.isEmpty {
+            eventOrder = order.filter { !eventAdded.contains($0) } + stored.filter { eventRemoved.contains($0) }
         }
     }
 
@@ -127,8 +130,16 @@ final class ToManyState {
         added = []
         removed = []
         committedOrder = nil
+        wantedOrder = nil
         if isOrdered, !isLoaded { order = [] }
         if !isLoaded { members = [] }
+    }
+
+    /// The owner's row is gone: should the owner come back, all of its contents are new.
+    func disownByStore() {
+        commit()
+        isLoaded = true
+        added = members
     }
 
     /// Back to the saved contents.
@@ -144,12 +155,16 @@ final class ToManyState {
         added = []
         removed = []
         committedOrder = nil
+        wantedOrder = nil
         endEvent()
     }
 
     /// Forgets what was read; the unsaved changes stay.
     func turnIntoFault() {
-        if isOrdered { order = order.filter { added.contains($0) } }
+        if isOrdered {
+            if isLoaded, hasChanges { wantedOrder = order }
+            order = order.filter { added.contains($0) }
+        }
         members = added
         committedOrder = nil
         isLoaded = false
@@ -164,6 +179,7 @@ final class ToManyState {
         eventRemoved.remove(object)
         order.removeAll { $0 === object }
         committedOrder?.removeAll { $0 === object }
+        wantedOrder?.removeAll { $0 === object }
         eventOrder?.removeAll { $0 === object }
     }
 
