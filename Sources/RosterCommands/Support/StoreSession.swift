@@ -38,7 +38,7 @@ final class StoreSession {
         if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
         model = try StoreModel.model(for: location)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: .sqlite, at: url, options: try Self.options(for: access, at: url))
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: Self.options(for: access))
         context = NSManagedObjectContext(type)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
@@ -52,7 +52,7 @@ final class StoreSession {
         }
         self.model = model
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: .sqlite, at: url, options: OpeningOptions.writingWithHistory)
+        try coordinator.addPersistentStore(type: .sqlite, at: url, options: Self.creationOptions)
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
@@ -77,34 +77,16 @@ final class StoreSession {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    private static func options(for access: StoreAccess, at url: URL) throws -> [AnyHashable: Any] {
-        switch access {
-        case .reading: OpeningOptions.reading
-        case .watching: OpeningOptions.watching
-        case .writing: try OpeningOptions.writing(storeAt: url)
-        }
-    }
-}
-
-/// The options that stores are opened with.
-private enum OpeningOptions {
-    static var reading: [AnyHashable: Any] {
-        [NSReadOnlyPersistentStoreOption: true, NSPersistentStoreTimeoutOption: StoreSession.patience]
+    /// A store that keeps a history goes on keeping it, whatever is asked; one that does not is not given tables that its
+    /// owner never asked for.
+    private static func options(for access: StoreAccess) -> [AnyHashable: Any] {
+        var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: patience]
+        if access != .writing { options[NSReadOnlyPersistentStoreOption] = true }
+        if access == .watching { options[NSPersistentStoreRemoteChangeNotificationPostOptionKey] = true }
+        return options
     }
 
-    static var watching: [AnyHashable: Any] {
-        reading.merging([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]) { $1 }
-    }
-
-    static var writingWithHistory: [AnyHashable: Any] {
-        [
-            NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
-            NSPersistentStoreTimeoutOption: StoreSession.patience,
-        ]
-    }
-
-    /// A store that keeps a history goes on keeping it; one that does not is not given tables it never asked for.
-    static func writing(storeAt url: URL) throws -> [AnyHashable: Any] {
-        writingWithHistory
+    private static var creationOptions: [AnyHashable: Any] {
+        [NSPersistentHistoryTrackingKey: true, NSPersistentStoreTimeoutOption: patience]
     }
 }
