@@ -42,7 +42,7 @@ public struct ShowCommand {
         let width = names.map(style.width).max() ?? 0
         func line(_ name: String, _ text: String) throws {
             let space = String(repeating: " ", count: width - style.width(name))
-            try output.write("\(style.dim(name))\(space)  \(VisibleText.shown(text))\n")
+            try output.write("\(name.isEmpty ? "" : style.dim(name))\(space)  \(VisibleText.shown(text))\n")
         }
         try output.write(style.bold(VisibleText.shown(RecordLabel.shown(object))) + "  ")
         try output.write(style.dim(RecordLabel.uri(of: object)) + "\n")

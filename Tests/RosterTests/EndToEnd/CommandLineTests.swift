@@ -97,6 +97,44 @@ import Testing
         #expect(outcome.errors.contains("; \(count - 80) records were imported before that"), "\(outcome.errors)")
     }
 
+    @Test(.enabled(if: Tools.canMount)) func aFullDiskLosesNothing() throws {
+        let folder = sample.path("disk")
+        let mounted = try RosterProcess.shell("mkdir \"$1\" && mount -t tmpfs -o size=1m tmpfs \"$1\"", [folder])
+        try #require(mounted.status == 0, "\(mounted.errors)")
+        defer { _ = try? RosterProcess.shell("umount \"$1\"", [folder]) }
+        let store = folder + "/WorldCup.sqlite"
+        try FileManager.default.copyItem(atPath: sample.store, toPath: store)
+        var text = "teamName,qualifyingZone\n"
+        for number in 0..<20_000 { text += "A team with a name of some length, number \(number),OFC\n" }
+        let outcome = try RosterProcess.run(["import", store, "Team", "-"], input: text)
+        #expect(outcome.status == 1)
+        #expect(outcome.errorLines.count == 1, "\(outcome.errors)")
+        let count = try #require(Int(try RosterProcess.run(["count", store, "Team"]).output))
+        #expect((count - 80).isMultiple(of: 1000) && count < 20_000)
+        #expect(outcome.errors.contains("; \(count - 80) records were imported before that"), "\(outcome.errors)")
+        _ = try RosterProcess.shell("cat /dev/zero >\"$1/rest\" 2>/dev/null", [folder])
+        let shown = try RosterProcess.run(["export", store, "Team", folder + "/out.json"])
+        #expect(shown.status == 1 && shown.errorLines.count == 1, "\(shown.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/out.json"))
+    }
+
+    @Test func ctrlCStopsAnImportBetweenTransactions() throws {
+        var text = "teamName,qualifyingZone\n"
+        for number in 0..<200_000 { text += "Team \(number),OFC\n" }
+        let file = try sample.file("many.csv", text)
+        let process = try LiveProcess(roster: ["import", sample.store, "Team", file, "--batch", "100"])
+        // Only when it has written something is there something to stop.
+        var count = 80
+        while process.isRunning, count == 80 {
+            count = Int(try RosterProcess.run(["count", sample.store, "Team"]).output) ?? 80
+        }
+        process.interrupt()
+        #expect(process.waitForEnd() == 1)
+        let left = try #require(Int(try RosterProcess.run(["count", sample.store, "Team"]).output))
+        #expect(left > 80 && (left - 80).isMultiple(of: 100))
+        #expect(process.errorLines == ["roster import: interrupted; \(left - 80) records were imported before that"])
+    }
+
     @Test(.enabled(if: Tools.sqlite3 != nil)) func aLockedStoreIsWaitedForThenRefused() throws {
         let other = try LiveProcess(try #require(Tools.sqlite3), [sample.store])
         try other.type("BEGIN IMMEDIATE; SELECT 'locked';\n")
@@ -183,4 +221,10 @@ enum Tools {
         where: FileManager.default.isExecutableFile
     )
     .map { URL(fileURLWithPath: $0) }
+
+    /// Whether a file system may be mounted here.
+    static let canMount: Bool = {
+        let line = "d=$(mktemp -d) && mount -t tmpfs tmpfs \"$d\" && umount \"$d\"; s=$?; rmdir \"$d\"; exit $s"
+        return (try? RosterProcess.shell(line).status) == 0
+    }()
 }

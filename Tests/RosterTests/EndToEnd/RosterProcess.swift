@@ -54,7 +54,11 @@ final class LiveProcess: @unchecked Sendable {
     private let text = Mutex(Text())
     private let ended = DispatchSemaphore(value: 0)
 
+    /// A program that ends before it has read all its input must not end the tests.
+    private static let ignoresBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()
+
     init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+        Self.ignoresBrokenPipes
         let (output, errors) = (Pipe(), Pipe())
         process.executableURL = program
         process.arguments = arguments
