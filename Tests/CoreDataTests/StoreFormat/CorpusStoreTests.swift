@@ -16,19 +16,25 @@ struct CorpusStoreTests {
 
     /// A copy that may be written, with its coordinator.
     private func open(
-        _ stored: ModelCorpus.StoredModel, _ options: [AnyHashable: Any]? = nil
+        _ stored: ModelCorpus.StoredModel
     ) throws -> (harness: StoreHarness, open: StoreHarness.Open) {
         let model = try NSManagedObjectModel(
             cachedModelData: stored.cachedModel, store: stored.url.path, metadata: stored.metadata)
+        return try open(stored.url, model)
+    }
+
+    private func open(
+        _ url: URL, _ model: NSManagedObjectModel
+    ) throws -> (harness: StoreHarness, open: StoreHarness.Open) {
         let harness = try StoreHarness(model)
         for suffix in ["", "-wal"] {
-            let source = stored.url.path + suffix
+            let source = url.path + suffix
             guard FileManager.default.fileExists(atPath: source) else { continue }
             try FileManager.default.copyItem(atPath: source, toPath: harness.url.path + suffix)
             try FileManager.default.setAttributes(
                 [.posixPermissions: 0o644], ofItemAtPath: harness.url.path + suffix)
         }
-        return (harness, try harness.open(options))
+        return (harness, try harness.open())
     }
 
     @Test(arguments: ModelCorpus.stores) func everyRowOfEveryEntityIsRead(_ stored: ModelCorpus.StoredModel) throws {
@@ -148,5 +154,19 @@ struct CorpusStoreTests {
         let updates = transactions.flatMap(\.changes).filter { $0.kind == .update }
         #expect(!updates.contains { $0.changedProperties.isEmpty })
         #expect(try open.store.history(after: last).isEmpty)
+    }
+
+    /// Before iOS 9 a store did not keep its model: it comes from its source.
+    @Test(arguments: [
+        ("bookmigration-model1/Model1.sqlite", "Model", 7),
+        ("kodeco-surfjournal/SurfJournalModel.sqlite", "SurfJournalModel", 5000),
+    ]) func oldStoresAreRead(_ file: String, _ modelName: String, _ rows: Int) throws {
+        let url = try #require(ModelCorpus.root).appendingPathComponent("stores/\(file)")
+        let source = url.deletingLastPathComponent().appendingPathComponent("model/\(modelName).xcdatamodeld")
+        guard FileManager.default.fileExists(atPath: url.path) else { return }
+        let (harness, open) = try open(url, try NSManagedObjectModel(validContentsOf: source))
+        let found = try harness.model.entities.map { try open.store.fetch(StoreQuery(entity: $0)).rows.count }
+        #expect(found.reduce(0, +) == rows)
+        #expect(try SQLiteStore.cachedModelData(at: harness.url, options: nil) == nil)
     }
 }

@@ -56,14 +56,16 @@ struct HistoryWriter {
     }
 
     private func writeTransaction(_ number: Int64, _ changes: StoreChangeSet) throws {
-        let process = ProcessInfo.processInfo.processName
-        let strings = [changes.author, Bundle.main.bundleIdentifier ?? process, changes.contextName, process]
+        let strings = [changes.author, Self.bundle, changes.contextName, Self.process]
         let keys = try strings.map { try $0.map { SQLiteValue.integer(try key(of: $0)) } ?? .null }
         try connection.execute(
             "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP) "
                 + "VALUES (?, \(HistoryTables.transaction), ?, ?, ?, ?, ?)",
             [.integer(number)] + keys + [.real(Date().timeIntervalSinceReferenceDate)])
     }
+
+    private static let process = ProcessInfo.processInfo.processName
+    private static let bundle = Bundle.main.bundleIdentifier ?? process
 
     /// The key of a text in the table of texts, which keeps each once.
     private func key(of text: String) throws -> Int64 {

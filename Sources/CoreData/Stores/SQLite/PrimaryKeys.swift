@@ -1,7 +1,7 @@
 import SQLiteAccess
 
-/// Hands out keys for new rows. The counter in `Z_PRIMARYKEY` is shared with other processes: it is raised by
-/// compare-and-swap, in a transaction of its own.
+/// Hands out keys for new rows. The counter in `Z_PRIMARYKEY` is shared with other processes: it is raised
+/// in a transaction of its own.
 struct PrimaryKeys {
     let connection: Connection
 
@@ -15,17 +15,16 @@ struct PrimaryKeys {
         return try connection.transaction { try raise(by: count, entity: entity, table: table) }
     }
 
+    /// Takes the greater of the counter and the table's last key. With the writer's lock held nobody comes in between.
     private func raise(by count: Int64, entity: Int64, table: String) throws -> Int64 {
-        let counter = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(entity)]) ?? 0
-        let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(SQLName.quoted(table))") ?? 0
-        let last = max(counter, greatest)
-        try connection.execute(
-            "UPDATE OR FAIL Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND IFNULL(Z_MAX, 0) = ?",
-            [.integer(last + count), .integer(entity), .integer(counter)])
-        guard connection.changes == 1 else {
+        let last = try connection.integer(
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(IFNULL(Z_MAX, 0), "
+                + "(SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) + ? WHERE Z_ENT = ? RETURNING Z_MAX",
+            [.integer(count), .integer(entity)])
+        guard let last else {
             throw CoreDataError.make(
                 134020, "The store \(connection.path) has no counter for its table \(table): it is damaged.")
         }
-        return last + 1
+        return last - count + 1
     }
 }

@@ -172,8 +172,7 @@ struct StoreFile {
     /// What the triggers of derived attributes call to tell Apple's framework which rows they changed.
     private static let triggerFunctions = [
         "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
-        "NSCoreDataTriggerUpdateAffectedObjectValue", "NSCoreDataTriggerInsertUpdatedAffectedObjectValue",
-        "NSCoreDataTriggerInsertUpdateAffectedObjectValue",
+        "NSCoreDataTriggerUpdateAffectedObjectValue",
     ]
 }
 
