@@ -144,9 +144,11 @@ import Testing
         #expect(try connection.pragma("journal_mode") == .text("delete"))
         #expect(try connection.pragma("synchronous") == .integer(2))
         try open.close()
-        let plain = try #require(try harness.open().store.openSession).connection
-        #expect(try plain.pragma("journal_mode") == .text("wal"))
-        #expect(try plain.pragma("synchronous") == .integer(1))
+        let plain = try harness.open()
+        let session = try #require(plain.store.openSession)
+        #expect(try session.connection.pragma("journal_mode") == .text("wal"))
+        #expect(try session.connection.pragma("synchronous") == .integer(1))
+        try plain.close()
         expect(
             134080, "the pragma cache_size cannot be set",
             [NSSQLitePragmasOption: ["cache_size": "1; DROP TABLE ZTEAM"]])

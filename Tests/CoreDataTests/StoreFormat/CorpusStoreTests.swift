@@ -158,11 +158,11 @@ struct CorpusStoreTests {
 
     /// Before iOS 9 a store did not keep its model: it comes from its source.
     @Test(arguments: [
-        ("bookmigration-model1/Model1.sqlite", "Model", 7),
-        ("kodeco-surfjournal/SurfJournalModel.sqlite", "SurfJournalModel", 5000),
+        ("bookmigration-model1/Model1.sqlite", "Model.xcdatamodeld/Model1.xcdatamodel", 7),
+        ("kodeco-surfjournal/SurfJournalModel.sqlite", "SurfJournalModel.xcdatamodeld", 5000),
     ]) func oldStoresAreRead(_ file: String, _ modelName: String, _ rows: Int) throws {
         let url = try #require(ModelCorpus.root).appendingPathComponent("stores/\(file)")
-        let source = url.deletingLastPathComponent().appendingPathComponent("model/\(modelName).xcdatamodeld")
+        let source = url.deletingLastPathComponent().appendingPathComponent("model/\(modelName)")
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         let (harness, open) = try open(url, try NSManagedObjectModel(validContentsOf: source))
         let found = try harness.model.entities.map { try open.store.fetch(StoreQuery(entity: $0)).rows.count }
