@@ -65,7 +65,8 @@ enum KeyPathNames {
     private static func behind(_ far: NSManagedObject, _ name: String, _ value: () -> PredicateValue) -> [String] {
         let blankValue = value()
         return far.layout.slots.indices.compactMap { slot in
-            guard let attribute = far.layout.attribute(at: slot), let samples = sampleValues(attribute.attributeType) else {
+            guard let attribute = far.layout.attribute(at: slot), let samples = sampleValues(attribute.attributeType)
+            else {
                 return nil
             }
             far.write(samples.other, slot: slot)

@@ -109,6 +109,27 @@ import Testing
         #expect(plan.contains { "\($0)".contains("SEARCH t0 USING") }, "\(plan)")
     }
 
+    @Test func longJunctionsStayWithinTheLimitsOfSQLite() throws {
+        let wins = (0..<5_000).map { NSPredicate(format: "wins == %d", $0 % 4) }
+        let any = NSCompoundPredicate(orPredicateWithSubpredicates: wins)
+        #expect(try world.keysBySQL(world.team, any) == world.keysInMemory(world.team, any))
+        let all = NSCompoundPredicate(
+            andPredicateWithSubpredicates: (0..<5_000).map { NSPredicate(format: "wins != %d", $0 + 4) })
+        #expect(try world.keysBySQL(world.team, all) == world.keysInMemory(world.team, all))
+        // More values than a statement may bind are left to memory.
+        let tooMany = NSCompoundPredicate(
+            andPredicateWithSubpredicates: (0..<40_000).map { NSPredicate(format: "wins != %d", $0) })
+        #expect(try world.keysBySQL(world.team, tooMany) == nil)
+    }
+
+    @Test func objectsOfOtherStoresAreNoRows() throws {
+        let query = try query(world.team, "SELF == %@ OR homeVenue == %@", [world.teams[0], world.places[0]])
+        let here = try SelectBuilder(query: query, schema: world.schema, storeIdentifier: world.store.identifier).keys()
+        #expect(here.fragment.arguments == [.integer(1), .integer(1)])
+        let elsewhere = try SelectBuilder(query: query, schema: world.schema, storeIdentifier: "another").keys()
+        #expect(elsewhere.fragment.arguments == [.integer(-1), .integer(-1)])
+    }
+
     @Test func sortKeysAreServedByAnIndexWithoutTheTable() throws {
         try world.connection.execute("CREATE INDEX Z_Team_sorted ON ZTEAM (ZFAVORITE, ZWINS DESC, ZNAME)")
         let sort = [

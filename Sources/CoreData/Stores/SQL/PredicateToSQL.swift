@@ -29,11 +29,16 @@ struct PredicateToSQL {
     var scopes: [SQLJoins]
     /// The scopes of the variables of SUBQUERY.
     var variables: [String: Int] = [:]
+    /// The UUID of the store, where it is known.
+    let storeIdentifier: String?
 
-    /// - Parameter joins: the table of `SELF`.
-    init(joins: SQLJoins) {
+    /// - Parameters:
+    ///   - joins: the table of `SELF`.
+    ///   - storeIdentifier: the UUID of the store whose tables these are.
+    init(joins: SQLJoins, storeIdentifier: String? = nil) {
         schema = joins.schema
         scopes = [joins]
+        self.storeIdentifier = storeIdentifier
     }
 
     /// The parts of a conjunction that can be translated, and whether those are all of it.
@@ -85,7 +90,16 @@ struct PredicateToSQL {
         if parts.isEmpty { return .truth(empty) }
         var fragments: [SQLFragment] = []
         for part in parts { fragments.append(try condition(part)) }
-        return fragments.count == 1 ? fragments[0] : fragments.joined(separator: word).parenthesized
+        return fragments.count == 1 ? fragments[0] : Self.balanced(fragments[...], word).parenthesized
+    }
+
+    /// The fragments joined by AND or OR. SQLite nests a long chain as deep as it is long, and refuses a depth of 1,000; in
+    /// halves of halves a chain of any length is flat.
+    static func balanced(_ fragments: ArraySlice<SQLFragment>, _ word: String) -> SQLFragment {
+        if fragments.count <= 100 { return fragments.joined(separator: word) }
+        let middle = fragments.startIndex + fragments.count / 2
+        return balanced(fragments[..<middle], word).parenthesized + word
+            + balanced(fragments[middle...], word).parenthesized
     }
 
     // MARK: Comparisons

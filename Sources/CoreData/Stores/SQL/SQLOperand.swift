@@ -107,11 +107,11 @@ extension PredicateToSQL {
     /// A number that no row has: primary keys are positive.
     private static let noPrimaryKey: Int64 = -1
 
-    /// The key of an object's row. An object that is not saved or of another entity is none of the rows.
+    /// The key of an object's row. An object that is not saved, of another entity or in another store is none of the rows.
     private func primaryKey(of value: PredicateValue, root: String?) -> Int64 {
-        guard let id = value.objectID, id.entity.rootName == root, case .permanent(let number) = id.reference else {
-            return Self.noPrimaryKey
-        }
+        guard let id = value.objectID, id.entity.rootName == root, case .permanent(let number) = id.reference,
+            storeIdentifier == nil || id.storeIdentifier == storeIdentifier
+        else { return Self.noPrimaryKey }
         return number
     }
 

@@ -10,10 +10,16 @@ import SQLiteAccess
 struct SelectBuilder {
     let query: StoreQuery
     let schema: any SQLSchema
+    /// The UUID of the store whose tables these are: objects of other stores are none of its rows.
+    let storeIdentifier: String?
 
-    init(query: StoreQuery, schema: any SQLSchema) {
+    /// So many values a statement may bind: SQLite's limit, with room for limit and offset.
+    private static let argumentLimit = 32_700
+
+    init(query: StoreQuery, schema: any SQLSchema, storeIdentifier: String? = nil) {
         self.query = query
         self.schema = schema
+        self.storeIdentifier = storeIdentifier
     }
 
     /// `SELECT Z_PK[, Z_ENT]`, in order. `Z_ENT` is left out when all rows are of one entity (see
@@ -121,15 +127,19 @@ struct SelectBuilder {
         }
         var isExact = true
         if let predicate = query.predicate {
-            var translator = PredicateToSQL(joins: joins)
+            var translator = PredicateToSQL(joins: joins, storeIdentifier: storeIdentifier)
             let resolved = try PredicateResolver(entity: query.entity).resolve(predicate)
             let translation = try translator.translateConjunction(resolved)
             joins = translator.scopes[0]
-            terms += translation.exact
             isExact = translation.isComplete
+            var argumentCount = 0
+            for term in translation.exact {
+                argumentCount += term.arguments.count
+                if argumentCount > Self.argumentLimit { isExact = false } else { terms.append(term) }
+            }
         }
         if terms.isEmpty { return (SQLFragment(""), isExact) }
-        return (" WHERE " + terms.joined(separator: " AND "), isExact)
+        return (" WHERE " + PredicateToSQL.balanced(terms[...], " AND "), isExact)
     }
 }
 

@@ -6,6 +6,7 @@ final class DecodingContext {
     let layout: TableLayout
     private let externalData: ExternalData
     private let ids: ObjectIDCache
+    var storeIdentifier: String? { ids.storeIdentifier }
 
     init(layout: TableLayout, externalData: ExternalData, ids: ObjectIDCache) {
         self.layout = layout
@@ -57,6 +58,7 @@ final class ObjectIDCache {
     private var keys: [RowKey]
     private var ids: [NSManagedObjectID?]
     private unowned let store: NSPersistentStore
+    var storeIdentifier: String? { store.identifier }
     private static let size = 1 << 13
 
     init(store: NSPersistentStore) {

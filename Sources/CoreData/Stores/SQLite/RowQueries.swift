@@ -14,8 +14,12 @@ struct RowQueries {
 
     private var layout: TableLayout { context.layout }
 
+    private func builder(_ query: StoreQuery) -> SelectBuilder {
+        SelectBuilder(query: query, schema: layout, storeIdentifier: context.storeIdentifier)
+    }
+
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
-        let builder = SelectBuilder(query: query, schema: layout)
+        let builder = self.builder(query)
         guard query.wantsRows else {
             let statement = try builder.keys()
             return StoreQueryResult(keys: try keys(statement), rows: [], undone: statement.undone)
@@ -30,12 +34,12 @@ struct RowQueries {
     }
 
     func count(_ query: StoreQuery) throws -> Int? {
-        guard let fragment = try SelectBuilder(query: query, schema: layout).count() else { return nil }
+        guard let fragment = try builder(query).count() else { return nil }
         return Int(try connection.integer(fragment.text, fragment.arguments) ?? 0)
     }
 
     func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
-        guard let grouped = try SelectBuilder(query: query, schema: layout).groupCounts(by: keyPath) else { return nil }
+        guard let grouped = try builder(query).groupCounts(by: keyPath) else { return nil }
         return try connection.withStatement(grouped.fragment.text) { statement in
             try statement.bind(grouped.fragment.arguments)
             var groups: [(value: SlotValue, count: Int)] = []
