@@ -15,7 +15,7 @@ struct SampleStore {
         location = StoreLocation(store: path)
     }
 
-    private static let original = Result { () throws -> UncheckedFolder in
+    private static let original: Result<UncheckedFolder, any Error> = Result {
         let folder = try TemporaryFolder()
         let path = folder.path("WorldCup.sqlite")
         let surroundings = TestSurroundings().surroundings()
@@ -25,6 +25,11 @@ struct SampleStore {
                 store: StoreLocation(store: path), entity: entity,
                 file: SampleFiles.folder.appendingPathComponent(file).path
             ).run(in: surroundings)
+        }
+        atexit {
+            if let folder = try? SampleStore.original.get().folder.url {
+                try? FileManager.default.removeItem(at: folder)
+            }
         }
         return UncheckedFolder(folder: folder)
     }

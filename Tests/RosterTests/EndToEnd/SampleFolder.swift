@@ -13,6 +13,12 @@ final class SampleFolder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
+    /// Puts the store back as it was made. Nobody may have it open.
+    func restore() throws {
+        for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + ending) }
+        try FileManager.default.copyItem(atPath: Self.original.get(), toPath: store)
+    }
+
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
     func file(_ name: String, _ text: String) throws -> String {
@@ -32,9 +38,18 @@ final class SampleFolder {
         return url
     }
 
+    /// Where the original of a run is; gone when the run is over.
+    private static let originalFolder: Result<URL, any Error> = Result {
+        let folder = try emptyFolder()
+        atexit {
+            if let folder = try? SampleFolder.originalFolder.get() { try? FileManager.default.removeItem(at: folder) }
+        }
+        return folder
+    }
+
     /// Made once for all tests of a run.
     private static let original = Result { () throws -> String in
-        let store = try emptyFolder().appendingPathComponent("WorldCup.sqlite").path
+        let store = try originalFolder.get().appendingPathComponent("WorldCup.sqlite").path
         var outcomes = [try RosterProcess.run(["create", store, "--model", model])]
         for (entity, file) in [("Venue", "venues.json"), ("Team", "teams.json")] {
             let path = sampleData.appendingPathComponent(file).path
