@@ -21,7 +21,10 @@ enum ListVerb: CommandVerb {
         SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, ColumnsFlag.self,
         SectionsOnlyFlag.self, FormatFlag.self, ModelFlag.self,
     ]
-    static let notes = "Example: roster list WorldCup.sqlite Team --section qualifyingZone --sort wins:desc,teamName"
+    static let notes = """
+        Without --sort the records come in the order in which the store keeps them.
+        Example: roster list WorldCup.sqlite Team --section qualifyingZone --sort wins:desc,teamName
+        """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
