@@ -40,6 +40,9 @@ struct FolderException {
         FolderException(
             place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),
         FolderException(
+            place: "Predicates/", type: "NSManagedObjectID",
+            reason: "objects are compared and, as the last sort key, ordered by their IDs"),
+        FolderException(
             place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
             reason: "a request names the stores to ask: Apple's API"),
         FolderException(

@@ -1,0 +1,17 @@
+/// One sort descriptor as a value.
+struct StoreSortKey: Hashable, Sendable {
+    /// How values are compared; the names follow Apple's comparison selectors.
+    enum Comparison: Hashable, Sendable {
+        case plain
+        case caseInsensitive
+        case localized
+        case localizedCaseInsensitive
+        case localizedStandard
+        /// A comparator that only its sort descriptor knows: no store can do it.
+        case custom
+    }
+
+    var keyPath: [String]
+    var ascending: Bool
+    var comparison: Comparison = .plain
+}
