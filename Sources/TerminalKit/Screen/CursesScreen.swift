@@ -68,6 +68,7 @@ public final class CursesScreen: Screen {
         isClosed = true
         modes.leave()
         endwin()
+        self.modes.clearLastLine()
         var modes = shellModes
         tcsetattr(STDIN_FILENO, TCSANOW, &modes)
         delscreen(handle)
@@ -173,6 +174,7 @@ public final class CursesScreen: Screen {
     public func suspend() {
         modes.leave()
         endwin()
+        modes.clearLastLine()
         terminal_stop()
         modes.enter()
         updateSize()

@@ -31,11 +31,26 @@ struct TerminalModes {
 
     func endFrame() { if synchronizesUpdates { send("\u{1B}[?2026l") } }
 
+    /// Empties the line on which the shell goes on, where there is no screen beneath ours to return to.
+    func clearLastLine() {
+        guard ncurses_capability("rmcup") == nil, let clear = ncurses_capability("el") else { return }
+        send("\r" + Self.withoutPadding(String(cString: clear)))
+    }
+
+    /// A capability without the times to wait that terminals once needed: `$<2>`.
+    private static func withoutPadding(_ capability: String) -> String {
+        var text = capability
+        while let start = text.range(of: "$<"), let end = text.range(of: ">", range: start.upperBound..<text.endIndex) {
+            text.removeSubrange(start.lowerBound..<end.upperBound)
+        }
+        return text
+    }
+
     /// Everything that puts the terminal in order, for the moment when nothing else can run any more.
     var reset: String {
         var text = isXtermLike ? "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l" : ""
         for name in ["sgr0", "rmkx", "cnorm", "rmcup"] {
-            if let capability = ncurses_capability(name) { text += String(cString: capability) }
+            if let capability = ncurses_capability(name) { text += Self.withoutPadding(String(cString: capability)) }
         }
         return text + "\r\n"
     }

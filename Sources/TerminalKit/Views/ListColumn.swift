@@ -24,8 +24,9 @@ public struct ListColumn: Hashable, Sendable {
 enum ColumnFit {
     /// Columns between two columns.
     static let gap = 2
-    /// Below this a flexible column says nothing any more.
-    static let leastFlexibleWidth = 10
+    /// Below these a flexible column says too little: the first one, which names the row, and the others.
+    static let leastWidthOfFirst = 20
+    static let leastFlexibleWidth = 12
 
     /// The widths by column; `nil` for a column that is left out.
     ///
@@ -35,7 +36,9 @@ enum ColumnFit {
     static func widths(of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>) -> [Int?] {
         var shown = Set(columns.indices)
         func least(_ index: Int) -> Int {
-            columns[index].isFlexible ? min(natural[index], leastFlexibleWidth) : natural[index]
+            guard columns[index].isFlexible else { return natural[index] }
+            let least = index == 0 ? min(leastWidthOfFirst, available / 2) : leastFlexibleWidth
+            return min(natural[index], least)
         }
         func total(_ width: (Int) -> Int) -> Int {
             shown.reduce(0) { $0 + width($1) } + gap * max(0, shown.count - 1)

@@ -33,7 +33,7 @@ extension SectionedList {
     }
 
     private func fit(_ texts: [[String]], in canvas: Canvas) -> [Int?] {
-        if measured.count != columns.count { measured = columns.map { canvas.text.width($0.title) + 2 } }
+        if measured.count != columns.count { measured = columns.map { canvas.text.width($0.title + titleSuffix($0)) } }
         for row in texts {
             for (column, text) in row.enumerated() {
                 let width = canvas.text.width(text)

@@ -54,7 +54,9 @@ struct EntityDisplay {
             guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) else {
                 continue
             }
-            columns.append(PropertyColumn(property: property, priority: rank * 100 + index))
+            // Of ordinary columns the ones with short titles come first: so more of them fit.
+            let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
+            columns.append(PropertyColumn(property: property, priority: (rank * 100 + width) * 100 + min(99, index)))
         }
         if label == nil { columns.insert(PropertyColumn(recordOf: entity), at: 0) }
         return columns.sorted { ($0.place, $0.priority) < ($1.place, $1.priority) }
@@ -67,24 +69,31 @@ struct EntityDisplay {
         if property === label { return 0 }
         if property.name == sectionKey { return 9 }
         if let place = sortKeys.firstIndex(of: property.name) { return place == 0 ? 1 : 2 }
-        if let relationship = property as? NSRelationshipDescription { return relationship.isToMany ? nil : 4 }
+        if let relationship = property as? NSRelationshipDescription {
+            guard !relationship.isToMany else { return nil }
+            let isNamed = relationship.destinationEntity.flatMap { Self.label(of: $0) } != nil
+            return isNamed ? PropertyColumn.ordinaryRank : 7
+        }
         guard let attribute = property as? NSAttributeDescription else { return nil }
         switch attribute.attributeType {
         case .stringAttributeType:
             if isPointer(attribute) { return 8 }
-            return attribute.name.lowercased().contains("name") ? 2 : 5
+            return attribute.name.lowercased().contains("name") ? 2 : PropertyColumn.ordinaryRank
         case .booleanAttributeType: return 6
         case .dateAttributeType: return 5
         case .binaryDataAttributeType, .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType,
             .UUIDAttributeType, .URIAttributeType, .objectIDAttributeType:
             return 8
-        default: return 3
+        default: return PropertyColumn.ordinaryRank
         }
     }
 }
 
 /// A property as a column of a list or a line of a record.
 struct PropertyColumn {
+    /// How much texts, numbers and relationships matter that are neither names nor sort keys.
+    static let ordinaryRank = 3
+
     /// `nil` stands for the record itself, in entities that have nothing to name it by.
     let property: NSPropertyDescription?
     let priority: Int
@@ -104,7 +113,7 @@ struct PropertyColumn {
 
     /// From left to right: the name, texts that name, numbers, the rest. Within a group what matters more comes first.
     var place: Int {
-        switch priority / 100 {
+        switch priority / 10000 {
         case 0: 0
         case 1, 2: 1
         case 9: 9

@@ -13,6 +13,9 @@ final class RecordList: ListSource {
     private let sectionAttribute: NSAttributeDescription?
     /// As of the last `refresh()`: the controller makes this list anew each time it is asked.
     private var sections: [any NSFetchedResultsSectionInfo] = []
+    private var rowCounts: [Int] = []
+    /// How many records the list has.
+    private(set) var objectCount = 0
     /// What stands out, set by who hears the delegate's callbacks.
     var glow = Glow()
 
@@ -50,9 +53,11 @@ final class RecordList: ListSource {
     }
 
     /// Takes up the controller's sections after they changed.
-    func refresh() { sections = controller.sections ?? [] }
-
-    var objectCount: Int { sections.reduce(0) { $0 + $1.numberOfObjects } }
+    func refresh() {
+        sections = controller.sections ?? []
+        rowCounts = sections.map(\.numberOfObjects)
+        objectCount = rowCounts.reduce(0, +)
+    }
 
     // MARK: Records
 
@@ -70,7 +75,7 @@ final class RecordList: ListSource {
 
     var sectionCount: Int { sections.count }
 
-    func rowCount(inSection section: Int) -> Int { sections[section].numberOfObjects }
+    func rowCount(inSection section: Int) -> Int { rowCounts[section] }
 
     func key(ofSection section: Int) -> String { sections[section].name }
 
@@ -78,7 +83,7 @@ final class RecordList: ListSource {
         let info = sections[section]
         guard let key = settings.sectionKey,
             sectionAttribute?.attributeType != .stringAttributeType || info.name.isEmpty,
-            info.numberOfObjects > 0
+            rowCounts[section] > 0
         else { return info.name }
         let value = object(at: ListPath(section: section, row: 0)).value(forKeyPath: key)
         return ValueDisplay.sectionTitle(value, key: key, attribute: sectionAttribute, name: info.name)

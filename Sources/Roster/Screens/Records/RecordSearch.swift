@@ -4,11 +4,12 @@ import TerminalKit
 
 /// Finds the rows of a list in which a text stands, without reading the rows: the store looks for them.
 ///
-/// The matches come in the list's order, so the next one after the cursor is found by halving.
+/// The matches come as IDs in the list's order, so the next one after the cursor is found by halving; of however many
+/// matches only a few become objects.
 struct RecordSearch {
     let text: String
     private let list: RecordList
-    private let matches: [NSManagedObject]
+    private let matches: [NSManagedObjectID]
 
     var count: Int { matches.count }
 
@@ -21,12 +22,12 @@ struct RecordSearch {
             matches = []
             return
         }
-        let request = NSFetchRequest<NSManagedObject>()
+        let request = NSFetchRequest<NSManagedObjectID>()
+        request.resultType = .managedObjectIDResultType
         request.entity = list.display.entity
         request.predicate = NSCompoundPredicate(
             andPredicateWithSubpredicates: [list.controller.fetchRequest.predicate, predicate].compactMap { $0 })
         request.sortDescriptors = list.settings.descriptors
-        request.fetchBatchSize = 128
         matches = try list.controller.managedObjectContext.fetch(request)
     }
 
@@ -63,7 +64,8 @@ struct RecordSearch {
     }
 
     private func path(_ index: Int) -> ListPath? {
-        matches.indices.contains(index) ? list.path(of: matches[index]) : nil
+        guard matches.indices.contains(index) else { return nil }
+        return list.path(of: list.controller.managedObjectContext.object(with: matches[index]))
     }
 
     /// The first match whose row satisfies a condition that holds from some row on.
