@@ -208,4 +208,43 @@ import Testing
         #expect { _ = try other.open() } throws: { message($0).contains("Thing.count is a derived attribute") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: other.folder.path).isEmpty)
     }
+
+    @Test func twoProgramsMayMakeTheSameStore() throws {
+        let failures = SaveTests.Failures()
+        let harness = UncheckedSendable(harness)
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+            do {
+                let open = try harness.value.open(StoreHarness.history)
+                try open.insert("Team", ["name": .text("\(number)")])
+                try open.close()
+            } catch { failures.add(error) }
+        }
+        #expect(failures.all.map(message) == [])
+        #expect(try harness.value.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(4)]])
+        #expect(try harness.value.sql("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
+    }
+
+    /// A rollback journal that a dead program left has to be played back before anything is read.
+    @Test func aStoreInTheMiddleOfAWriteIsNotReadAsItStands() throws {
+        let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
+        let open = try harness.open(options)
+        for number in 0..<50 {
+            try open.insert("Venue", ["name": .text("\(number)" + String(repeating: "x", count: 500))])
+        }
+        let copy = harness.folder.appendingPathComponent("Copy.sqlite")
+        let connection = try #require(open.store.openSession).connection
+        try connection.transaction { () throws -> Void in
+            try connection.execute("UPDATE ZVENUE SET ZNAME = 'lost' || ZNAME")
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: harness.url.path + suffix, toPath: copy.path + suffix)
+            }
+        }
+        expect(513, "open it once for writing", Self.readOnly, url: copy)
+        let repaired = try harness.open(options, url: copy)
+        let count = try repaired.store.openSession?.connection.integer(
+            "SELECT COUNT(*) FROM ZVENUE WHERE ZNAME LIKE 'lost%'")
+        #expect(count == 0)
+        try repaired.close()
+        try open.close()
+    }
 }

@@ -47,6 +47,24 @@ import Testing
 
     struct Missing: Error {}
 
+    /// What a transformer that is not here wrote is neither read wrongly nor written over.
+    @Test func aValueOfAnUnknownTransformerIsLeftAlone() throws {
+        let model = StoreModels.types()
+        let attribute = try #require(model.entitiesByName["Thing"]?.attributesByName["transformable"])
+        attribute.valueTransformerName = "ColorTransformer"
+        let harness = try StoreHarness(model)
+        let open = try harness.open()
+        let id = try open.insert("Thing", ["string": .text("a")])
+        _ = try harness.sql("UPDATE ZTHING SET ZTRANSFORMABLE = x'C0FFEE'")
+        #expect(try open.value("transformable", of: id).isNull)
+        try open.store.save(StoreChangeSet(updated: [try open.change(id, ["string": .text("b")])]))
+        #expect(try harness.sql("SELECT ZTRANSFORMABLE FROM ZTHING") == [[.blob(Data([0xC0, 0xFF, 0xEE]))]])
+        let change = try open.change(id, ["transformable": .object(NSString("red"))])
+        #expect { try open.store.save(StoreChangeSet(updated: [change])) } throws: {
+            code($0) == 134030 && message($0).contains("no value transformer named ColorTransformer")
+        }
+    }
+
     @Test func nothingIsNothing() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", [:])

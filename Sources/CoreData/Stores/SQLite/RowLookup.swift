@@ -4,6 +4,7 @@ import SQLiteAccess
 struct RowLookup {
     let connection: Connection
     let context: DecodingContext
+    let plans: RowPlans
 
     /// How many keys one statement takes. Shorter lists are filled up to a power of two, so that few statements are needed.
     private static let batchSize = 512
@@ -14,10 +15,10 @@ struct RowLookup {
 
     private var layout: TableLayout { context.layout }
 
-    /// Whether reading the whole table is quicker than looking `count` of its rows up.
+    /// Whether reading the whole table (its quoted name) is quicker than looking `count` of its rows up.
     static func isScanBetter(for count: Int, table: String, _ connection: Connection) throws -> Bool {
         guard count > smallCount else { return false }
-        let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(SQLName.quoted(table))") ?? 0
+        let greatest = try connection.integer("SELECT MAX(Z_PK) FROM \(table)") ?? 0
         return Int64(count) > greatest / scanFraction
     }
 
@@ -38,8 +39,8 @@ struct RowLookup {
         of entity: NSEntityDescription, _ ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: RowSnapshot] {
         guard layout.contains(entity) else { return [:] }
-        let columns = RowColumns(entity: entity, includingSubentities: false, schema: layout)
-        let table = layout.table(of: entity)
+        let plan = plans[entity]
+        let table = plan.table
         var wanted: [Int64: NSManagedObjectID] = [:]
         wanted.reserveCapacity(ids.count)
         for id in ids {
@@ -51,43 +52,34 @@ struct RowLookup {
             if let id = wanted[key.reference] { result[id] = row }
         }
         if try Self.isScanBetter(for: wanted.count, table: table, connection) {
-            try scan(columns: columns, table: table, entity: layout.number(of: entity), collect)
+            try scan(plan, collect)
         } else {
-            try read(wanted.keys.sorted(), columns: columns, table: table, entity: layout.number(of: entity), collect)
+            try read(wanted.keys.sorted(), plan, condition: " AND Z_ENT = \(layout.number(of: entity))", collect)
         }
         return result
     }
 
     /// Reads the rows of `keys`, in any order.
     ///
-    /// - Parameter entity: the `Z_ENT` that the rows must have; `nil` where any will do.
+    /// - Parameter condition: what else must hold of a row, with ` AND ` before it.
     func read(
-        _ keys: [Int64], columns: RowColumns, table: String, entity: Int64? = nil,
-        _ body: (RowKey, RowSnapshot) -> Void
+        _ keys: [Int64], _ plan: RowPlan, condition: String = "", _ body: (RowKey, RowSnapshot) -> Void
     ) throws {
-        let decoder = RowDecoder(columns: columns, context: context)
-        let condition = entity.map { " AND Z_ENT = \($0)" } ?? ""
-        let select = "SELECT \(columns.selectList(alias: "t0")) FROM \(SQLName.quoted(table)) AS t0 WHERE Z_PK "
         try Self.forEachBatch(of: keys) { batch, places in
             let list = places == 1 ? "= ?" : "IN (\(Self.placeholders(places)))"
-            try connection.withStatement(select + list + condition) { statement in
+            try connection.withStatement("\(plan.select) WHERE Z_PK \(list)\(condition)") { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 while try statement.step() {
-                    if let (key, row) = decoder.row(of: statement) { body(key, row) }
+                    if let (key, row) = plan.decoder.row(of: statement) { body(key, row) }
                 }
             }
         }
     }
 
-    private func scan(
-        columns: RowColumns, table: String, entity: Int64, _ body: (RowKey, RowSnapshot) -> Void
-    ) throws {
-        let decoder = RowDecoder(columns: columns, context: context)
-        let sql =
-            "SELECT \(columns.selectList(alias: "t0")) FROM \(SQLName.quoted(table)) AS t0 WHERE Z_ENT = \(entity)"
-        try connection.withStatement(sql) { statement in
+    private func scan(_ plan: RowPlan, _ body: (RowKey, RowSnapshot) -> Void) throws {
+        try connection.withStatement("\(plan.select) WHERE Z_ENT = \(layout.number(of: plan.entity))") { statement in
             while try statement.step() {
-                if let (key, row) = decoder.row(of: statement) { body(key, row) }
+                if let (key, row) = plan.decoder.row(of: statement) { body(key, row) }
             }
         }
     }

@@ -11,6 +11,7 @@ import SQLiteAccess
 struct RowQueries {
     let connection: Connection
     let context: DecodingContext
+    let plans: RowPlans
 
     private var layout: TableLayout { context.layout }
 
@@ -108,16 +109,12 @@ struct RowQueries {
         let keys = try keys(ordered)
         var found: [Int64: RowSnapshot] = [:]
         found.reserveCapacity(keys.count)
-        if try RowLookup.isScanBetter(for: keys.count, table: layout.table(of: query.entity), connection) {
+        let plan = RowPlan(entity: query.entity, includingSubentities: query.includesSubentities, context: context)
+        if try RowLookup.isScanBetter(for: keys.count, table: plan.table, connection) {
             try decode(try builder.rows(isOrdered: false)) { key, row in found[key.reference] = row }
         } else {
-            let columns = RowColumns(
-                entity: query.entity, includingSubentities: query.includesSubentities, schema: layout)
-            let lookup = RowLookup(connection: connection, context: context)
-            try lookup.read(keys.map(\.reference), columns: columns, table: layout.table(of: query.entity)) {
-                key, row in
-                found[key.reference] = row
-            }
+            let lookup = RowLookup(connection: connection, context: context, plans: plans)
+            try lookup.read(keys.map(\.reference), plan) { key, row in found[key.reference] = row }
         }
         var result = StoreQueryResult(keys: [], rows: [], undone: [])
         result.keys.reserveCapacity(keys.count)

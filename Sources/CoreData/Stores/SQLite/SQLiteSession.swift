@@ -7,6 +7,7 @@ final class SQLiteSession {
     let layout: TableLayout
     let ids: ObjectIDCache
     let context: DecodingContext
+    let rowPlans: RowPlans
     let statements: RowStatementsCache
     let historyColumns: HistoryColumnsCache
     /// Whether saves are written to the history.
@@ -18,6 +19,7 @@ final class SQLiteSession {
         self.layout = layout
         self.ids = ObjectIDCache(store: store)
         self.context = DecodingContext(layout: layout, externalData: ExternalData(storePath: path), ids: ids)
+        self.rowPlans = RowPlans(context: context)
         self.statements = RowStatementsCache(layout: layout)
         self.historyColumns = HistoryColumnsCache(layout: layout)
         self.hasHistory =
@@ -25,8 +27,8 @@ final class SQLiteSession {
         self.tombstoneCount = file.columns(of: "ACHANGE").count { $0.hasPrefix("ZTOMBSTONE") }
     }
 
-    var rowQueries: RowQueries { RowQueries(connection: connection, context: context) }
-    var rowLookup: RowLookup { RowLookup(connection: connection, context: context) }
+    var rowQueries: RowQueries { RowQueries(connection: connection, context: context, plans: rowPlans) }
+    var rowLookup: RowLookup { RowLookup(connection: connection, context: context, plans: rowPlans) }
     var toManyQueries: ToManyQueries { ToManyQueries(connection: connection, context: context, ids: ids) }
 
     var historyWriter: HistoryWriter {

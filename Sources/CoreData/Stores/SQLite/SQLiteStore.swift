@@ -38,24 +38,24 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override func loadMetadata() throws {
         let file = try file()
+        let creation = try creation(file)
         let isNew = !file.exists
+        if isNew { try creation.checkThatModelCanBeKept() }
+        let opened = try file.open()
         do {
-            let opened = try file.open()
-            connection = opened
             reader.didOpen(file)
-            let creation = try creation(file)
             try file.errors.translating(isNew ? .creating : .opening) {
                 if try opened.integer("SELECT COUNT(*) FROM sqlite_master") == 0 { try creation.create(on: opened) }
                 metadata = try StoreMetadata.read(from: opened)
             }
-            identifier = metadata[NSStoreUUIDKey] as? String
-            metadataIsDirty = false
         } catch {
-            connection?.close()
-            connection = nil
-            if isNew { StoreFiles.remove(at: file.path) }
+            // A file that was made stays, empty: another process may be about to fill it.
+            opened.close()
             throw error
         }
+        connection = opened
+        identifier = metadata[NSStoreUUIDKey] as? String
+        metadataIsDirty = false
     }
 
     override func prepare() throws {

@@ -47,6 +47,8 @@ struct SQLiteStoreErrors {
             return (134090, "another program has locked it\(waited); try again when that is done.")
         case .full:
             return (640, "the disk is full. Nothing was written; make room and try again.")
+        case .readOnly where error.extendedCode == Self.needsRollback:
+            return (513, "a program died while it wrote the file; open it once for writing, which repairs it.")
         case .readOnly:
             return (
                 513, "it cannot be written; open it read-only, or change the permissions of the file and its folder."
@@ -71,6 +73,9 @@ struct SQLiteStoreErrors {
             return (134180, "SQLite says: \(error.message) (code \(error.extendedCode)).")
         }
     }
+
+    /// `SQLITE_READONLY_ROLLBACK`: a rollback journal has to be played back first.
+    private static let needsRollback: Int32 = 776
 
     private static func seconds(_ time: TimeInterval) -> String {
         let text = String(format: "%.1f", time)

@@ -35,7 +35,7 @@ struct StoreCreation {
                 259, "Cannot open the store \(file.path): the file is empty.", userInfo: [NSFilePathErrorKey: file.path]
             )
         }
-        try refuseDerivedAttributes()
+        try checkThatModelCanBeKept()
         try file.setJournalMode(of: connection)
         try connection.transaction(.exclusive) {
             guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") == 0 else { return }
@@ -57,8 +57,8 @@ struct StoreCreation {
         }
     }
 
-    /// Their values are kept by triggers that only Apple's framework writes so far.
-    private func refuseDerivedAttributes() throws {
+    /// Refuses derived attributes: their values are kept by triggers that only Apple's framework writes so far.
+    func checkThatModelCanBeKept() throws {
         for case let derived as NSDerivedAttributeDescription in entities.flatMap(\.ownProperties) {
             throw CoreDataError.make(
                 134060,

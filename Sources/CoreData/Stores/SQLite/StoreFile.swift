@@ -112,7 +112,22 @@ struct StoreFile {
             return reader
         } catch let error as SQLiteError where error.isMissingLogIndex {
             reader.close()
-            return try Connection(path: path, access: hasLog ? .recovering : .immutable, busyTimeout: timeout)
+            return try openWithoutIndex()
+        }
+    }
+
+    private func openWithoutIndex() throws -> Connection {
+        guard hasLog else { return try Connection(path: path, access: .immutable, busyTimeout: timeout) }
+        let reader = try Connection(path: path, access: .recovering, busyTimeout: timeout)
+        do {
+            _ = try reader.pragma("schema_version")
+            return reader
+        } catch let error as SQLiteError where error.isMissingLogIndex {
+            reader.close()
+            throw failure(
+                513,
+                "Cannot open the store \(path): its last changes stand in \(path)-wal, which can only be read where there is "
+                    + "permission to write in the folder; copy both files.")
         }
     }
 
