@@ -1,0 +1,16 @@
+import CoreData
+import Testing
+
+/// What a user's file sees that imports CoreData and nothing else.
+@Suite struct ImportTests {
+    @Test func coreDataBringsFoundationAndItsOwnExpressions() throws {
+        let left: NSExpression = NSExpression(forKeyPath: "added")
+        let right = NSExpression(forConstantValue: Date(timeIntervalSinceReferenceDate: 0))
+        let predicate: NSComparisonPredicate = NSComparisonPredicate(
+            leftExpression: left, rightExpression: right, modifier: .direct, type: .greaterThan)
+        #expect(predicate.evaluate(with: ["added": Date()]))
+        let read = try #require(NSPredicate(format: "added > %@", Date.distantPast) as? NSComparisonPredicate)
+        #expect(read.predicateOperatorType == .greaterThan)
+        #expect(NSSortDescriptor(key: "added", ascending: true).key == "added")
+    }
+}
