@@ -16,7 +16,18 @@ final class StoreHarness {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit {
+        if let metadata = try? SQLiteStore.metadataForPersistentStore(with: url),
+            let identifier = metadata[NSStoreUUIDKey] as? String
+        {
+            let notes = ChangeToken.notesFolder
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: notes.path)) ?? []
+            where name.hasPrefix(identifier) {
+                try? FileManager.default.removeItem(at: notes.appendingPathComponent(name))
+            }
+        }
+        try? FileManager.default.removeItem(at: folder)
+    }
 
     /// An open store with its coordinator, which a store does not keep alive.
     final class Open: @unchecked Sendable {

@@ -82,12 +82,15 @@ final class ChangeToken {
 
     // MARK: The note
 
-    private var noteFile: URL {
+    /// Where the notes of all stores of this user stand, one small file each.
+    static var notesFolder: URL {
         let caches =
             FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
             ?? FileManager.default.temporaryDirectory
-        return caches.appendingPathComponent(".CoreDataCaches/ChangeTokens/\(identifier)-\(pathHash)")
+        return caches.appendingPathComponent(".CoreDataCaches/ChangeTokens", isDirectory: true)
     }
+
+    private var noteFile: URL { Self.notesFolder.appendingPathComponent("\(identifier)-\(pathHash)") }
 
     /// Copies of one store have the same UUID.
     private var pathHash: String {
