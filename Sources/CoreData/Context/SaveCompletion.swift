@@ -66,7 +66,7 @@ struct SaveCompletion {
         changes.inserted = saved.inserted.map(\.objectID)
         changes.updated = saved.updated.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
-        for (object, row) in plans.flatMap(\.written) { changes.rows[object.objectID] = row }
+        changes.rows = plans.flatMap { plan in plan.written.map { ($0.object.objectID, $0.row) } }
         return changes
     }
 

@@ -6,8 +6,6 @@ enum HistoryChanges {
     static func coalesced(_ transactions: [StoreTransaction], of store: NSPersistentStore) -> CommittedChanges {
         var kinds: [RowKey: StoreTransaction.Kind] = [:]
         var order: [RowKey] = []
-        var properties: [RowKey: Set<String>] = [:]
-        var unknownProperties: Set<RowKey> = []
         for change in transactions.lazy.flatMap(\.changes) {
             let before = kinds[change.key]
             if before == nil { order.append(change.key) }
@@ -16,10 +14,6 @@ enum HistoryChanges {
                 case (.insert, .update): .insert
                 case (_, let kind): kind
                 }
-            if change.kind == .update {
-                if change.changedProperties.isEmpty { unknownProperties.insert(change.key) }
-                properties[change.key, default: []].formUnion(change.changedProperties)
-            }
         }
         var changes = CommittedChanges()
         var seen: Set<RowKey> = []
@@ -29,9 +23,7 @@ enum HistoryChanges {
             switch kind {
             case .insert: changes.inserted.append(id)
             case .delete: changes.deleted.append(id)
-            case .update:
-                changes.updated.append(id)
-                if !unknownProperties.contains(key) { changes.changedProperties[id] = properties[key]?.sorted() }
+            case .update: changes.updated.append(id)
             }
         }
         return changes

@@ -24,7 +24,10 @@ struct HistoryReader {
             for transaction in transactions { transaction.changes = nil }
             result = transactions
         case .changesOnly:
-            result = transactions.flatMap { $0.changes ?? [] }
+            let changes = transactions.flatMap { $0.changes ?? [] }
+            for change in changes { change.keepTransaction() }
+            for transaction in transactions { transaction.changes = nil }
+            result = changes
         case .transactionsAndChanges:
             result = transactions
         }

@@ -65,6 +65,8 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     public let tombstone: [AnyHashable: Any]?
     /// The transaction to which the change belongs.
     open internal(set) weak var transaction: NSPersistentHistoryTransaction?
+    /// Holds the transaction where changes are given without it.
+    private var keptTransaction: NSPersistentHistoryTransaction?
     /// Of an updated object: the properties that changed, as far as the writer noted them.
     public let updatedProperties: Set<NSPropertyDescription>?
 
@@ -82,6 +84,9 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
             change.kind == .update ? Set(change.changedProperties.compactMap { properties[$0] }) : nil
         tombstone = change.kind == .delete ? Self.values(of: change.tombstone, in: id.entity) : nil
     }
+
+    /// Holds the transaction from now on, which then must not hold the change.
+    func keepTransaction() { keptTransaction = transaction }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
 

@@ -8,10 +8,8 @@ struct CommittedChanges: Sendable {
     var deleted: [NSManagedObjectID] = []
 
     /// The rows as they were committed, as far as the writer knows them; the others are read when they are needed.
-    var rows: [NSManagedObjectID: RowSnapshot] = [:]
-
-    /// The names of the properties that changed, of updated rows of which the writer knows them.
-    var changedProperties: [NSManagedObjectID: [String]] = [:]
+    /// A list, because most saves have nobody who looks anything up in it.
+    var rows: [(id: NSManagedObjectID, row: RowSnapshot)] = []
 
     /// Stores of which it is only known that somebody changed them: whatever was read from them may be stale.
     var staleStores: [NSPersistentStore] = []

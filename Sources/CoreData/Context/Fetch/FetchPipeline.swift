@@ -8,6 +8,13 @@ import Foundation
 // Objects come as faults that carry their row. With a batch size, or without property values, they carry a FaultBatch
 // instead: touching one reads its neighbours' rows too.
 
+/// What the stores found, and what became of it under the context's unsaved changes.
+struct FetchAnswer {
+    let found: FoundRows
+    /// The results in order; `nil` when they are exactly what the stores found.
+    let items: [FetchedItem]?
+}
+
 /// The fetches of one context. Belongs to the context's queue.
 final class FetchPipeline {
     unowned let context: NSManagedObjectContext
@@ -19,22 +26,24 @@ final class FetchPipeline {
     /// The results of `request`, in the form that its result type says.
     ///
     /// - Throws: 134060 for a request that cannot be resolved (no entity, an unknown key, no store); the store's errors.
-    func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
+    func results(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchResults {
         switch request.resultType {
-        case .managedObjectIDResultType: return try objectIDs(request)
-        case .countResultType: return [NSNumber(value: try count(request))]
-        case .dictionaryResultType: return try DictionaryFetch(request, in: self).run()
-        default: return try objects(request)
+        case .managedObjectIDResultType: .objectIDs(try objectIDs(request))
+        case .countResultType: .count(try count(request))
+        case .dictionaryResultType: .dictionaries(try DictionaryFetch(request, in: self).run())
+        default: .objects(try objects(request))
         }
     }
+
+    /// As ``results(_:)``, without their type.
+    func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] { try results(request).untyped }
 
     /// The objects that `request` finds, whatever its result type.
     func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
         let plan = try plan(request)
         let readsRows = request.includesPropertyValues && request.fetchBatchSize <= 0
         let answer = try answer(plan, request, wantsRows: readsRows)
-        let materializer = ObjectMaterializer(context: context, request: request)
-        let objects = materializer.objects(for: answer.items, of: answer.found)
+        let objects = ObjectMaterializer(context: context, request: request).objects(for: answer)
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
         }
@@ -46,7 +55,8 @@ final class FetchPipeline {
 
     private func objectIDs(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObjectID] {
         let answer = try answer(try plan(request), request, wantsRows: false)
-        return answer.items.map { item in
+        guard let items = answer.items else { return answer.found.ids }
+        return items.map { item in
             switch item {
             case .found(let index): answer.found.id(at: index)
             case .pending(let object): object.objectID
@@ -85,18 +95,18 @@ final class FetchPipeline {
 
     private func answer(
         _ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>, wantsRows: Bool
-    ) throws -> (items: [FetchedItem], found: FoundRows) {
+    ) throws -> FetchAnswer {
         var query = plan.query
         query.wantsRows = wantsRows
         guard let overlay = try overlay(plan, request) else {
             let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
-            return (found.keys.indices.map(FetchedItem.found), found)
+            return FetchAnswer(found: found, items: nil)
         }
         query.limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
         query.offset = 0
         return try coordinator.withLock {
             let found = try StoreFetch(plan: plan).run(query)
-            return (plan.cut(try overlay.apply(to: found, plan)), found)
+            return FetchAnswer(found: found, items: plan.cut(try overlay.apply(to: found, plan)))
         }
     }
 

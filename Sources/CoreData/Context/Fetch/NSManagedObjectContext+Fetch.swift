@@ -6,9 +6,9 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.
     public func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
-        let results = try fetchPipeline.fetch(request.erased)
-        if let typed = results as? [T] { return typed }
-        let found = results.first { !($0 is T) }.map { "\(type(of: $0))" } ?? "others"
+        let results = try fetchPipeline.results(request.erased)
+        if let typed = results.typed(as: T.self) { return typed }
+        let found = results.untyped.first { !($0 is T) }.map { "\(type(of: $0))" } ?? "others"
         preconditionFailure(
             "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
     }

@@ -12,18 +12,27 @@ struct ObjectMaterializer {
         refreshes = request.shouldRefreshRefetchedObjects
     }
 
-    /// One object per item, in order. Cost: one look-up in the registry each, and no reading.
-    func objects(for items: [FetchedItem], of found: FoundRows) -> [NSManagedObject] {
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(items.count)
-        for item in items {
+    /// One object per result, in order. Cost: one look-up in the registry each, and no reading.
+    func objects(for answer: FetchAnswer) -> [NSManagedObject] {
+        let made = answer.items.map { objects(for: $0, of: answer.found) } ?? objects(for: answer.found)
+        if answer.found.rows.isEmpty { FaultBatch.join(made, size: batchSize) }
+        return made
+    }
+
+    private func objects(for found: FoundRows) -> [NSManagedObject] {
+        let ids = found.ids
+        guard !found.rows.isEmpty else { return ids.map { context.registry.object(for: $0, row: nil) } }
+        return zip(ids, found.rows).map { object(for: $0, row: $1) }
+    }
+
+    private func objects(for items: [FetchedItem], of found: FoundRows) -> [NSManagedObject] {
+        let ids = found.ids
+        return items.map { item in
             switch item {
-            case .found(let index): objects.append(object(for: found.id(at: index), row: found.row(at: index)))
-            case .pending(let object): objects.append(object)
+            case .found(let index): object(for: ids[index], row: found.row(at: index))
+            case .pending(let object): object
             }
         }
-        if found.rows.isEmpty { FaultBatch.join(objects, size: batchSize) }
-        return objects
     }
 
     private func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {

@@ -17,6 +17,12 @@ struct FoundRows {
 
     func id(at index: Int) -> NSManagedObjectID { store(at: index).operations.objectID(for: keys[index]) }
 
+    /// The IDs of all results, in order.
+    var ids: [NSManagedObjectID] {
+        guard owners.isEmpty, let operations = stores.first?.operations else { return keys.indices.map(id) }
+        return keys.map(operations.objectID)
+    }
+
     func row(at index: Int) -> RowSnapshot? { rows.isEmpty ? nil : rows[index] }
 
     /// The results at `indexes`, in that order.

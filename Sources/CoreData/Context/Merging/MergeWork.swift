@@ -37,21 +37,20 @@ struct MergeWork {
     private func rows(
         for changes: CommittedChanges, inserts: [NSManagedObjectID], updates: [NSManagedObject]
     ) -> Rows {
-        var known: [NSManagedObjectID: RowSnapshot] = [:]
-        for (id, row) in changes.rows { known[context.localID(id)] = row }
+        let given = Dictionary(changes.rows.map { ($0.id, $0.row) }, uniquingKeysWith: { $1 })
         let wanted = inserts + updates.filter { $0.snapshot != nil }.map(\.objectID)
-        let missing = wanted.filter { known[$0] == nil }
-        guard !missing.isEmpty, let source = context.source else { return Rows(known: known, read: true) }
-        guard let read = try? source.rows(for: missing) else { return Rows(known: known, read: false) }
-        return Rows(known: known.merging(read) { $1 }, read: true)
+        let missing = wanted.filter { given[$0] == nil }
+        guard !missing.isEmpty, let source = context.source else { return Rows(given: given) }
+        return Rows(given: given, read: try? source.rows(for: missing))
     }
 
     private struct Rows {
-        let known: [NSManagedObjectID: RowSnapshot]
-        /// Whether the store answered, so that a row that is missing is gone.
-        let read: Bool
+        /// The rows that came along. IDs of another stack on the same store are equal to this one's.
+        let given: [NSManagedObjectID: RowSnapshot]
+        /// The rows that were read; `nil` when the store did not answer, so that it is not known whether a row is gone.
+        var read: [NSManagedObjectID: RowSnapshot]? = [:]
 
-        subscript(id: NSManagedObjectID) -> RowSnapshot? { known[id] }
+        subscript(id: NSManagedObjectID) -> RowSnapshot? { given[id] ?? read?[id] }
     }
 
     private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
@@ -71,7 +70,7 @@ struct MergeWork {
             return
         }
         guard let row = rows[object.objectID] else {
-            if rows.read {
+            if rows.read != nil {
                 foundDeleted.append(object.objectID)
                 return delete(object)
             }
@@ -130,11 +129,7 @@ struct MergeWork {
                 && object.objectID.storeIdentifier == store.identifier
         }
         guard !objects.isEmpty else { return }
-        guard let rows = try? source.rows(for: objects.map(\.objectID)) else {
-            for object in objects { dropValues(of: object) }
-            return
-        }
-        let all = Rows(known: rows, read: true)
+        let all = Rows(given: [:], read: try? source.rows(for: objects.map(\.objectID)))
         for object in objects {
             let version = object.snapshot?.version
             update(object, all)

@@ -3,8 +3,8 @@ import PredicateSyntax
 
 /// All that contexts and the coordinator know of a store.
 ///
-/// Every member is called under the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made
-/// by ``CoreDataError``, with the store's own error beneath.
+/// Every member but ``objectID(for:)`` is called under the coordinator's lock, one at a time, from any thread. Errors are
+/// `CocoaError`s, made by ``CoreDataError``, with the store's own error beneath.
 protocol StoreOperations: AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
     ///
@@ -35,7 +35,8 @@ protocol StoreOperations: AnyObject {
     /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
     func save(_ changes: StoreChangeSet) throws
 
-    /// The ID of the row under `key`: the same row always gives an equal ID.
+    /// The ID of the row under `key`: the same row always gives an equal ID. Called on any thread, at any time, after the
+    /// store was closed too.
     func objectID(for key: RowKey) -> NSManagedObjectID
 
     /// A number that grows whenever another connection commits. A few microseconds; for polling.

@@ -16,6 +16,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The transactions of the history that this store wrote.
     private var ownTransactions: Set<Int64> = []
     private var metadataIsDirty = false
+    /// The model's entities by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    private var entities: [NSEntityDescription] = []
 
     override var type: String { NSSQLiteStoreType }
 
@@ -64,6 +66,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
         let file = try file()
         let creation = try creation(file)
+        entities = creation.model.entitiesInLayoutOrder
         session = try file.errors.translating(.opening) {
             if !isReadOnly { try creation.adjust(connection, metadata: &metadata) }
             metadataIsDirty = false
@@ -185,10 +188,10 @@ extension SQLiteStore: StoreOperations {
     }
 
     func objectID(for key: RowKey) -> NSManagedObjectID {
-        guard let session, let entity = session.layout.entity(at: key.entity) else {
+        guard Int(key.entity) < entities.count else {
             preconditionFailure("The store \(url?.path ?? "") has no entity for the key \(key).")
         }
-        return session.ids.id(entity: entity, reference: key.reference)
+        return NSManagedObjectID(entity: entities[Int(key.entity)], reference: key.reference, store: self)
     }
 
     func dataVersion() throws -> Int64 {

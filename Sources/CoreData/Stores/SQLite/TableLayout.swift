@@ -9,7 +9,6 @@ final class TableLayout: SQLSchema {
     let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
     private let numbers: [ObjectIdentifier: Int64]
     private let entitiesByNumber: [Int64: NSEntityDescription]
-    private let entitiesByIndex: [UInt32: NSEntityDescription]
     private let tableIndexes: [ObjectIdentifier: Int]
     private let columnsOfProperties: [ObjectIdentifier: PropertyColumns]
     private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
@@ -32,8 +31,6 @@ final class TableLayout: SQLSchema {
         self.numbers = numbers
         self.entitiesByNumber = Dictionary(
             numbering.entries.map { ($0.number, $0.entity) }, uniquingKeysWith: { first, _ in first })
-        self.entitiesByIndex = Dictionary(
-            entities.map { (UInt32($0.layout.index), $0) }, uniquingKeysWith: { first, _ in first })
         self.tables = Self.plannedTables(entities, numbers)
         self.joinTables = try JoinTablePlanning(entities: entities, numbers: numbers).tables(in: file)
         var tableIndexes: [ObjectIdentifier: Int] = [:]
@@ -60,9 +57,6 @@ final class TableLayout: SQLSchema {
     func number(of entity: NSEntityDescription) -> Int64 { numbers[ObjectIdentifier(entity)] ?? 0 }
 
     func entity(numbered number: Int64) -> NSEntityDescription? { entitiesByNumber[number] }
-
-    /// The entity at a place of the model (``EntityLayout/index``).
-    func entity(at index: UInt32) -> NSEntityDescription? { entitiesByIndex[index] }
 
     func entityTable(of entity: NSEntityDescription) -> EntityTable {
         guard let index = tableIndexes[ObjectIdentifier(entity)] else {
