@@ -234,6 +234,12 @@ import Testing
         #expect(driver.text.contains("section beginning with:"))
         driver.keys("U")
         #expect(driver.selectedLine?.contains("Germany") == true)
+        driver.keys("'c")
+        #expect(driver.selectedLine?.contains("Cameroon") == true)
+        driver.keys("'c'c")
+        #expect(driver.selectedLine?.contains("Brazil") == true)
+        driver.keys("'c")
+        #expect(driver.selectedLine?.contains("Cameroon") == true)
         driver.keys("'x")
         #expect(driver.text.contains("no section begins with x"))
     }

@@ -59,14 +59,15 @@ import Testing
         #expect(key.browser.status == 1)
     }
 
-    @Test func changesOfOtherProgramsAppearWhereTheCursorIs() async throws {
-        try fixture.fill()
+    @Test(arguments: [true, false])
+    func changesOfOtherProgramsAppearWhereTheCursorIs(_ keepsHistory: Bool) async throws {
+        try fixture.fill(keepsHistory: keepsHistory)
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("/")
         driver.type("Spain")
         driver.keys("<Enter>")
         let line = driver.line(of: "Spain")
-        try fixture.elsewhere { context in
+        try fixture.elsewhere(keepsHistory: keepsHistory) { context in
             let ghana = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
             ghana.setValue("Ghana", forKey: "teamName")
             ghana.setValue("CAF", forKey: "qualifyingZone")

@@ -23,10 +23,10 @@ final class Fixture {
     }
 
     /// A container of its own on the store: another program, as far as the browser can tell.
-    func container() throws -> NSPersistentContainer {
+    func container(keepsHistory: Bool = true) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Cup", managedObjectModel: Self.makeModel())
         let description = NSPersistentStoreDescription(url: storeURL)
-        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        if keepsHistory { description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey) }
         container.persistentStoreDescriptions = [description]
         var failure: (any Error)?
         container.loadPersistentStores { _, error in failure = error }
@@ -36,13 +36,15 @@ final class Fixture {
 
     /// Does something with the store as another program would, in a container of its own.
     @discardableResult
-    func elsewhere<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
-        let container = try container()
+    func elsewhere<Result>(
+        keepsHistory: Bool = true, _ body: (NSManagedObjectContext) throws -> Result
+    ) throws -> Result {
+        let container = try container(keepsHistory: keepsHistory)
         return try withExtendedLifetime(container) { try body(container.viewContext) }
     }
 
     /// Fills the store with sixteen teams in five zones.
-    func fill() throws { try elsewhere(fill) }
+    func fill(keepsHistory: Bool = true) throws { try elsewhere(keepsHistory: keepsHistory, fill) }
 
     private func fill(_ context: NSManagedObjectContext) throws {
         func venue(_ name: String, _ capacity: Int, _ latitude: Double, _ longitude: Double) -> NSManagedObject {

@@ -146,6 +146,15 @@ final class Browser: TerminalProgram {
                 ]))
     }
 
+    /// Lets go of the store. Call when the event loop has ended.
+    func close() throws {
+        list?.close()
+        list = nil
+        layers.removeAll()
+        try session?.close()
+        session = nil
+    }
+
     private func end(bySignal signal: Int32) {
         isFinished = true
         status = 128 + signal

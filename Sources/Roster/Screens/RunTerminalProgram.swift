@@ -22,7 +22,10 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
     browser.open()
     EventLoop(screen: terminal.screen).run(browser)
+    let status = browser.status
+    let words = browser.lastWords
     terminal.close()
-    if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
-    return browser.status
+    try browser.close()
+    if let words { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+    return status
 }

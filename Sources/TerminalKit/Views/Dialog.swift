@@ -56,9 +56,9 @@ public final class Dialog: Layer {
             }
         }
         var x = 2
-        for choice in choices {
+        for choice in choices where x < inner + 2 {
             x += box.write(choice.keys[0].label, x: x, y: height - 2, style: .key, limit: inner + 2 - x)
-            x += box.write(" \(choice.label)   ", x: x, y: height - 2, style: .text, limit: inner + 2 - x)
+            x += box.write(" " + choice.label, x: x, y: height - 2, style: .text, limit: inner + 2 - x) + 3
         }
     }
 

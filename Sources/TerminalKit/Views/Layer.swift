@@ -36,6 +36,9 @@ public final class LayerStack {
         return escaped || handled
     }
 
+    /// Takes all layers off.
+    public func removeAll() { layers = [] }
+
     public func removeFinished() { layers.removeAll { $0.isFinished } }
 
     public func draw(in canvas: Canvas) {

@@ -37,7 +37,8 @@ enum ColumnFit {
         var shown = Set(columns.indices)
         func least(_ index: Int) -> Int {
             guard columns[index].isFlexible else { return natural[index] }
-            let least = index == 0 ? min(leastWidthOfFirst, available / 2) : leastFlexibleWidth
+            // On a wide screen what matters gets its width before what matters less is shown at all.
+            let least = index == 0 ? min(leastWidthOfFirst, available / 2) : max(leastFlexibleWidth, available / 8)
             return min(natural[index], least)
         }
         func total(_ width: (Int) -> Int) -> Int {

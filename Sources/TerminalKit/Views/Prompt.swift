@@ -124,7 +124,7 @@ public final class Prompt: Layer {
     }
 
     private func completionHint(_ completion: Completion, at index: Int) -> String {
-        guard completion.candidates.count > 1 else { return "" }
+        guard completion.candidates.count > 1 else { return hint }
         let rest = completion.candidates[index...] + completion.candidates[..<index]
         return rest.prefix(12).joined(separator: "  ")
     }

@@ -113,6 +113,13 @@ final class ListScreen: Layer {
         }
     }
 
+    /// Hears of no changes any more.
+    func close() {
+        records.delegate = nil
+        cursorObject = nil
+        search = nil
+    }
+
     private func adopt(_ list: RecordList, cursor: ListPosition?) {
         records.delegate = nil
         records = list

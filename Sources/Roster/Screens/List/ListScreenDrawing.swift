@@ -48,10 +48,10 @@ extension ListScreen {
         let settings = records.settings
         let shown = DeletePlan.counted(records.objectCount, entity.name ?? "record")
         var left: [(String, Role)] = [(" \(shown)", .status)]
+        if !settings.filter.isEmpty { left.append(("  filter: \(settings.filter)", .status)) }
         if let section = settings.sectionKey { left.append(("  by \(PropertyTitle.title(section))", .status)) }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
-        if !settings.filter.isEmpty { left.append(("  filter: \(settings.filter)", .status)) }
         var right: [(String, Role)] = []
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         let unsaved = session.unsavedCount

@@ -68,9 +68,12 @@ extension ListScreen {
 
     var sectionIndexTitles: [String] { records.controller.sectionIndexTitles }
 
-    /// Goes to the first section with a letter.
+    /// Goes to the first section with a letter; from one of them, to the next.
     func jump(toIndexLetter letter: Character) {
         let titles = sectionIndexTitles
+        if let section = view.cursor?.section, let next = records.section(after: section, beginningWith: letter) {
+            return view.moveToSection(next)
+        }
         guard let index = titles.firstIndex(where: { $0.lowercased().hasPrefix(letter.lowercased()) }) else {
             let known =
                 titles.isEmpty ? "there are no sections: gs makes some" : "there are \(titles.joined(separator: " "))"

@@ -71,6 +71,15 @@ final class RecordList: ListSource {
         controller.indexPath(forObject: object).map { ListPath(section: $0.section, row: $0.row) }
     }
 
+    /// The section behind `section`, where both stand under a letter of the index.
+    func section(after section: Int, beginningWith letter: Character) -> Int? {
+        func isUnderLetter(_ index: Int) -> Bool {
+            sections[index].indexTitle?.lowercased().hasPrefix(letter.lowercased()) ?? false
+        }
+        guard section + 1 < sections.count, isUnderLetter(section), isUnderLetter(section + 1) else { return nil }
+        return section + 1
+    }
+
     // MARK: What the list view asks
 
     var sectionCount: Int { sections.count }

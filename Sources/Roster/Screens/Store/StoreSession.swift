@@ -5,6 +5,9 @@ import Foundation
 ///
 /// Use on the main thread: everything is done in the container's view context.
 final class StoreSession {
+    /// How many seconds a save waits for a store that another program has locked.
+    private static let patience: TimeInterval = 3
+
     let container: NSPersistentContainer
     let url: URL
     let isReadOnly: Bool
@@ -17,7 +20,8 @@ final class StoreSession {
         model.entities.filter { !$0.isAbstract && $0.name != nil }.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
 
-    /// Opens a store. It keeps history and tells of changes by other processes, so that the list is live.
+    /// Opens a store. It tells of changes by other processes, so that the list is live; a store that keeps a history goes
+    /// on keeping it, one that does not is not given tables that its owner never asked for.
     ///
     /// - Parameter modelURL: the model's file; without one, the model that the store itself carries.
     /// - Throws: what stands in the way, with one clear line.
@@ -32,7 +36,7 @@ final class StoreSession {
         // A store of another version is told about, never changed unasked.
         description.shouldMigrateStoreAutomatically = false
         description.shouldInferMappingModelAutomatically = false
-        if !isReadOnly { description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey) }
+        description.timeout = Self.patience
         description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
         container.persistentStoreDescriptions = [description]
         var failure: (any Error)?
@@ -45,13 +49,15 @@ final class StoreSession {
     }
 
     private static func model(at modelURL: URL?, forStore url: URL) throws -> NSManagedObjectModel {
-        guard let modelURL else { return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) }
-        guard let model = NSManagedObjectModel(contentsOf: modelURL) else {
-            throw CocoaError(
-                .fileReadCorruptFile,
-                userInfo: [NSLocalizedDescriptionKey: "\(modelURL.path) cannot be read as a model"])
-        }
-        return model
+        if let modelURL { return try NSManagedObjectModel(validContentsOf: modelURL) }
+        return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    }
+
+    /// Lets go of the store, so that its file is whole by itself. Nothing of it may be used afterwards.
+    func close() throws {
+        context.reset()
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
     /// How many records are inserted, changed or deleted and not saved.
