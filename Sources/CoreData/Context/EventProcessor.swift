@@ -29,6 +29,7 @@ final class EventProcessor {
 
     /// - Parameter propagatesDeletes: Whether delete rules are applied now.
     func process(propagatesDeletes: Bool) {
+        context.registry.releaseUnusedAfterMany()
         let waits = propagatesDeletes && !unpropagated.isEmpty
         guard !isProcessing, waits || context.changes.hasPending else { return }
         isProcessing = true

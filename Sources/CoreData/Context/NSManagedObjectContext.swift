@@ -71,8 +71,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether deletions propagate at the end of each event, or only in a save. `true` by default.
     open var propagatesDeletesAtEndOfEvent = true
-    /// Whether unchanged objects stay in memory as long as the context does. `false` by default.
-    open var retainsRegisteredObjects = false { didSet { registry.retainAll(retainsRegisteredObjects) } }
+    /// Whether unchanged objects that nobody else holds stay in memory as long as the context does. `false` by default:
+    /// they are let go now and then.
+    open var retainsRegisteredObjects = false
     /// Whether a fault whose row is gone becomes a deleted object without values. `true` by default; otherwise firing
     /// it stops the program.
     open var shouldDeleteInaccessibleFaults = true

@@ -59,7 +59,7 @@ final class ObjectLifeCycle {
 
     /// The context goes away: its objects do without it.
     func abandonAll() {
-        for object in context.registry.all {
+        context.registry.forEach { object in
             object.managedObjectContext = nil
             object.relations = []
             object.baseline = nil

@@ -1,18 +1,16 @@
 /// One object for each row: what a context knows.
 ///
-/// Objects are held weakly, unless the context retains what it registers; changed ones are held by the change tracker.
+/// Clean objects that nobody else holds are let go now and then: when a table grows, and at the end of an event after many
+/// came. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects` all are kept.
 final class ObjectRegistry {
     private unowned(unsafe) let context: NSManagedObjectContext
     /// A table for each store, by the store's UUID. Mostly one.
     private var tables: [(store: String, rows: RowTable)] = []
-    /// Objects by the numbers of their temporary IDs, which stay valid in this context after the object was saved.
-    private var temporaries: [UInt64: WeakObject] = [:]
-    private var temporaryLimit = 1024
-    private var retained: [ObjectIdentifier: NSManagedObject] = [:]
+    /// New objects, by the numbers of their temporary IDs.
+    private var temporaries = RowTable()
 
-    private struct WeakObject {
-        weak var object: NSManagedObject?
-    }
+    /// From how many new objects on the end of an event looks for unused ones.
+    private static let newcomerLimit = 4096
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -21,7 +19,9 @@ final class ObjectRegistry {
     /// The object of that ID if the context has it. No reading, no new object.
     func registered(_ id: NSManagedObjectID) -> NSManagedObject? {
         switch id.reference {
-        case .temporary(let number): return temporaries[number]?.object
+        case .temporary(let number):
+            if let successor = id.successor { return registered(successor) }
+            return temporaries[Self.key(number)]
         case .permanent:
             guard let key = id.rowKey, let table = tableIndex(of: id.storeIdentifier) else { return nil }
             return tables[table].rows[key]
@@ -54,25 +54,38 @@ final class ObjectRegistry {
 
     // MARK: Registering
 
-    /// Notes an object under an ID. A saved object stays known under its temporary ID too.
+    /// Notes an object under its ID.
     func register(_ object: NSManagedObject, _ id: NSManagedObjectID) {
         switch id.reference {
-        case .temporary(let number):
-            if temporaries.count >= temporaryLimit { purgeTemporaries() }
-            temporaries[number] = WeakObject(object: object)
+        case .temporary(let number): temporaries.insert(object, for: Self.key(number))
         case .permanent:
             guard let key = id.rowKey else { return }
             let table = tableIndex(of: id.storeIdentifier) ?? addTable(id.storeIdentifier)
+            if tables[table].rows.isFull, !context.retainsRegisteredObjects { _ = tables[table].rows.takeUnused() }
             tables[table].rows.insert(object, for: key)
         }
-        if context.retainsRegisteredObjects { retained[ObjectIdentifier(object)] = object }
+    }
+
+    /// The object has a permanent ID from now on; its temporary one stays understood.
+    func replaceTemporaryID(of object: NSManagedObject, by id: NSManagedObjectID) {
+        if let old = object.identifier, case .temporary(let number) = old.reference {
+            temporaries.remove(Self.key(number))
+            old.setSuccessor(id)
+        }
+        object.identifier = id
+        register(object, id)
+    }
+
+    /// Makes room for so many new objects in `store`.
+    func reserve(_ count: Int, in store: NSPersistentStore) {
+        let identifier = store.identifier ?? ""
+        tables[tableIndex(of: identifier) ?? addTable(identifier)].rows.reserve(count)
     }
 
     func unregister(_ object: NSManagedObject) {
-        retained[ObjectIdentifier(object)] = nil
         guard let id = object.identifier else { return }
         switch id.reference {
-        case .temporary(let number): temporaries[number] = nil
+        case .temporary(let number): temporaries.remove(Self.key(number))
         case .permanent:
             guard let key = id.rowKey, let table = tableIndex(of: id.storeIdentifier),
                 tables[table].rows[key] === object
@@ -88,31 +101,41 @@ final class ObjectRegistry {
         return tables.count - 1
     }
 
-    private func purgeTemporaries() {
-        temporaries = temporaries.filter { $0.value.object != nil }
-        temporaryLimit = max(1024, temporaries.count * 2)
+    private static func key(_ temporary: UInt64) -> RowKey {
+        RowKey(entity: 0, reference: Int64(bitPattern: temporary))
     }
 
     // MARK: All objects
 
-    /// Every registered object, once.
+    /// Every registered object that somebody uses, once.
     var all: [NSManagedObject] {
-        var objects = tables.flatMap(\.rows.objects)
-        for (number, box) in temporaries {
-            guard let object = box.object, case .temporary(number) = object.identifier?.reference else { continue }
-            objects.append(object)
-        }
-        return objects
+        releaseUnused()
+        return tables.flatMap(\.rows.objects) + temporaries.objects
     }
 
-    /// Holds all objects strongly, or lets them go.
-    func retainAll(_ flag: Bool) {
-        retained = flag ? Dictionary(all.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { $1 }) : [:]
+    func forEach(_ body: (NSManagedObject) -> Void) {
+        for table in tables { table.rows.objects.forEach(body) }
+        temporaries.objects.forEach(body)
+    }
+
+    /// Lets objects go that nobody uses, if many came since that was last done.
+    func releaseUnusedAfterMany() {
+        let newcomers = tables.reduce(temporaries.newcomers) { $0 + $1.rows.newcomers }
+        if newcomers > Self.newcomerLimit { releaseUnused() }
+    }
+
+    private func releaseUnused() {
+        guard !context.retainsRegisteredObjects else { return }
+        // What unused objects alone held is found in the next round.
+        while true {
+            var unused = temporaries.takeUnused()
+            for index in tables.indices { unused += tables[index].rows.takeUnused() }
+            if unused.isEmpty { return }
+        }
     }
 
     func removeAll() {
         tables = []
-        temporaries = [:]
-        retained = [:]
+        temporaries = RowTable()
     }
 }

@@ -1,66 +1,82 @@
-/// Finds the object of a row: open addressing with linear probing, objects held weakly.
+/// Finds the object of a row: open addressing with linear probing.
 ///
-/// An entry whose object is gone stays until its row comes back or the table grows, which leaves dead entries behind.
-/// Nobody has to tell the table when an object goes away, on whatever thread that happens.
+/// Holds its objects strongly, and gives those up that nobody else holds when it is told to: ``takeUnused()``. Weak references would do that at once, but they cost every object a side table, and every later retain and
+/// release of it a detour through that.
 struct RowTable {
     private struct Entry {
-        var key = RowKey(entity: .max, reference: .min)
-        weak var object: NSManagedObject?
-        var isUsed = false
+        var key = RowTable.free
+        var object: NSManagedObject?
     }
 
+    /// The key of an entry that was never used. No entity has this index.
+    private static let free = RowKey(entity: .max, reference: 0)
+
     private var entries: [Entry] = Array(repeating: Entry(), count: 16)
+    /// Entries that have a key, with or without an object.
     private var used = 0
+    /// How many objects came since objects were last let go.
+    private(set) var newcomers = 0
 
     /// The place of `key`, or the free place where it belongs.
+    @inline(__always)
     private func index(of key: RowKey) -> Int {
         let mask = entries.count - 1
         var hash = UInt64(bitPattern: key.reference) &+ UInt64(key.entity) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
         var index = Int(truncatingIfNeeded: hash >> 32) & mask
-        while entries[index].isUsed, entries[index].key != key { index = (index + 1) & mask }
+        while entries[index].key != key, entries[index].key != Self.free { index = (index + 1) & mask }
         return index
     }
 
     subscript(key: RowKey) -> NSManagedObject? { entries[index(of: key)].object }
 
+    /// Whether the next object makes the table grow: the moment to take out what is not used.
+    var isFull: Bool { used * 3 >= entries.count * 2 }
+
     mutating func insert(_ object: NSManagedObject, for key: RowKey) {
-        if used * 3 >= entries.count * 2 { grow() }
+        if isFull { rebuild() }
         let index = index(of: key)
-        if !entries[index].isUsed {
-            entries[index].isUsed = true
+        if entries[index].key != key {
             entries[index].key = key
             used += 1
         }
         entries[index].object = object
+        newcomers += 1
     }
 
     /// Forgets the object of `key`; the entry stays for the chain's sake.
-    mutating func remove(_ key: RowKey) {
-        let index = index(of: key)
-        if entries[index].isUsed { entries[index].object = nil }
-    }
+    mutating func remove(_ key: RowKey) { entries[index(of: key)].object = nil }
 
-    private mutating func grow() {
-        let living = entries.compactMap { entry in entry.object.map { (entry.key, $0) } }
-        var capacity = 16
-        while capacity < living.count * 3 { capacity *= 2 }
-        entries = Array(repeating: Entry(), count: capacity)
-        used = 0
-        for (key, object) in living {
-            let index = index(of: key)
-            entries[index].isUsed = true
-            entries[index].key = key
-            entries[index].object = object
-            used += 1
+    /// Takes the objects out that nobody else holds; they go away when the caller drops them, and what they alone held is
+    /// unused from then on.
+    mutating func takeUnused() -> [NSManagedObject] {
+        newcomers = 0
+        var unused: [NSManagedObject] = []
+        for index in entries.indices where entries[index].object != nil {
+            guard isKnownUniquelyReferenced(&entries[index].object), let object = entries[index].object else {
+                continue
+            }
+            entries[index].object = nil
+            object.managedObjectContext = nil
+            unused.append(object)
         }
+        return unused
     }
 
-    /// All objects that are alive.
+    /// Makes room, without the entries that have no object.
+    private mutating func rebuild(adding count: Int = 1) {
+        let living = entries.filter { $0.object != nil }
+        var capacity = 16
+        while capacity < (living.count + count) * 2 { capacity *= 2 }
+        entries = Array(repeating: Entry(), count: capacity)
+        used = living.count
+        for entry in living { entries[index(of: entry.key)] = entry }
+    }
+
+    /// Makes room for so many more objects.
+    mutating func reserve(_ count: Int) {
+        if (used + count) * 3 >= entries.count * 2 { rebuild(adding: count) }
+    }
+
     var objects: [NSManagedObject] { entries.compactMap(\.object) }
-
-    mutating func removeAll() {
-        entries = Array(repeating: Entry(), count: 16)
-        used = 0
-    }
 }

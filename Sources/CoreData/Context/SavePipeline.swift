@@ -111,9 +111,9 @@ final class SavePipeline {
         }
         for (store, objects) in groups {
             let ids = try source.obtainPermanentIDs(for: objects.map(\.layout.entity), in: store)
+            context.registry.reserve(ids.count, in: store)
             for (object, id) in zip(objects, ids) {
-                object.identifier = id
-                context.registry.register(object, id)
+                context.registry.replaceTemporaryID(of: object, by: id)
             }
         }
     }

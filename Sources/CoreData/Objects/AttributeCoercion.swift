@@ -16,7 +16,15 @@ enum AttributeCoercion {
     }
 
     static func slotValue(_ value: Any?, type: NSAttributeType) -> SlotValue? {
-        guard let value = unwrapped(value) else { return .null }
+        guard let value else { return .null }
+        if let slot = directSlotValue(value, type) { return slot }
+        // What is left is an optional in an optional, NSNull, or of a wrong class.
+        guard let inner = unwrapped(value) else { return .null }
+        return directSlotValue(inner, type)
+    }
+
+    /// The common case: a value of a class that fits, not wrapped in anything.
+    private static func directSlotValue(_ value: Any, _ type: NSAttributeType) -> SlotValue? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             return NumberCoercion.integer(value).map(SlotValue.integer)
@@ -31,7 +39,7 @@ enum AttributeCoercion {
         case .URIAttributeType: return (value as? URL).map { .text($0.absoluteString) }
         case .objectIDAttributeType: return (value as? NSManagedObjectID).map(SlotValue.reference)
         case .transformableAttributeType, .undefinedAttributeType, .compositeAttributeType:
-            return object(value).map(SlotValue.object)
+            return unwrapped(value).flatMap(object).map(SlotValue.object)
         }
     }
 

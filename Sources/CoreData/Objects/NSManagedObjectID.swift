@@ -31,6 +31,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The store's UUID, kept beside the weak reference so that equality and the URI outlive the store.
     let storeIdentifier: String
 
+    /// The permanent ID that took the place of this temporary one. Known to the context whose object it is.
+    var successor: NSManagedObjectID? { successorBox.load() }
+    private let successorBox = AtomicLazyReference<NSManagedObjectID>()
+
+    /// Notes the permanent ID, once.
+    func setSuccessor(_ id: NSManagedObjectID) { _ = successorBox.storeIfNil(id) }
+
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool {
         if case .temporary = reference { return true }
