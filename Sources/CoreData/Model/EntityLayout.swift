@@ -27,6 +27,11 @@ final class EntityLayout: @unchecked Sendable {
     /// What the managed objects work out from the layout, once.
     let attachment = AtomicLazyReference<AnyObject>()
 
+    /// The class of the entity's objects as it was found last, and by which state of the program's classes. Both are
+    /// guarded by the lock of `ManagedObjectClasses`, which alone uses them.
+    var objectClass: AnyClass?
+    var objectClassGeneration = 0
+
     init(entity: NSEntityDescription, index: Int) {
         self.entity = entity
         self.index = index

@@ -15,6 +15,8 @@ enum ManagedObjectClasses {
         var models: [WeakModel] = []
         var modules: [String] = []
         var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+        /// Grows when a module or a class becomes known, so that a name that was not found is looked up again.
+        var generation = 1
     }
 
     private static let known = Mutex(Known())
@@ -69,7 +71,9 @@ enum ManagedObjectClasses {
     static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
         let module = String(NSStringFromClass(type).prefix { $0 != "." })
         known.withLock { known in
-            if !known.modules.contains(module) { known.modules.append(module) }
+            let isNewModule = !known.modules.contains(module)
+            if isNewModule { known.modules.append(module) }
+            if isNewModule || known.classes[ObjectIdentifier(entity)] != type { known.generation += 1 }
             known.classes[ObjectIdentifier(entity)] = type
         }
     }
@@ -77,7 +81,24 @@ enum ManagedObjectClasses {
     // MARK: From entity to class
 
     /// The class of the objects of `entity`: `NSManagedObject` itself if the class that the model names is not there.
+    ///
+    /// Asked for each object that is made, while a look-up by name searches the whole program, also in vain: the answer
+    /// stays in the entity's layout until another module or class becomes known.
     static func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        let layout = entity.layout
+        let (found, generation) = known.withLock { known in
+            (layout.objectClassGeneration == known.generation ? layout.objectClass : nil, known.generation)
+        }
+        if let found = found as? NSManagedObject.Type { return found }
+        let type = findObjectClass(of: entity)
+        known.withLock { _ in
+            layout.objectClass = type
+            layout.objectClassGeneration = generation
+        }
+        return type
+    }
+
+    private static func findObjectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let name = entity.managedObjectClassName ?? ""
         guard !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
         let registered = known.withLock { $0.classes[ObjectIdentifier(entity)] }
