@@ -106,6 +106,64 @@ import Testing
         try await driver.wait(for: "the value in the list") { driver.selectedLine?.contains("\(expected)") == true }
     }
 
+    /// Deletes a team as another program would.
+    private func deleteElsewhere(_ name: String) throws {
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == %@", name)
+            for team in try context.fetch(request) { context.delete(team) }
+            try context.save()
+        }
+    }
+
+    @Test func aRecordDeletedElsewhereLeavesTheScreenInOrder() async throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("/")
+        driver.type("Spain")
+        driver.keys("<Enter><Enter>")
+        #expect(driver.text.contains("España"))
+        try deleteElsewhere("Spain")
+        try await driver.wait(for: "the end of the record") { driver.text.contains("This record was deleted") }
+        driver.keys("jEDu<Enter><C-s>")
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("15 Teams"))
+        #expect(driver.selectedLine?.contains("England") == true)
+        driver.keys("n")
+        #expect(driver.text.contains("nothing found"))
+    }
+
+    @Test func anEditedRecordDeletedElsewhereCanBeLetGo() async throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("/")
+        driver.type("Spain")
+        driver.keys("<Enter>le<C-u>77<Enter>")
+        #expect(driver.selectedLine?.contains("77") == true)
+        try deleteElsewhere("Spain")
+        // Whatever is seen of it by now, a save must neither crash nor bring half a record back.
+        driver.keys("<C-s>")
+        driver.keys("t")
+        try await driver.wait(for: "the end of the record") { driver.text.contains("15 Teams") }
+        driver.keys("<Esc><C-s>jjkk")
+        let count = try fixture.elsewhere { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) }
+        #expect(count == 15)
+    }
+
+    @Test func aFormOpenOnARecordDeletedElsewhereSaysSo() async throws {
+        try fixture.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("/")
+        driver.type("Spain")
+        driver.keys("<Enter>E")
+        try deleteElsewhere("Spain")
+        try await driver.wait(for: "the change in the list") { driver.browser.list?.records.objectCount == 15 }
+        driver.keys("x<Enter>")
+        #expect(driver.text.contains("deleted meanwhile"))
+        driver.keys("<Esc>y")
+        #expect(driver.text.contains("15 Teams"))
+    }
+
     @Test func aSignalEndsAndSaysWhatWasLost() throws {
         try fixture.fill()
         let driver = BrowserDriver(teamsOf: fixture)

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// A terminal of tmux with the built program in it.
@@ -98,12 +99,31 @@ private final class Terminal {
             environment: "LC_ALL=C TERM=vt100 NO_COLOR=1")
         try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
         #expect(terminal.screen.utf8.allSatisfy { $0 < 0x80 })
+        try kill(terminal, SIGTERM)
+        // This terminal has no screen beneath ours: the shell goes on in the last line, which is empty.
+        try await terminal.wait(for: "the end") { $0.contains("\n[status 143]\n") }
+    }
+
+    @Test func aCrashLeavesACleanTerminal() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command:
+                "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team; stty -a | grep -owE 'icanon|echo'",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8 SWIFT_BACKTRACE=enable=no")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        try kill(terminal, SIGSEGV)
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+        #expect(!terminal.screen.contains("Brazil"))
+        #expect(terminal.screen.contains("icanon"))
+        #expect(try terminal.run(["display-message", "-p", "#{alternate_on} #{mouse_any_flag}"]) == "0 0\n")
+    }
+
+    /// Sends a signal to the program in the terminal.
+    private func kill(_ terminal: Terminal, _ signal: Int32) throws {
         let pid = try terminal.run(["display-message", "-p", "#{pane_pid}"]).trimmingCharacters(
             in: .whitespacesAndNewlines)
         let children = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
         let child = try #require(children.split(separator: " ").first.flatMap { Int32($0) })
-        kill(child, SIGTERM)
-        // This terminal has no screen beneath ours: the shell goes on in the last line, which is empty.
-        try await terminal.wait(for: "the end") { $0.contains("\n[status 143]\n") }
+        #expect(Glibc.kill(child, signal) == 0)
     }
 }
