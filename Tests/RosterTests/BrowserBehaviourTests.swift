@@ -298,6 +298,16 @@ import Testing
         #expect(driver.selectedLine?.contains("Brazil") == true)
     }
 
+    @Test func anUnknownKeySaysWhereHelpIs() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("x")
+        #expect(driver.text.contains("x means nothing here; ? lists the keys"))
+        driver.keys("<C-l>z")
+        #expect(driver.text.contains("z…"))
+        driver.keys("<Esc>j")
+        #expect(driver.selectedLine?.contains("Japan") == true)
+    }
+
     @Test func readOnlyStoresCannotBeChanged() {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", isReadOnly: true))
         #expect(driver.text.contains("read-only"))

@@ -84,10 +84,19 @@ final class Browser: TerminalProgram {
         case .resize, .resumed: break
         default:
             message = nil
-            if !layers.handle(event), case .key(let key) = event, key == Key(.character("l"), .control) { redraw?() }
+            if !layers.handle(event), case .key(let key) = event { explain(key) }
         }
         session?.context.processPendingChanges()
         list?.rememberCursor()
+    }
+
+    /// What a key does that no command has.
+    private func explain(_ key: Key) {
+        if key == Key(.character("l"), .control) {
+            redraw?()
+        } else {
+            say("\(key.label) means nothing here; ? lists the keys")
+        }
     }
 
     /// Draws the screen anew; set by who owns it.

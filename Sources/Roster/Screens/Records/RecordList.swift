@@ -34,7 +34,7 @@ final class RecordList: ListSource {
         request.fetchBatchSize = 128
         controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionKey,
-            cacheName: Self.cacheName(entity: entity, settings: settings))
+            cacheName: Self.cacheName(entity: entity, settings: settings, context: context))
         controller.delegate = observer
         try controller.performFetch()
         refresh()
@@ -46,10 +46,15 @@ final class RecordList: ListSource {
         set { observer.delegate = newValue }
     }
 
-    /// A cache for every list that differs, as the controller demands.
-    private static func cacheName(entity: NSEntityDescription, settings: ListSettings) -> String {
+    /// A cache for every list that differs, as the controller demands. What is typed as a filter is seldom typed again:
+    /// such a list is not kept.
+    private static func cacheName(
+        entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext
+    ) -> String? {
+        guard settings.filter.isEmpty else { return nil }
+        let store = context.persistentStoreCoordinator?.persistentStores.first?.identifier ?? ""
         let sort = settings.descriptors.map { "\($0.key ?? "")\($0.ascending ? "+" : "-")" }.joined(separator: ",")
-        return "roster|\(entity.name ?? "")|\(settings.sectionKey ?? "")|\(sort)|\(settings.filter)"
+        return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionKey ?? "")|\(sort)"
     }
 
     /// Takes up the controller's sections after they changed.
