@@ -3,7 +3,8 @@ import Foundation
 /// How objects come into a context and leave it.
 final class ObjectLifeCycle {
     private unowned(unsafe) let context: NSManagedObjectContext
-    private var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+    /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
+    private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
 
     init(context: NSManagedObjectContext) { self.context = context }
@@ -81,11 +82,11 @@ final class ObjectLifeCycle {
     // MARK: Classes and entities
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
-        if let known = classes[ObjectIdentifier(entity)] { return known }
+        let key = ObjectIdentifier(entity)
+        let generation = ManagedObjectClasses.generation
+        if let last, last.entity == key, last.generation == generation { return last.type }
         let found = ManagedObjectClasses.objectClass(of: entity)
-        if found != NSManagedObject.self || entity.managedObjectClassName == "NSManagedObject" {
-            classes[ObjectIdentifier(entity)] = found
-        }
+        last = (key, generation, found)
         return found
     }
 
@@ -95,7 +96,6 @@ final class ObjectLifeCycle {
             preconditionFailure("No entity of the context's model has the class '\(type)'.")
         }
         entities[ObjectIdentifier(type)] = found
-        classes[ObjectIdentifier(found)] = type
         return found
     }
 }

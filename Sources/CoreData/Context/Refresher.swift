@@ -80,6 +80,7 @@ final class Refresher {
         context.changes.forget(object)
         forgetInNeighbours(object)
         object.flags.remove(.stored)
+        object.flags.insert(.inaccessible)
         context.changes.noteDeletion(object)
     }
 
@@ -111,12 +112,14 @@ final class Refresher {
         let changes = context.changes
         let seen = changes.pendingInserted.all.filter { !$0.flags.contains(.inserted) }
         let inserted = changes.inserted.all
-        let deleted = changes.deleted.all
+        var deleted = changes.deleted.all
         let updated = changes.updated.all
         let known = inserted.filter { !$0.flags.contains(.pendingInserted) }
         let refreshed = changes.pendingRefreshed.all
         changes.removeAll()
-        for object in inserted + seen { context.letGo(object) }
+        let gone = deleted.filter { $0.flags.contains(.inaccessible) }
+        for object in inserted + seen + gone { context.letGo(object) }
+        deleted.removeAll { $0.managedObjectContext == nil }
         for object in deleted + updated { revert(object) }
         var info: [AnyHashable: Any] = [:]
         if !known.isEmpty { info[NSDeletedObjectsKey] = Set(known) }

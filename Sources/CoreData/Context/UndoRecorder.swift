@@ -42,7 +42,8 @@ final class UndoRecorder {
         var steps: [Step] = []
         for object in event.inserted { steps.append(step(object, .came)) }
         for object in event.updated { steps.append(step(object, .unchanged)) }
-        for object in event.deleted { steps.append(step(object, .went)) }
+        // What others deleted does not come back by undo.
+        for object in event.deleted where !object.flags.contains(.inaccessible) { steps.append(step(object, .went)) }
         steps.removeAll { $0.presence == .unchanged && $0.slots.isEmpty && $0.toMany.isEmpty }
         guard !steps.isEmpty else { return }
         // Each event is a group of its own, whatever else is grouped by event.

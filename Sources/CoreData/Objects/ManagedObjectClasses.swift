@@ -15,11 +15,12 @@ enum ManagedObjectClasses {
         var models: [WeakModel] = []
         var modules: [String] = []
         var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
-        /// Grows when a module or a class becomes known, so that a name that was not found is looked up again.
-        var generation = 1
     }
 
     private static let known = Mutex(Known())
+    /// Grows whenever a class became known, so that what was not found before is looked for again.
+    private static let registrations = Atomic<Int>(1)
+    static var generation: Int { registrations.load(ordering: .acquiring) }
 
     // MARK: Models
 
@@ -71,10 +72,10 @@ enum ManagedObjectClasses {
     static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
         let module = String(NSStringFromClass(type).prefix { $0 != "." })
         known.withLock { known in
-            let isNewModule = !known.modules.contains(module)
-            if isNewModule { known.modules.append(module) }
-            if isNewModule || known.classes[ObjectIdentifier(entity)] != type { known.generation += 1 }
+            guard known.classes[ObjectIdentifier(entity)] != type else { return }
+            if !known.modules.contains(module) { known.modules.append(module) }
             known.classes[ObjectIdentifier(entity)] = type
+            registrations.add(1, ordering: .releasing)
         }
     }
 
@@ -86,9 +87,8 @@ enum ManagedObjectClasses {
     /// stays in the entity's layout until another module or class becomes known.
     static func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let layout = entity.layout
-        let (found, generation) = known.withLock { known in
-            (layout.objectClassGeneration == known.generation ? layout.objectClass : nil, known.generation)
-        }
+        let generation = generation
+        let found = known.withLock { _ in layout.objectClassGeneration == generation ? layout.objectClass : nil }
         if let found = found as? NSManagedObject.Type { return found }
         let type = findObjectClass(of: entity)
         known.withLock { _ in

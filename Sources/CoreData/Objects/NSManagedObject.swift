@@ -151,6 +151,22 @@ open class NSManagedObject: NSObject {
     /// To be called after a value was set through `setPrimitiveValue(_:forKey:)`: keeps up the inverse.
     open func didChangeValue(forKey key: String) { ManualChanges.didChange(self, key) }
 
+    /// To be called before members of a to-many relationship are changed through primitive values.
+    open func willChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) {
+        willChangeValue(forKey: inKey)
+    }
+
+    /// To be called after members of a to-many relationship were changed through primitive values.
+    open func didChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) {
+        didChangeValue(forKey: inKey)
+    }
+
     // MARK: Changes
 
     /// The saved properties that differ from the saved row, with their present values; `NSNull` for `nil`.
@@ -226,6 +242,14 @@ open class NSManagedObject: NSObject {
 
     /// Class, entity, ID and values. Does not fire the fault.
     open override var description: String { ObjectDescription.text(of: self) }
+}
+
+/// How the members of a to-many relationship are about to change.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    case union = 1
+    case minus = 2
+    case intersect = 3
+    case set = 4
 }
 
 /// The form in which Apple's API passes a value that may be replaced.

@@ -13,7 +13,7 @@ struct ObjectFlags: OptionSet {
     static let awoken = ObjectFlags(rawValue: 1 << 3)
     /// `awakeFromInsert` is running: values set without hooks belong to the starting values.
     static let awakeningFromInsert = ObjectFlags(rawValue: 1 << 11)
-    /// An object that stands for a row that is gone: all values are `nil`, and it is not validated.
+    /// An object that stands for a row that is gone: it is not validated, its deletion reaches nobody and is not undone.
     static let inaccessible = ObjectFlags(rawValue: 1 << 4)
     /// Deleted before it was ever saved: it is in no list of unsaved changes.
     static let dropped = ObjectFlags(rawValue: 1 << 5)

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct RefreshTests {
+    /// A saved team in two contexts.
+    private struct Pair {
+        let stack: ClubStack
+        let mine: NSManagedObjectContext
+        let other: NSManagedObjectContext
+        let team: ClubTeam
+        let twin: ClubTeam
+
+        init() throws {
+            stack = try ClubStack()
+            mine = stack.context()
+            other = stack.context()
+            let (mine, other) = (mine, other)
+            (team, twin) = try mine.use { context in
+                let team = context.team()
+                _ = context.make("Player", ["name": "Ada", "team": team])
+                try context.save()
+                return (team, try other.use { try $0.twin(of: team) })
+            }
+        }
+
+        func changeElsewhere() throws {
+            try other.use { context in
+                twin.wins = 9
+                twin.rating = 9
+                _ = context.make("Player", ["name": "Bob", "team": twin])
+                try context.save()
+            }
+        }
+    }
+
+    @Test func mergingKeepsLocalEdits() throws {
+        let pair = try Pair()
+        try pair.mine.use { context in
+            let local = context.make("Player", ["name": "Cy", "team": pair.team])
+            pair.team.wins = 1
+            #expect(pair.team.names("players") == ["Ada", "Cy"])
+            try pair.changeElsewhere()
+            pair.team.log = []
+            let notices = Notices(context)
+            context.refresh(pair.team, mergeChanges: true)
+            context.processPendingChanges()
+            #expect(pair.team.log == ["awake 32"])
+            #expect(pair.team.wins == 1 && pair.team.rating == 9 && pair.team.isUpdated)
+            #expect(pair.team.changedValues().keys.sorted() == ["players", "wins"])
+            #expect(pair.team.names("players") == ["Ada", "Bob", "Cy"])
+            #expect(notices.take().last?.objects(NSRefreshedObjectsKey) == [pair.team])
+            try context.save()
+            #expect(local.object("team") === pair.team)
+        }
+    }
+
+    @Test func droppingChangesMakesAFault() throws {
+        let pair = try Pair()
+        try pair.mine.use { context in
+            pair.team.wins = 1
+            pair.team.scratch = 3
+            try pair.changeElsewhere()
+            context.refresh(pair.team, mergeChanges: false)
+            #expect(pair.team.isFault && !context.hasChanges)
+            #expect(pair.team.wins == 9 && pair.team.scratch == 42)
+            #expect(pair.team.names("players") == ["Ada", "Bob"])
+        }
+    }
+
+    @Test func allObjectsAreRefreshedWithOneLook() throws {
+        let pair = try Pair()
+        try pair.mine.use { context in
+            let player = try #require(pair.team.players.first)
+            #expect(player.value(forKey: "name") as? String == "Ada")
+            try pair.changeElsewhere()
+            try pair.other.use { context in
+                if let ada = pair.twin.players.first(where: { $0.value(forKey: "name") as? String == "Ada" }) {
+                    context.delete(ada)
+                }
+                try context.save()
+            }
+            context.refreshAllObjects()
+            context.processPendingChanges()
+            #expect(pair.team.wins == 9 && pair.team.names("players") == ["Bob"])
+            #expect(player.managedObjectContext == nil && !context.hasChanges)
+        }
+    }
+
+    @Test func aCoordinatorWithSeveralStoresSaysWhatWasSaved() throws {
+        let stack = try ClubStack()
+        NSPersistentStoreCoordinator.registerStoreClass(RefusingStore.self, forStoreType: "Refusing")
+        let refusing = try stack.coordinator.addPersistentStore(
+            ofType: "Refusing", configurationName: nil, at: stack.folder.appendingPathComponent("none"))
+        try stack.context().use { context in
+            let team = context.team()
+            let fan = context.make("Fan", ["name": "Dot"])
+            context.assign(fan, to: refusing)
+            let error = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(error.code == .persistentStoreIncompleteSave)
+            #expect(error.affectedStores?.first === refusing)
+            #expect((error.affectedObjects as? [NSManagedObject]) == [fan])
+            #expect(!team.hasChanges && !team.objectID.isTemporaryID && context.insertedObjects == [fan])
+        }
+    }
+}
+
+/// A store that refuses every save.
+final class RefusingStore: NSPersistentStore, @unchecked Sendable {
+    private lazy var answers = Answers(store: self)
+    override var type: String { "Refusing" }
+    override var operations: any StoreOperations { answers }
+
+    override func loadMetadata() throws {
+        identifier = "REFUSING"
+        metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "REFUSING"]
+    }
+
+    private final class Answers: StoreOperations {
+        unowned let store: RefusingStore
+        init(store: RefusingStore) { self.store = store }
+
+        func fetch(_ query: StoreQuery) throws -> StoreQueryResult { StoreQueryResult(keys: [], rows: [], undone: []) }
+        func count(_ query: StoreQuery) throws -> Int? { 0 }
+        func groupCounts(_ query: StoreQuery, groupedBy: [String]) throws -> [(value: SlotValue, count: Int)]? { [] }
+        func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { [:] }
+        func destinations(
+            of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+        ) throws -> [NSManagedObjectID: [NSManagedObjectID]] { [:] }
+        func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+            entities.enumerated().map { NSManagedObjectID(entity: $1, reference: Int64($0 + 1), store: store) }
+        }
+        func save(_ changes: StoreChangeSet) throws { throw CoreDataError.make(134030, "This store refuses.") }
+        func objectID(for key: RowKey) -> NSManagedObjectID {
+            let entities = store.persistentStoreCoordinator?.managedObjectModel.entitiesInLayoutOrder ?? []
+            return NSManagedObjectID(entity: entities[Int(key.entity)], reference: key.reference, store: store)
+        }
+        func dataVersion() throws -> Int64 { 0 }
+        func changeToken() throws -> String { "" }
+        func lastHistoryNumber() throws -> Int64? { nil }
+        func history(after number: Int64) throws -> [StoreTransaction] { [] }
+        func close() throws {}
+    }
+}
