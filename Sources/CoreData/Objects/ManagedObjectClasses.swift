@@ -88,7 +88,9 @@ enum ManagedObjectClasses {
     static func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let layout = entity.layout
         let generation = generation
-        let found = known.withLock { _ in layout.objectClassGeneration == generation ? layout.objectClass : nil }
+        let found: AnyClass? = known.withLock { _ in
+            layout.objectClassGeneration == generation ? layout.objectClass : nil
+        }
         if let found = found as? NSManagedObject.Type { return found }
         let type = findObjectClass(of: entity)
         known.withLock { _ in
