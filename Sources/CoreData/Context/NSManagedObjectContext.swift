@@ -13,6 +13,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: Collaborators
 
     final let queue: ContextQueue
+    /// Up when another context or process saved since the context last looked.
+    final let othersSaved = AtomicFlag()
     final private(set) lazy var registry = ObjectRegistry(context: self)
     final private(set) lazy var changes = ChangeTracker(context: self)
     final private(set) lazy var events = EventProcessor(context: self)

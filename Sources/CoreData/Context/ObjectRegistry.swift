@@ -1,7 +1,8 @@
 /// One object for each row: what a context knows.
 ///
-/// Clean objects that nobody else holds are let go now and then: when a table grows, and at the end of an event after many
-/// came. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects` all are kept.
+/// Clean objects that nobody else holds are let go now and then: when a table grows, at the end of an event after many
+/// came, and before the first look after somebody else saved, so that nobody finds old values in an object he does not
+/// hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects` all are kept.
 final class ObjectRegistry {
     private unowned(unsafe) let context: NSManagedObjectContext
     /// A table for each store, by the store's UUID. Mostly one.
@@ -12,12 +13,19 @@ final class ObjectRegistry {
     /// From how many new objects on the end of an event looks for unused ones.
     private static let newcomerLimit = 4096
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    /// Up when somebody else saved: what nobody uses may be stale.
+    private let othersSaved: AtomicFlag
+
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        othersSaved = context.othersSaved
+    }
 
     // MARK: Looking up
 
     /// The object of that ID if the context has it. No reading, no new object.
     func registered(_ id: NSManagedObjectID) -> NSManagedObject? {
+        if othersSaved.takeDown() { releaseUnused() }
         switch id.reference {
         case .temporary(let number):
             if let successor = id.successor { return registered(successor) }
@@ -31,13 +39,14 @@ final class ObjectRegistry {
     /// The object of that ID: the registered one, or a new fault. No reading.
     func object(for id: NSManagedObjectID) -> NSManagedObject { object(for: id, row: nil) }
 
-    /// The object of that ID, with its row at hand: a fault that has none takes it, an object with values keeps its own.
+    /// The object of that ID, with its row at hand: a fault takes it, unless it has a newer one; an object with values keeps
+    /// its own.
     func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {
-        if let known = registered(id) {
-            if let row, known.snapshot == nil { known.snapshot = row }
-            return known
-        }
-        return makeFault(id, row)
+        guard let known = registered(id) else { return makeFault(id, row) }
+        guard let row else { return known }
+        if let old = known.snapshot, !known.isFault || old.version >= row.version { return known }
+        known.snapshot = row
+        return known
     }
 
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?) -> NSManagedObject {

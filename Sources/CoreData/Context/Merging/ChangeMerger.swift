@@ -16,7 +16,12 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     private weak var context: NSManagedObjectContext?
     private let isAutomatic = Atomic<Bool>(false)
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    private let othersSaved: AtomicFlag
+
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        othersSaved = context.othersSaved
+    }
 
     /// Whether commits of others are merged by themselves. Any thread.
     var mergesAutomatically: Bool {
@@ -27,7 +32,9 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     // MARK: Commits of the coordinator
 
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
-        guard mergesAutomatically, let context, source !== context else { return }
+        guard let context, source !== context else { return }
+        othersSaved.raise()
+        guard mergesAutomatically else { return }
         context.perform { [weak self] in
             self?.merge(changes)
         }
