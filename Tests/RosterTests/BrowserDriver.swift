@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import TerminalKit
 import Testing
@@ -9,6 +10,8 @@ import Testing
 final class BrowserDriver {
     let screen: ScriptedScreen
     let browser: Browser
+    /// The lists that the browser kept on disk; they go when the test is over.
+    private var cacheNames: Set<String> = []
 
     init(_ options: BrowserOptions, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode) {
         screen = ScriptedScreen(width: width, height: height, repertoire: repertoire)
@@ -50,7 +53,14 @@ final class BrowserDriver {
         draw()
     }
 
-    func draw() { EventLoop.show(browser, on: screen) }
+    func draw() {
+        EventLoop.show(browser, on: screen)
+        if let name = browser.list?.records.controller.cacheName { cacheNames.insert(name) }
+    }
+
+    isolated deinit {
+        for name in cacheNames { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
+    }
 
     /// The lines of the screen.
     var lines: [String] { screen.lines }

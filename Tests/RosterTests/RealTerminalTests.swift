@@ -20,11 +20,14 @@ private final class Terminal {
     init(command: String, width: Int, height: Int, environment: String = "") throws {
         try run([
             "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
-            "env \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+            "env XDG_CACHE_HOME=/tmp/\(socket) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
         ])
     }
 
-    deinit { _ = try? run(["kill-server"]) }
+    deinit {
+        _ = try? run(["kill-server"])
+        try? FileManager.default.removeItem(atPath: "/tmp/\(socket)")
+    }
 
     /// Runs one command of tmux and gives back what it prints.
     ///
