@@ -48,18 +48,9 @@ enum ChangedValues {
 
     static func sinceEvent(of object: NSManagedObject) -> [String: Any] {
         var result: [String: Any] = [:]
-        let before: [SlotValue]
-        if let baseline = object.baseline {
-            before = baseline.allValues
-        } else if !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) {
-            before = object.snapshot?.values ?? []
-        } else {
-            before = []
-        }
-        if !before.isEmpty, !object.values.isEmpty || object.baseline != nil {
-            for slot in before.indices where !same(object.currentValue(slot), before[slot], object) {
-                result[object.layout.slots[slot].name] = present(before[slot], slot, object)
-            }
+        let before = valuesBeforeEvent(of: object)
+        for slot in before.indices where !same(object.currentValue(slot), before[slot], object) {
+            result[object.layout.slots[slot].name] = present(before[slot], slot, object)
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
             let members: [NSManagedObject] =
@@ -69,6 +60,26 @@ enum ChangedValues {
                 state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
         }
         return result
+    }
+
+    /// The names of the properties that the current event changed, without making their values.
+    static func keysSinceEvent(of object: NSManagedObject) -> Set<String> {
+        var keys: Set<String> = []
+        let before = valuesBeforeEvent(of: object)
+        for slot in before.indices where !same(object.currentValue(slot), before[slot], object) {
+            keys.insert(object.layout.slots[slot].name)
+        }
+        for (number, state) in object.touchedToMany where state.hasEventChanges {
+            keys.insert(object.layout.toManyRelationships[number].name)
+        }
+        return keys
+    }
+
+    /// The values of all slots as they were when the event began; empty if it changed none of them.
+    private static func valuesBeforeEvent(of object: NSManagedObject) -> [SlotValue] {
+        if let baseline = object.baseline { return baseline.allValues }
+        guard !object.values.isEmpty, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else { return [] }
+        return object.snapshot?.values ?? []
     }
 
     static func committed(of object: NSManagedObject, _ keys: [String]?) -> [String: Any] {

@@ -27,7 +27,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     public var itemIdentifiers: [Any] { ids(in: 0..<contents.rowCount) }
 
     /// The IDs of the objects that changed since the snapshot before and are still there.
-    public var reloadedItemIdentifiers: [Any] { reloaded.map(identities.objectID) }
+    public var reloadedItemIdentifiers: [Any] { identities.objectIDs(of: reloaded) }
 
     /// - Precondition: There is a section of that name.
     public func numberOfItems(inSection sectionIdentifier: Any) -> Int { range(of: sectionIdentifier).count }
@@ -68,6 +68,6 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     }
 
     private func ids(in range: Range<Int>) -> [NSManagedObjectID] {
-        contents.rows.elements(in: range).map(identities.objectID)
+        identities.objectIDs(of: contents.rows.elements(in: range))
     }
 }

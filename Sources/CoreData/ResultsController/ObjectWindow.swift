@@ -20,7 +20,7 @@ struct ObjectWindow {
         let start = position / batchSize * batchSize
         let tokens = state.published.rows.elements(in: start..<min(start + batchSize, state.published.rowCount))
         let page = Self.faults(
-            for: tokens.map(state.identities.objectID), in: state.context, batchSize: batchSize)
+            for: state.identities.objectIDs(of: tokens), in: state.context, batchSize: batchSize)
         pages.append(page)
         if pages.count > Self.keptPages { pages.removeFirst() }
         return page[position - start]

@@ -5,11 +5,9 @@ import Foundation
 /// Section infos hold on to it, so that they keep telling the truth when the controller is gone.
 final class ResultsState {
     let context: NSManagedObjectContext
-    let plan: FetchPlan
-    let sectionKey: SectionKey?
-    let ordering: ObjectOrdering
-    let identities: RowIdentities
-    let names: SectionNames
+    /// As it was when it was executed.
+    let request: NSFetchRequest<NSFetchRequestResult>
+    let definition: ListDefinition
     /// Results that are no managed objects, under tokens 0, 1, …: dictionaries.
     let fixedResults: [AnyObject]?
     let givesIDs: Bool
@@ -29,17 +27,18 @@ final class ResultsState {
 
     init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
         self.context = context
-        plan = loaded.plan
-        sectionKey = loaded.sectionKey
-        ordering = loaded.ordering
-        identities = loaded.identities
-        names = loaded.names
+        self.request = request.copy() as? NSFetchRequest<NSFetchRequestResult> ?? request
+        definition = loaded.definition
         fixedResults = loaded.fixedResults
         givesIDs = request.resultType == .managedObjectIDResultType
         published = loaded.contents
         tracked = loaded.contents
         window = ObjectWindow(batchSize: request.fetchBatchSize)
     }
+
+    var isSectioned: Bool { definition.sectionKey != nil }
+    var identities: RowIdentities { definition.identities }
+    var names: SectionNames { definition.names }
 
     // MARK: Objects
 
@@ -70,7 +69,7 @@ final class ResultsState {
     func results(in range: Range<Int>) -> [AnyObject] {
         let tokens = published.rows.elements(in: range)
         if fixedResults != nil || givesIDs { return tokens.map(result) }
-        return ObjectWindow.faults(for: tokens.map(identities.objectID), in: context, batchSize: window.batchSize)
+        return ObjectWindow.faults(for: identities.objectIDs(of: tokens), in: context, batchSize: window.batchSize)
     }
 
     /// The title of a section in the index.

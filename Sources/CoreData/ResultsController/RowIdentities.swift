@@ -74,7 +74,15 @@ final class RowIdentities {
     // MARK: Objects
 
     /// The ID of the object that `token` stands for.
-    func objectID(of token: RowToken) -> NSManagedObjectID {
+    func objectID(of token: RowToken) -> NSManagedObjectID { objectIDs(of: [token])[0] }
+
+    /// The IDs of the objects that `tokens` stand for, in the same order. Takes the coordinator's lock once.
+    func objectIDs(of tokens: some Collection<RowToken>) -> [NSManagedObjectID] {
+        guard let coordinator = store?.persistentStoreCoordinator else { return tokens.map(unlockedID) }
+        return coordinator.withLock { tokens.map(unlockedID) }
+    }
+
+    private func unlockedID(of token: RowToken) -> NSManagedObjectID {
         if let key = Self.key(of: token), let store { return store.operations.objectID(for: key) }
         let number = Int(token.code & ~Self.localBit)
         if unsaved[number] != nil { noteSavedObjects() }

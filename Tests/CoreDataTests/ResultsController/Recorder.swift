@@ -33,7 +33,9 @@ final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
     var changes: [String] { events.filter { !$0.hasPrefix("will") && !$0.hasPrefix("did") } }
 
     /// Remembers the contents as what a view shows, and keeps the controller, as a view does.
+    /// Objects are told apart by their addresses, so the context has to keep them.
     func load(_ controller: NSFetchedResultsController<NSManagedObject>) {
+        controller.managedObjectContext.retainsRegisteredObjects = true
         replayed = Self.state(controller.sections)
         kept = controller
     }
@@ -141,12 +143,10 @@ final class Recorder: NSObject, NSFetchedResultsControllerDelegate {
 }
 
 extension Staff {
-    /// A controller that was fetched, with a recorder for a delegate. The recorder identifies objects by their addresses, so
-    /// the context has to keep them.
+    /// A controller that was fetched, with a recorder for a delegate.
     func recorded(
         section: String? = "team", sort: [String] = ["team", "name"], where predicate: String? = nil
     ) throws -> (controller: NSFetchedResultsController<NSManagedObject>, recorder: Recorder) {
-        context.retainsRegisteredObjects = true
         let controller = controller(section: section, sort: sort, where: predicate)
         let recorder = Recorder()
         controller.delegate = recorder

@@ -26,7 +26,7 @@ struct ListRepair {
         return coordinator.withLock {
             guard let present = try? ListOrigin(of: store) else { return nil }
             if present == origin { return Changes(origin: present, touched: TouchedObjects(), isEmpty: true) }
-            guard list.plan.limit == 0, list.plan.offset == 0, let number = origin.historyNumber,
+            guard list.definition.plan.limit == 0, list.definition.plan.offset == 0, let number = origin.historyNumber,
                 let last = present.historyNumber, last > number,
                 let transactions = try? store.operations.history(after: number),
                 // A history that was pruned, or a writer that left no trace, tells nothing.
@@ -40,13 +40,13 @@ struct ListRepair {
         let changes = HistoryChanges.coalesced(transactions, of: store)
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count
         guard count <= max(Self.alwaysFew, list.contents.rowCount / 10) else { return nil }
-        let related = RelatedObjects(list.plan, list.sectionKey)
+        let related = RelatedObjects(list.definition)
         var touched = TouchedObjects()
         for id in changes.inserted + changes.updated {
             if related?.looks(at: id.entity) ?? false { return nil }
-            if list.plan.includes(id.entity) { touched.noteChanged([id]) }
+            if list.definition.plan.includes(id.entity) { touched.noteChanged([id]) }
         }
-        touched.noteDeleted(changes.deleted.filter { list.plan.includes($0.entity) })
+        touched.noteDeleted(changes.deleted.filter { list.definition.plan.includes($0.entity) })
         return touched
     }
 
@@ -56,10 +56,7 @@ struct ListRepair {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let contents = context.performAndWait { () -> ListContents? in
-            let editor = ListEditor(
-                plan: list.plan, sectionKey: list.sectionKey, ordering: list.ordering, identities: list.identities,
-                names: list.names, context: context)
-            return try? editor.edit(list.contents, changes.touched).contents
+            try? ListEditor(definition: list.definition, context: context).edit(list.contents, changes.touched).contents
         }
         guard let present = try? coordinator.withLock({ try ListOrigin(of: store) }), present == changes.origin else {
             return nil

@@ -12,11 +12,11 @@ struct ResultsCache {
     private let sectionKey: SectionKey?
     private let store: NSPersistentStore
 
-    init(named name: String, plan: FetchPlan, section: SectionKey?, of store: NSPersistentStore) {
+    init(named name: String, of list: ListDefinition, in store: NSPersistentStore) {
         path = ResultsCacheDirectory.file(named: name)
-        fingerprint = Self.fingerprint(plan, section, store)
-        self.plan = plan
-        sectionKey = section
+        fingerprint = Self.fingerprint(list.plan, list.sectionKey, store)
+        plan = list.plan
+        sectionKey = list.sectionKey
         self.store = store
     }
 
@@ -54,7 +54,7 @@ struct ResultsCache {
         guard (list.sections != nil) == (sectionKey != nil) else { return nil }
         var loaded = empty
         let entries = (list.sections ?? []).enumerated().map { SectionEntry(number: UInt32($0), rowCount: $1.rows) }
-        loaded.names = SectionNames((list.sections ?? []).map(\.name))
+        loaded.definition = empty.definition.named(SectionNames((list.sections ?? []).map(\.name)))
         loaded.contents = ListContents(rows: list.rows, sections: entries, isSectioned: sectionKey != nil)
         loaded.origin = list.origin
         let repair = ListRepair(store: store)
@@ -63,7 +63,7 @@ struct ResultsCache {
         guard let repaired = repair.apply(changes, to: loaded) else { return nil }
         loaded.contents = repaired
         loaded.origin = changes.origin
-        write(loaded.contents, names: loaded.names, identities: loaded.identities, origin: changes.origin)
+        write(loaded.contents, of: loaded.definition, origin: changes.origin)
         return loaded
     }
 
@@ -73,11 +73,11 @@ struct ResultsCache {
     ///
     /// - Parameter wait: whether to return only when it is written.
     func write(
-        _ contents: ListContents, names: SectionNames, identities: RowIdentities, origin: ListOrigin, wait: Bool = false
+        _ contents: ListContents, of list: ListDefinition, origin: ListOrigin, wait: Bool = false
     ) {
-        guard isUsable, let packed = identities.packedLocals(in: contents) else { return }
+        guard isUsable, let packed = list.identities.packedLocals(in: contents) else { return }
         let sections =
-            contents.isSectioned ? contents.allSections.map { (name: names[$0.number], rows: $0.rowCount) } : nil
+            contents.isSectioned ? contents.allSections.map { (name: list.names[$0.number], rows: $0.rowCount) } : nil
         let work = UncheckedSendable { [path, fingerprint] in
             try? ResultsCacheDirectory.create()
             try? CachedList.write(

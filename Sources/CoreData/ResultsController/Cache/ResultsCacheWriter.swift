@@ -20,11 +20,12 @@ final class ResultsCacheWriter {
 
     /// - Returns: `nil` when the list cannot be kept.
     init?(_ name: String?, _ loaded: LoadedResults, context: NSManagedObjectContext) {
-        guard let name, let origin = loaded.origin, let store = loaded.identities.store, origin.historyNumber != nil
+        guard let name, let origin = loaded.origin, let store = loaded.definition.identities.store,
+            origin.historyNumber != nil
         else {
             return nil
         }
-        cache = ResultsCache(named: name, plan: loaded.plan, section: loaded.sectionKey, of: store)
+        cache = ResultsCache(named: name, of: loaded.definition, in: store)
         guard cache.isUsable else { return nil }
         self.context = context
         self.store = store
@@ -62,6 +63,6 @@ final class ResultsCacheWriter {
         else { return }
         list.contents = contents
         origin = changes.origin
-        cache.write(contents, names: list.names, identities: list.identities, origin: origin, wait: wait)
+        cache.write(contents, of: list.definition, origin: origin, wait: wait)
     }
 }

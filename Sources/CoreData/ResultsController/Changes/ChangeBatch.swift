@@ -34,6 +34,9 @@ struct ChangeBatch {
     /// Deletes by descending old path, inserts and moves by ascending new path, updates by ascending old path.
     let rowChanges: [RowChange]
 
+    /// Whether both states have the same sections in the same order.
+    var keepsSections: Bool { deletedSections.isEmpty && insertedSections.isEmpty }
+
     var isEmpty: Bool { deletedSections.isEmpty && insertedSections.isEmpty && rowChanges.isEmpty }
 
     /// Finds the fewest changes. O(k log n) for k touched rows.

@@ -2,11 +2,7 @@ import Foundation
 
 /// What a fetch gives a results controller to begin with.
 struct LoadedResults {
-    let plan: FetchPlan
-    let sectionKey: SectionKey?
-    let ordering: ObjectOrdering
-    let identities: RowIdentities
-    var names: SectionNames
+    var definition: ListDefinition
     var contents: ListContents
     var fixedResults: [AnyObject]?
     /// The contents without the context's unsaved changes, and the state of the store that they show; `nil` where that
@@ -41,10 +37,11 @@ struct ResultsLoader {
         let plan = try pipeline.plan(request)
         let sectionKey = sectionNameKeyPath.map { SectionKey($0, of: plan.entity) }
         let single = plan.stores.count == 1 ? plan.stores[0] : nil
+        let definition = ListDefinition(
+            plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
+            identities: RowIdentities(store: single))
         var loaded = LoadedResults(
-            plan: plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
-            identities: RowIdentities(store: single), names: SectionNames(),
-            contents: ListContents(isSectioned: sectionKey != nil))
+            definition: definition, contents: ListContents(isSectioned: sectionKey != nil))
         if request.resultType == .dictionaryResultType {
             try loadDictionaries(into: &loaded)
         } else if let single {
@@ -55,13 +52,12 @@ struct ResultsLoader {
         return loaded
     }
 
-    /// Fetches again: rows and sections keep the numbers that they have in `state`.
-    func reload(_ state: ResultsState) throws -> ListContents {
+    /// Fetches again: rows and sections keep the numbers that they have in `definition`.
+    func reload(_ definition: ListDefinition) throws -> ListContents {
+        context.processPendingChanges()
         var loaded = LoadedResults(
-            plan: try pipeline.plan(request), sectionKey: state.sectionKey, ordering: state.ordering,
-            identities: state.identities, names: state.names,
-            contents: ListContents(isSectioned: state.sectionKey != nil))
-        if let store = state.identities.store {
+            definition: definition, contents: ListContents(isSectioned: definition.sectionKey != nil))
+        if let store = definition.identities.store {
             try load(from: store, into: &loaded)
         } else {
             try loadObjects(into: &loaded)
@@ -70,9 +66,9 @@ struct ResultsLoader {
     }
 
     private func load(from store: NSPersistentStore, into loaded: inout LoadedResults) throws {
-        let isCut = loaded.plan.limit > 0 || loaded.plan.offset > 0
-        if try isCut && hasPendingChanges(loaded.plan) { return try loadObjects(into: &loaded) }
-        let cache = cacheName.map { ResultsCache(named: $0, plan: loaded.plan, section: loaded.sectionKey, of: store) }
+        let plan = loaded.definition.plan
+        if try (plan.limit > 0 || plan.offset > 0) && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
+        let cache = cacheName.map { ResultsCache(named: $0, of: loaded.definition, in: store) }
         if let cache, let cached = cache.read(into: loaded) {
             loaded = cached
         } else {
@@ -81,7 +77,7 @@ struct ResultsLoader {
                 try consistently(with: store) { try loadSaved(into: &loaded) }
             }
             if let cache, let origin = loaded.origin {
-                cache.write(loaded.contents, names: loaded.names, identities: loaded.identities, origin: origin)
+                cache.write(loaded.contents, of: loaded.definition, origin: origin)
             }
         }
         loaded.savedContents = loaded.contents
@@ -109,26 +105,26 @@ struct ResultsLoader {
 
     private func loadSaved(into loaded: inout LoadedResults) throws {
         guard let found = try pipeline.keys(request) else { return try loadObjects(into: &loaded) }
-        let identities = loaded.identities
+        let definition = loaded.definition
         let tokens = found.keys.map { key in
-            RowIdentities.token(of: key) ?? identities.token(of: found.store.operations.objectID(for: key))
+            RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
         }
         var sections: [SectionEntry] = []
-        if let key = loaded.sectionKey {
-            sections = try counted(key, total: tokens.count, loaded) ?? looked(key, at: found, loaded)
+        if let key = definition.sectionKey {
+            sections = try counted(key, total: tokens.count, definition) ?? looked(key, at: found, definition)
         }
         loaded.contents = ListContents(
-            rows: SharedElements(tokens), sections: sections, isSectioned: loaded.sectionKey != nil)
+            rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
     }
 
     /// The sections by one query that counts; `nil` where that is not sure to say the same as looking at each row.
-    private func counted(_ key: SectionKey, total: Int, _ loaded: LoadedResults) throws -> [SectionEntry]? {
-        guard key.isStored, let first = loaded.plan.query.sortKeys.first, first.comparison == .plain,
+    private func counted(_ key: SectionKey, total: Int, _ definition: ListDefinition) throws -> [SectionEntry]? {
+        guard key.isStored, let first = definition.plan.query.sortKeys.first, first.comparison == .plain,
             first.keyPath == key.keys,
             let groups = try pipeline.groupCounts(request, groupedBy: key.keys)
         else { return nil }
-        var run = SectionRun(names: loaded.names)
-        var skipped = loaded.plan.offset
+        var run = SectionRun(names: definition.names)
+        var skipped = definition.plan.offset
         var left = total
         for group in groups {
             let rows = min(left, max(0, group.count - skipped))
@@ -140,8 +136,9 @@ struct ResultsLoader {
     }
 
     /// The sections by looking at each row.
-    private func looked(_ key: SectionKey, at found: FetchedKeys, _ loaded: LoadedResults) throws -> [SectionEntry] {
-        var run = SectionRun(names: loaded.names)
+    private func looked(_ key: SectionKey, at found: FetchedKeys, _ definition: ListDefinition) throws -> [SectionEntry]
+    {
+        var run = SectionRun(names: definition.names)
         for start in stride(from: 0, to: found.keys.count, by: Self.portion) {
             let keys = found.keys[start..<min(start + Self.portion, found.keys.count)]
             for object in try pipeline.objects(for: keys, in: found.store) { try run.add(key.name(of: object)) }
@@ -153,19 +150,17 @@ struct ResultsLoader {
     private func addPendingChanges(to loaded: inout LoadedResults) throws {
         guard request.includesPendingChanges, context.hasChanges else { return }
         var touched = TouchedObjects()
-        if let overlay = try PendingOverlay(loaded.plan, in: context) {
+        if let overlay = try PendingOverlay(loaded.definition.plan, in: context) {
             for object in overlay.matching { touched.note(object) }
             for id in overlay.touched { touched.note(context.registry.object(for: id)) }
         }
-        if followsRelatedObjects, let related = RelatedObjects(loaded.plan, loaded.sectionKey) {
+        if followsRelatedObjects, let related = RelatedObjects(loaded.definition) {
             var changed = TouchedObjects()
             for object in context.changes.updated.all where related.looks(at: object.entity) { changed.note(object) }
             try related.addObjects(thatLookAt: changed, to: &touched, context: context)
         }
         guard !touched.isEmpty else { return }
-        let editor = ListEditor(
-            plan: loaded.plan, sectionKey: loaded.sectionKey, ordering: loaded.ordering,
-            identities: loaded.identities, names: loaded.names, context: context)
+        let editor = ListEditor(definition: loaded.definition, context: context)
         loaded.contents = try editor.edit(loaded.contents, touched).contents
     }
 
@@ -174,20 +169,20 @@ struct ResultsLoader {
     /// For lists of several stores, and for pages while there are unsaved changes.
     private func loadObjects(into loaded: inout LoadedResults) throws {
         let objects = try pipeline.objects(request)
-        var run = SectionRun(names: loaded.names)
-        if let key = loaded.sectionKey { for object in objects { try run.add(key.name(of: object)) } }
+        var run = SectionRun(names: loaded.definition.names)
+        if let key = loaded.definition.sectionKey { for object in objects { try run.add(key.name(of: object)) } }
         loaded.contents = ListContents(
-            rows: SharedElements(objects.map(loaded.identities.token)), sections: run.entries,
-            isSectioned: loaded.sectionKey != nil)
+            rows: SharedElements(objects.map(loaded.definition.identities.token)), sections: run.entries,
+            isSectioned: loaded.definition.sectionKey != nil)
     }
 
     private func loadDictionaries(into loaded: inout LoadedResults) throws {
         let results = try pipeline.fetch(request)
-        var run = SectionRun(names: loaded.names)
-        if let key = loaded.sectionKey { for result in results { try run.add(key.name(of: result)) } }
+        var run = SectionRun(names: loaded.definition.names)
+        if let key = loaded.definition.sectionKey { for result in results { try run.add(key.name(of: result)) } }
         loaded.fixedResults = results
         loaded.contents = ListContents(
             rows: SharedElements(results.indices.map { RowToken(code: UInt64($0)) }), sections: run.entries,
-            isSectioned: loaded.sectionKey != nil)
+            isSectioned: loaded.definition.sectionKey != nil)
     }
 }

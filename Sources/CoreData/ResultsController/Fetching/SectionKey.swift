@@ -21,10 +21,26 @@ struct SectionKey {
     /// The name of the section of `object`.
     func name(of object: AnyObject) -> String {
         switch object {
-        case let object as NSManagedObject: Self.name(for: object.value(forKeyPath: keyPath))
+        case let object as NSManagedObject:
+            isStored ? storedName(of: object) : Self.name(for: object.value(forKeyPath: keyPath))
         case let dictionary as NSDictionary: Self.name(for: dictionary.object(forKey: keyPath))
         default: ""
         }
+    }
+
+    /// The name by the values in the slots, which is what stores go by.
+    private func storedName(of object: NSManagedObject) -> String {
+        var row: any RowReadable = object
+        for key in keys.dropLast() {
+            guard case .toOne(let slot) = row.rowLayout.place(of: key), let next = row.toOneDestination(slot) else {
+                return ""
+            }
+            row = next
+        }
+        guard let key = keys.last, case .attribute(let slot) = row.rowLayout.place(of: key) else { return "" }
+        let value = row.slotValue(slot)
+        if case .text(let text) = value { return text }
+        return name(for: value)
     }
 
     /// The name of the section of the rows that have `value`.

@@ -7,7 +7,6 @@ extension CountedTree {
         guard block.count > 0 else { return }
         var level: [Child] = []
         level.reserveCapacity(block.count / Self.filledLeaf + 1)
-        leaves.reserve(block.count / Self.filledLeaf + 1)
         var start = 0
         while start < block.count {
             let count = min(Self.filledLeaf, block.count - start)

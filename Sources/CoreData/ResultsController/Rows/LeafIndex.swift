@@ -2,8 +2,8 @@
 ///
 /// Design. Codes are mostly primary keys, so they come in dense ranges: a page covers 1,024 neighbouring codes, and holds
 /// either one leaf number for each of them (4 bytes a row) or, while few of them are in use, a sorted list of those that
-/// are. Pages hang under blocks of 256, blocks under a dictionary. Copies share pages and blocks until one of them
-/// writes: a write to a shared copy duplicates one page and one block's list of pages.
+/// are. Sixteen pages hang under a shelf, sixteen shelves under a block, blocks under a dictionary. Copies share all of
+/// them until one writes: a write to a shared copy duplicates one page and the lists above it.
 struct LeafIndex {
     static let none = UInt32.max
 
@@ -11,30 +11,57 @@ struct LeafIndex {
     /// A page with more entries than this is dense: a sparse entry takes six bytes, a dense one four.
     fileprivate static let mostSparseEntries = 512
 
-    private final class Block {
+    private final class Shelf {
         var pages: [LeafIndexPage?]
 
-        init(_ pages: [LeafIndexPage?] = Array(repeating: nil, count: 256)) { self.pages = pages }
+        init(_ pages: [LeafIndexPage?] = Array(repeating: nil, count: 16)) { self.pages = pages }
+    }
+
+    private final class Block {
+        var shelves: [Shelf?]
+
+        init(_ shelves: [Shelf?] = Array(repeating: nil, count: 16)) { self.shelves = shelves }
     }
 
     private var blocks: [UInt64: Block] = [:]
 
     init() {}
 
-    /// The leaf of the element named `code`, or ``none``. A hash look-up and two steps.
+    /// The leaf of the element named `code`, or ``none``. A hash look-up and three steps.
     subscript(code: UInt64) -> UInt32 {
-        get { blocks[code >> 18]?.pages[Int(code >> 10) & 255]?[Int(code & 1023)] ?? Self.none }
-        set {
-            var block = blocks.removeValue(forKey: code >> 18) ?? Block()
-            if !isKnownUniquelyReferenced(&block) { block = Block(block.pages) }
-            let number = Int(code >> 10) & 255
-            var page = block.pages[number] ?? LeafIndexPage()
-            block.pages[number] = nil
-            if !isKnownUniquelyReferenced(&page) { page = LeafIndexPage(copying: page) }
-            page[Int(code & 1023)] = newValue
-            block.pages[number] = page
-            blocks[code >> 18] = block
+        get {
+            guard let shelf = blocks[code >> 18]?.shelves[Int(code >> 14) & 15],
+                let page = shelf.pages[Int(code >> 10) & 15]
+            else { return Self.none }
+            return page[Int(code & 1023)]
         }
+        set { ownPage(code >> 10)[Int(code & 1023)] = newValue }
+    }
+
+    /// The page of a number, made if it is not there, for writing: no other copy has it.
+    private mutating func ownPage(_ number: UInt64) -> LeafIndexPage {
+        var block = blocks.removeValue(forKey: number >> 8) ?? Block()
+        if !isKnownUniquelyReferenced(&block) { block = Block(block.shelves) }
+        blocks[number >> 8] = block
+        let shelfNumber = Int(number >> 4) & 15
+        var shelf = block.shelves[shelfNumber] ?? Shelf()
+        block.shelves[shelfNumber] = nil
+        if !isKnownUniquelyReferenced(&shelf) { shelf = Shelf(shelf.pages) }
+        block.shelves[shelfNumber] = shelf
+        let pageNumber = Int(number) & 15
+        var page = shelf.pages[pageNumber] ?? LeafIndexPage()
+        shelf.pages[pageNumber] = nil
+        if !isKnownUniquelyReferenced(&page) { page = LeafIndexPage(copying: page) }
+        shelf.pages[pageNumber] = page
+        return page
+    }
+
+    private mutating func put(_ page: LeafIndexPage, at number: UInt64) {
+        let block = blocks[number >> 8] ?? Block()
+        let shelf = block.shelves[Int(number >> 4) & 15] ?? Shelf()
+        shelf.pages[Int(number) & 15] = page
+        block.shelves[Int(number >> 4) & 15] = shelf
+        blocks[number >> 8] = block
     }
 }
 
@@ -57,9 +84,7 @@ extension LeafIndex {
         }
         for (page, number) in numbers.all where numbers.counts[number] > 0 {
             pages[number].finishCollecting()
-            let block = blocks[page >> 8] ?? Block()
-            block.pages[Int(page) & 255] = pages[number]
-            blocks[page >> 8] = block
+            put(pages[number], at: page)
         }
     }
 

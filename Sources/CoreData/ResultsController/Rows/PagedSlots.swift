@@ -1,6 +1,7 @@
 /// Numbered slots whose pages are shared between copies until one of them writes.
 ///
-/// A copy costs one reference; the first write to a page of a shared copy duplicates that page and the list of pages.
+/// Sixteen slots make a page, sixteen pages a chapter. A copy costs one reference; the first write of a copy to a page
+/// duplicates the page, its chapter's list of pages and the list of chapters, some dozens of references in all.
 struct PagedSlots<Value> {
     private final class Page {
         var values: [Value]
@@ -8,9 +9,13 @@ struct PagedSlots<Value> {
         init(_ values: [Value]) { self.values = values }
     }
 
-    private static var pageSize: Int { 32 }
+    private final class Chapter {
+        var pages: [Page]
 
-    private var pages: [Page] = []
+        init(_ pages: [Page]) { self.pages = pages }
+    }
+
+    private var chapters: [Chapter] = []
     private var freed: [UInt32] = []
     private var used: UInt32 = 0
 
@@ -19,15 +24,14 @@ struct PagedSlots<Value> {
 
     /// The value in slot `number`, which must be in use. Writing in place costs no copy when the page is not shared.
     subscript(number: UInt32) -> Value {
-        get { pages[Int(number) / Self.pageSize].values[Int(number) % Self.pageSize] }
+        get { chapters[Int(number >> 8)].pages[Int(number >> 4) & 15].values[Int(number & 15)] }
         _modify {
-            let page = Int(number) / Self.pageSize
-            if !isKnownUniquelyReferenced(&pages[page]) { pages[page] = Page(pages[page].values) }
-            yield &pages[page].values[Int(number) % Self.pageSize]
+            ownChapter(Int(number >> 8))
+            let chapter = chapters[Int(number >> 8)]
+            Self.ownPage(Int(number >> 4) & 15, of: chapter)
+            yield &chapter.pages[Int(number >> 4) & 15].values[Int(number & 15)]
         }
     }
-
-    mutating func reserve(_ count: Int) { pages.reserveCapacity(count / Self.pageSize + 1) }
 
     /// Puts `value` into a free slot and returns the slot's number.
     mutating func add(_ value: Value) -> UInt32 {
@@ -36,17 +40,16 @@ struct PagedSlots<Value> {
             return number
         }
         let number = used
-        let page = Int(number) / Self.pageSize
-        if page == pages.count {
-            var values: [Value] = []
-            values.reserveCapacity(Self.pageSize)
-            values.append(value)
-            pages.append(Page(values))
-        } else {
-            if !isKnownUniquelyReferenced(&pages[page]) { pages[page] = Page(pages[page].values) }
-            pages[page].values.append(value)
-        }
         used += 1
+        if number & 255 == 0 { chapters.append(Chapter([])) }
+        ownChapter(Int(number >> 8))
+        let chapter = chapters[Int(number >> 8)]
+        if number & 15 == 0 {
+            chapter.pages.append(Page([value]))
+        } else {
+            Self.ownPage(Int(number >> 4) & 15, of: chapter)
+            chapter.pages[Int(number >> 4) & 15].values.append(value)
+        }
         return number
     }
 
@@ -54,5 +57,15 @@ struct PagedSlots<Value> {
     mutating func free(_ number: UInt32, leaving empty: Value) {
         self[number] = empty
         freed.append(number)
+    }
+
+    private mutating func ownChapter(_ number: Int) {
+        if !isKnownUniquelyReferenced(&chapters[number]) { chapters[number] = Chapter(chapters[number].pages) }
+    }
+
+    private static func ownPage(_ number: Int, of chapter: Chapter) {
+        if !isKnownUniquelyReferenced(&chapter.pages[number]) {
+            chapter.pages[number] = Page(chapter.pages[number].values)
+        }
     }
 }

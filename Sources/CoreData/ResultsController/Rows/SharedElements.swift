@@ -23,38 +23,53 @@ final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
 
 /// The elements of one leaf: a piece of a shared block until the first write, then an array of its own.
 struct LeafElements<Element: CountedElement> {
-    private var shared: SharedElements<Element>?
-    private var start = 0
-    private var sharedCount = 0
-    private var own: [Element] = []
-
-    init(_ elements: [Element] = []) { own = elements }
-
-    init(_ shared: SharedElements<Element>, start: Int, count: Int) {
-        self.shared = shared
-        self.start = start
-        self.sharedCount = count
+    private enum Storage {
+        case piece(SharedElements<Element>, start: Int32, count: Int32)
+        case own([Element])
     }
 
-    var count: Int { shared == nil ? own.count : sharedCount }
+    private var storage: Storage
+
+    init(_ elements: [Element] = []) { storage = .own(elements) }
+
+    init(_ shared: SharedElements<Element>, start: Int, count: Int) {
+        storage = .piece(shared, start: Int32(start), count: Int32(count))
+    }
+
+    var count: Int {
+        switch storage {
+        case .piece(_, _, let count): Int(count)
+        case .own(let elements): elements.count
+        }
+    }
 
     subscript(slot: Int) -> Element {
-        if let shared { return shared.buffer[start + slot] }
-        return own[slot]
+        switch storage {
+        case .piece(let block, let start, _): block.buffer[Int(start) + slot]
+        case .own(let elements): elements[slot]
+        }
     }
 
     /// Calls `body` with the elements in memory, without a copy.
     func withElements<Result>(_ body: (UnsafeBufferPointer<Element>) throws -> Result) rethrows -> Result {
-        if let shared { return try body(UnsafeBufferPointer(rebasing: shared.buffer[start..<start + sharedCount])) }
-        return try own.withUnsafeBufferPointer(body)
+        switch storage {
+        case .piece(let block, let start, let count):
+            try body(UnsafeBufferPointer(rebasing: block.buffer[Int(start)..<Int(start) + Int(count)]))
+        case .own(let elements): try elements.withUnsafeBufferPointer(body)
+        }
     }
 
     /// Calls `body` with the elements as an array to change; the first time, the piece of the shared block is copied.
     mutating func change<Result>(_ body: (inout [Element]) throws -> Result) rethrows -> Result {
-        if let shared {
-            own = Array(shared.buffer[start..<start + sharedCount])
-            self.shared = nil
+        var elements: [Element]
+        switch storage {
+        case .piece(let block, let start, let count):
+            elements = Array(block.buffer[Int(start)..<Int(start) + Int(count)])
+        case .own(let own): elements = own
         }
-        return try body(&own)
+        // The array must not be held twice while it changes, or it is copied.
+        storage = .own([])
+        defer { storage = .own(elements) }
+        return try body(&elements)
     }
 }

@@ -4,12 +4,11 @@ import Foundation
 ///
 /// Reads the values of touched objects and of the few rows that they are compared with. O(k log n) comparisons.
 struct ListEditor {
-    let plan: FetchPlan
-    let sectionKey: SectionKey?
-    let ordering: ObjectOrdering
-    let identities: RowIdentities
-    let names: SectionNames
+    let definition: ListDefinition
     let context: NSManagedObjectContext
+
+    private var plan: FetchPlan { definition.plan }
+    private var identities: RowIdentities { definition.identities }
 
     struct Result {
         var contents: ListContents
@@ -38,9 +37,9 @@ struct ListEditor {
         }
         try replace(replacing, old, &edit, &arriving, result)
         guard !edit.removed.isEmpty || !arriving.isEmpty else { return result }
-        let reader = RowReader(ordering: ordering, identities: identities, context: context)
+        let reader = RowReader(definition: definition, context: context)
         edit.arrivals = reader.inOrder(arriving).map { object in
-            let section = sectionKey.map { names.number(of: $0.name(of: object)) } ?? 0
+            let section = definition.sectionKey.map { definition.names.number(of: $0.name(of: object)) } ?? 0
             return ListEdit.Arrival(row: identities.token(of: object), section: section)
         }
         result.placed = edit.arrivals.map(\.row)
@@ -103,11 +102,8 @@ struct ListEditor {
 
     /// Whether the change can give the object another place.
     private func mayMove(_ touch: TouchedObjects.Touch) -> Bool {
-        guard let keys = touch.keys, sectionKey?.isStored ?? true else { return true }
-        for key in plan.query.sortKeys where key.comparison == .custom || key.keyPath.first.map(keys.contains) ?? true {
-            return true
-        }
-        return sectionKey?.keys.first.map(keys.contains) ?? false
+        guard let keys = touch.keys, let placeKeys = definition.placeKeys else { return true }
+        return !keys.isDisjoint(with: placeKeys)
     }
 
     /// Rows to be put into place again, as far as they were not touched and still belong to the list.
@@ -117,7 +113,7 @@ struct ListEditor {
     ) throws {
         let tokens = tokens.filter { !result.touched.contains($0) && old.contains($0) }
         guard !tokens.isEmpty else { return }
-        let objects = try context.fetchPipeline.objects(for: tokens.map(identities.objectID))
+        let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: tokens))
         for (token, object) in zip(tokens, objects) where belongs(.init(object: object)) {
             edit.removed.append(token)
             arriving.append(object)

@@ -19,10 +19,10 @@ struct RelatedObjects {
     private let plan: FetchPlan
 
     /// - Returns: `nil` if everything that is looked at belongs to the objects themselves.
-    init?(_ plan: FetchPlan, _ sectionKey: SectionKey?) {
-        self.plan = plan
+    init?(_ definition: ListDefinition) {
+        plan = definition.plan
         var paths = plan.sortDescriptors.map(\.storeSortKey.keyPath)
-        if let sectionKey { paths.append(sectionKey.keys) }
+        if let sectionKey = definition.sectionKey { paths.append(sectionKey.keys) }
         if let tree = plan.predicate?.syntaxTree { paths += tree.keyPaths }
         for path in paths { add(path) }
         if links.isEmpty { return nil }

@@ -73,8 +73,11 @@ final class ResultsTracker {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
         observers = []
         state?.titleOfSection = { _ in nil }
-        cacheWriter?.flush(wait: true)
+        flushCache()
     }
+
+    /// Writes the list on disk now, if the store changed since it was written.
+    func flushCache() { cacheWriter?.flush(wait: true) }
 
     private func requireSortDescriptors(_ name: String) {
         precondition(
@@ -102,7 +105,7 @@ final class ResultsTracker {
         made.titleOfSection = { [unowned(unsafe) controller] name in
             controller?.sectionIndexTitle(forSectionName: name)
         }
-        related = followsRelatedObjects ? RelatedObjects(loaded.plan, loaded.sectionKey) : nil
+        related = followsRelatedObjects ? RelatedObjects(loaded.definition) : nil
         cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
         show(made)
         tellSnapshot(of: made)
@@ -150,15 +153,22 @@ final class ResultsTracker {
             return
         }
         guard isListening else { return }
-        touched.merge(TouchedObjects(info))
+        touched.note(info, where: isOfInterest)
         // A merge tells of the objects that the context holds first, and then of all rows: one batch.
         if context.merger.isAnnouncingObjects { return }
         workOff()
     }
 
+    /// Whether the list holds objects of `entity`, or its objects look at some.
+    private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
+        state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
+    }
+
     private func didMerge(_ info: [AnyHashable: Any]) {
         guard isListening else { return }
-        func ids(_ key: String) -> Set<NSManagedObjectID> { info[key] as? Set<NSManagedObjectID> ?? [] }
+        func ids(_ key: String) -> [NSManagedObjectID] {
+            (info[key] as? Set<NSManagedObjectID> ?? []).filter { isOfInterest($0.entity) }
+        }
         touched.noteChanged(ids(NSInsertedObjectIDsKey))
         touched.noteChanged(ids(NSUpdatedObjectIDsKey))
         touched.noteDeleted(ids(NSDeletedObjectIDsKey))
@@ -180,7 +190,7 @@ final class ResultsTracker {
     /// Whether changes are followed. If not, it is noted that there were some.
     private var isListening: Bool {
         guard let state, !isInvalidated, state.fixedResults == nil else { return false }
-        if caller.isDeaf(isSectioned: state.sectionKey != nil) {
+        if caller.isDeaf(isSectioned: state.isSectioned) {
             missedChanges = true
             return false
         }
@@ -227,9 +237,7 @@ final class ResultsTracker {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
         let replaced = isMerge ? recent.takeForMerge() : []
-        let editor = ListEditor(
-            plan: state.plan, sectionKey: state.sectionKey, ordering: state.ordering, identities: state.identities,
-            names: state.names, context: context)
+        let editor = ListEditor(definition: state.definition, context: context)
         let result = try editor.edit(state.tracked, work, replacing: replaced)
         recent.note(result.placed)
         return Change(
@@ -239,14 +247,15 @@ final class ResultsTracker {
 
     private func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> Change {
         let loader = ResultsLoader(
-            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
+            context: context, request: state.request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
             followsRelatedObjects: related != nil)
-        let contents = try loader.reload(state)
+        let contents = try loader.reload(state.definition)
         var known: Set<RowToken> = []
-        for touch in work.touches where state.plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
+        let plan = state.definition.plan
+        for touch in work.touches where plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
             known.insert(state.identities.token(of: touch.object))
         }
-        for id in work.changedIDs where state.plan.includes(id.entity) { known.insert(state.identities.token(of: id)) }
+        for id in work.changedIDs where plan.includes(id.entity) { known.insert(state.identities.token(of: id)) }
         let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
         return Change(contents: contents, touched: touched)
     }
@@ -268,13 +277,15 @@ final class ResultsTracker {
             cacheWriter?.storeChanged()
         } else if self.state === state {
             // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
-            show(old, of: state)
+            show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
         }
     }
 
-    private func show(_ contents: ListContents, of state: ResultsState) {
+    /// Infos of sections look at what is shown, so they only change when sections come or go.
+    private func show(_ contents: ListContents, of state: ResultsState, sameSections: Bool) {
         state.published = contents
+        guard !sameSections else { return }
         sectionInfos = nil
         sectionIndex = nil
     }
@@ -285,16 +296,16 @@ final class ResultsTracker {
     private func tell(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
         if caller.mayHave(.snapshot) {
             let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
-            show(batch.new, of: state)
+            show(batch.new, of: state, sameSections: batch.keepsSections)
             if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return true }
-            show(batch.old, of: state)
+            show(batch.old, of: state, sameSections: batch.keepsSections)
         }
-        if state.sectionKey == nil, caller.mayHave(.difference),
+        if !state.isSectioned, caller.mayHave(.difference),
             let difference = BatchProjections.difference(of: batch, identities: state.identities)
         {
-            show(batch.new, of: state)
+            show(batch.new, of: state, sameSections: batch.keepsSections)
             if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
-            show(batch.old, of: state)
+            show(batch.old, of: state, sameSections: batch.keepsSections)
         }
         let wasHeard = caller.isKnownToHearRows
         return tellRows(batch, of: state) || wasHeard
@@ -306,7 +317,7 @@ final class ResultsTracker {
     private func tellRows(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
         var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
         if self.state === state {
-            show(batch.new, of: state)
+            show(batch.new, of: state, sameSections: batch.keepsSections)
             for event in BatchProjections.sectionEvents(of: batch) where self.state === state {
                 let info = ResultsSection(state: state, number: event.number)
                 let isCalled = caller.call(.section) {

@@ -8,9 +8,9 @@ final class RowReader {
     private let context: NSManagedObjectContext
     private var keys: [RowToken: (values: [SlotValue], id: NSManagedObjectID)] = [:]
 
-    init(ordering: ObjectOrdering, identities: RowIdentities, context: NSManagedObjectContext) {
-        self.ordering = ordering
-        self.identities = identities
+    init(definition: ListDefinition, context: NSManagedObjectContext) {
+        ordering = definition.ordering
+        identities = definition.identities
         self.context = context
     }
 
@@ -25,7 +25,7 @@ final class RowReader {
         var missing: [RowToken] = []
         for row in rows where keys[row] == nil { missing.append(row) }
         guard !missing.isEmpty else { return }
-        let objects = try context.fetchPipeline.objects(for: missing.map(identities.objectID))
+        let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: missing))
         for (row, object) in zip(missing, objects) { note(object, for: row) }
     }
 

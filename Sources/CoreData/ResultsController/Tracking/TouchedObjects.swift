@@ -40,21 +40,23 @@ struct TouchedObjects {
 
     mutating func noteDeleted(_ ids: some Sequence<NSManagedObjectID>) { deletedIDs.formUnion(ids) }
 
-    mutating func merge(_ other: TouchedObjects) {
-        for touch in other.touches { note(touch.object, keys: touch.keys, isInvalidated: touch.isInvalidated) }
-        changedIDs.formUnion(other.changedIDs)
-        deletedIDs.formUnion(other.deletedIDs)
-    }
 }
 
 extension TouchedObjects {
-    /// What an objects-did-change notification tells.
-    init(_ userInfo: [AnyHashable: Any]) {
-        func objects(_ key: String) -> Set<NSManagedObject> { userInfo[key] as? Set<NSManagedObject> ?? [] }
-        for object in objects(NSInsertedObjectsKey) { note(object) }
-        for object in objects(NSUpdatedObjectsKey) {
-            note(object, keys: Set(object.changedValuesForCurrentEvent().keys))
+    /// Notes what an objects-did-change notification tells of objects of some entities.
+    mutating func note(_ userInfo: [AnyHashable: Any], where isOfInterest: (NSEntityDescription) -> Bool) {
+        var known: [ObjectIdentifier: Bool] = [:]
+        func objects(_ key: String) -> [NSManagedObject] {
+            (userInfo[key] as? Set<NSManagedObject> ?? []).filter { object in
+                let entity = ObjectIdentifier(object.entity)
+                if let answer = known[entity] { return answer }
+                let answer = isOfInterest(object.entity)
+                known[entity] = answer
+                return answer
+            }
         }
+        for object in objects(NSInsertedObjectsKey) { note(object) }
+        for object in objects(NSUpdatedObjectsKey) { note(object, keys: ChangedValues.keysSinceEvent(of: object)) }
         for object in objects(NSRefreshedObjectsKey) { note(object) }
         for object in objects(NSDeletedObjectsKey) { note(object) }
         for object in objects(NSInvalidatedObjectsKey) { note(object, isInvalidated: true) }

@@ -1,0 +1,222 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Lists on disk: used when they are true, brought forward or fetched anew when they are not, never an error.
+@Suite(.serialized) struct ResultsCacheTests {
+    private let name = "list \(UUID().uuidString)/with: any name"
+
+    init() {
+        ResultsCacheDirectory.use(
+            FileManager.default.temporaryDirectory.appendingPathComponent("lists-of-tests-\(getpid())").path)
+    }
+
+    private var path: String { ResultsCacheDirectory.file(named: name) }
+
+    /// Fetches with a new controller, and waits until its list is on disk.
+    @discardableResult
+    private func fetch(
+        _ staff: Staff, section: String? = "team", sort: [String] = ["team", "name"], where predicate: String? = nil
+    ) throws -> NSFetchedResultsController<NSManagedObject> {
+        let controller = staff.controller(section: section, sort: sort, where: predicate, cache: name)
+        try controller.performFetch()
+        ResultsCache.waitForWriting()
+        return controller
+    }
+
+    /// Puts another list, in another order, in the place of the one on disk: what is shown tells where it came from.
+    private func reverseListOnDisk() throws {
+        let list = try #require(CachedList.read(at: path, accepts: { _ in true }))
+        let rows = Array(list.rows.buffer.reversed())
+        try CachedList.write(
+            fingerprint: list.fingerprint, origin: list.origin, sections: list.sections.map { $0.reversed() },
+            rowCount: rows.count, forEachRun: { rows.withUnsafeBufferPointer($0) }, to: path)
+    }
+
+    private func onStaff(keepsHistory: Bool = true, _ body: (Staff) throws -> Void) throws {
+        try Staff.run(keepsHistory: keepsHistory) { staff in
+            _ = try staff.savedThree()
+            try fetch(staff)
+            try reverseListOnDisk()
+            try body(staff)
+        }
+        ResultsCacheDirectory.remove(named: name)
+    }
+
+    @Test func case74_sameListIsReadFromDisk() throws {
+        try onStaff { staff in
+            staff.context.reset()
+            let controller = try fetch(staff)
+            #expect(staff.context.registeredObjects.isEmpty)
+            #expect(controller.text == "S: Sam | E: Bob Alice")
+            #expect(controller.contradiction() == nil)
+        }
+    }
+
+    @Test func flatListIsReadFromDisk() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            try fetch(staff, section: nil)
+            try reverseListOnDisk()
+            try #expect(fetch(staff, section: nil).text == "Sam Bob Alice")
+        }
+    }
+
+    @Test func emptyListIsReadFromDisk() throws {
+        try Staff.run { staff in
+            try fetch(staff)
+            try #expect(fetch(staff).text == "")
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func case75And76_otherRequestIsFetched() throws {
+        try onStaff { staff in
+            let text = try fetch(staff, sort: ["-team", "name"]).text
+            #expect(text == "S: Sam | E: Alice Bob")
+        }
+        try onStaff { staff in
+            let text = try fetch(staff, section: nil).text
+            #expect(text == "Alice Bob Sam")
+        }
+        try onStaff { staff in
+            let text = try fetch(staff, where: "salary < 3").text
+            #expect(text == "E: Bob | S: Sam")
+        }
+        try onStaff { staff in
+            let text = try fetch(staff, section: "name", sort: ["name"]).text
+            #expect(text == "Alice: Alice | Bob: Bob | Sam: Sam")
+        }
+    }
+
+    @Test func case77_deletedCachesAreGone() throws {
+        try onStaff { staff in
+            NSFetchedResultsController<NSManagedObject>.deleteCache(withName: "another")
+            #expect(FileManager.default.fileExists(atPath: path))
+            NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name)
+            #expect(!FileManager.default.fileExists(atPath: path))
+            try #expect(fetch(staff).text == "E: Alice Bob | S: Sam")
+            NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func case78_storeChangedByAnotherProcess() throws {
+        try onStaff(keepsHistory: false) { staff in
+            let other = try Staff(in: staff.folder, keepsHistory: false)
+            try other.context.performAndWait {
+                other.employee("Zoe", "A")
+                try other.context.save()
+            }
+            try #expect(fetch(staff).text == "A: Zoe | E: Alice Bob | S: Sam")
+        }
+    }
+
+    @Test func changesSinceAreTakenFromTheHistory() throws {
+        try Staff.run { staff in
+            let (alice, bob, _) = try staff.savedThree()
+            for number in 0..<20 { staff.employee("N\(number)", "E") }
+            try staff.context.save()
+            try fetch(staff)
+            let other = try Staff(in: staff.folder)
+            try other.context.performAndWait {
+                other.employee("Zoe", "A")
+                try other.find("Alice").setValue("S", forKey: "team")
+                other.context.delete(try other.find("Bob"))
+                try other.context.save()
+                try other.find("Sam").setValue("Tom", forKey: "name")
+                try other.context.save()
+            }
+            // What this context holds is older than the store.
+            #expect(alice.value(forKey: "team") as? String == "E" && !bob.isDeleted)
+            let repaired = try fetch(staff)
+            let stored = try #require(CachedList.read(at: path, accepts: { _ in true }))
+            let present = try staff.coordinator.withLock { try ListOrigin(of: staff.store) }
+            #expect(stored.origin == present)
+            staff.context.reset()
+            let fresh = staff.controller()
+            try fresh.performFetch()
+            try repaired.performFetch()
+            #expect(repaired.text == fresh.text)
+            #expect(stored.sections?.map(\.name) == ["A", "E", "S"] && stored.sections?.map(\.rows) == [1, 20, 2])
+            #expect(
+                fresh.fetchedObjects?.map { Int64($0.objectID.rowKey?.reference ?? 0) }
+                    == stored.rows.buffer.map { Int64($0.code & 0xFFFF_FFFF_FFFF) })
+        }
+    }
+
+    @Test func unsavedChangesAreShownAndNotKept() throws {
+        try onStaff { staff in
+            staff.employee("Zoe", "A")
+            try #expect(fetch(staff).text == "A: Zoe | S: Sam | E: Bob Alice")
+            let stored = try #require(CachedList.read(at: path, accepts: { _ in true }))
+            #expect(stored.rows.count == 3)
+        }
+    }
+
+    @Test func listOnDiskFollowsWhatIsSaved() throws {
+        try Staff.run { staff in
+            let (alice, _, _) = try staff.savedThree()
+            do {
+                let controller = try fetch(staff)
+                let recorder = Recorder()
+                controller.delegate = recorder
+                recorder.load(controller)
+                alice.setValue("S", forKey: "team")
+                staff.employee("Zoe", "A")
+                try staff.context.save()
+                staff.employee("Unsaved", "B")
+                staff.context.processPendingChanges()
+                controller.tracker.flushCache()
+                #expect(controller.text == "A: Zoe | B: Unsaved | E: Bob | S: Alice Sam")
+            }
+            try reverseListOnDisk()
+            staff.context.reset()
+            try #expect(fetch(staff).text == "S: Sam Alice | E: Bob | A: Zoe")
+        }
+    }
+
+    @Test func damagedAndForeignFilesAreReplaced() throws {
+        try onStaff { staff in
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            #expect(whole.count == 4_096 + 3 * 8)
+            var damaged: [Data] = [Data(), Data("not a list".utf8), whole.dropLast(1), whole + [0], whole.prefix(64)]
+            for offset in [0, 9, 17, 25, 33, 41, 49, 57, 70, 200, 4_096, 4_119] {
+                var bytes = whole
+                bytes[offset] ^= 0x10
+                damaged.append(bytes)
+            }
+            for (number, bytes) in damaged.enumerated() {
+                try bytes.write(to: URL(fileURLWithPath: path))
+                try #expect(fetch(staff).text == "E: Alice Bob | S: Sam", "number \(number)")
+                // The file was written anew.
+                #expect(CachedList.read(at: path, accepts: { _ in true })?.rows.count == 3, "number \(number)")
+            }
+        }
+    }
+
+    @Test func unwritableDirectoryIsNoError() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            ResultsCacheDirectory.use("/proc/nowhere")
+            try #expect(fetch(staff).text == "E: Alice Bob | S: Sam")
+        }
+    }
+
+    @Test func largeListKeepsAllItsRows() throws {
+        let rows = (0..<100_000).map { RowToken(code: UInt64($0) * 7) }
+        try ResultsCacheDirectory.create()
+        let sections = (0..<100).map { (name: "Section \($0) é", rows: UInt32(1_000)) }
+        let list = ListContents(rows: SharedElements(rows), sections: [], isSectioned: false)
+        try CachedList.write(
+            fingerprint: "f", origin: ListOrigin(token: "t", historyNumber: 5), sections: sections,
+            rowCount: rows.count,
+            forEachRun: { body in list.rows.forEachLeaf { body($1) } }, to: path)
+        let read = try #require(CachedList.read(at: path, accepts: { $0 == "f" }))
+        #expect(read.rows.buffer.elementsEqual(rows))
+        #expect(read.sections?.map(\.name) == sections.map(\.name))
+        #expect(read.origin == ListOrigin(token: "t", historyNumber: 5))
+        #expect(CachedList.read(at: path, accepts: { $0 == "g" }) == nil)
+    }
+}
