@@ -106,7 +106,14 @@ static void install_loop_handler(int number, struct sigaction *before) {
 
 int terminal_signals_begin(void) {
     if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0) return -1;
-    for (int i = 0; i < loop_count; i++) install_loop_handler(loop_signals[i], &loop_before[i]);
+    // Whoever started us may have had them blocked, and we would inherit that.
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (int i = 0; i < loop_count; i++) {
+        install_loop_handler(loop_signals[i], &loop_before[i]);
+        sigaddset(&ours, loop_signals[i]);
+    }
+    pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
     return signal_pipe[0];
 }
 

@@ -15,18 +15,21 @@ private final class Terminal {
             .appendingPathComponent("roster").path
     }
 
-    private let socket = "roster-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
+    /// Holds the socket of tmux and what the program keeps.
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("roster-tmux-\(UInt32.random(in: 0 ... .max))").path
 
     init(command: String, width: Int, height: Int, environment: String = "") throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try run([
             "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
-            "env XDG_CACHE_HOME=/tmp/\(socket) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+            "env XDG_CACHE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
         ])
     }
 
     deinit {
         _ = try? run(["kill-server"])
-        try? FileManager.default.removeItem(atPath: "/tmp/\(socket)")
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
     /// Runs one command of tmux and gives back what it prints.
@@ -34,7 +37,7 @@ private final class Terminal {
     /// Not through Foundation's `Process`: it waits until a descriptor is closed that the server inherits.
     @discardableResult
     func run(_ arguments: [String]) throws -> String {
-        let words = [Self.tmux ?? "tmux", "-L", socket] + arguments
+        let words = [Self.tmux ?? "tmux", "-S", folder + "/socket"] + arguments
         let line = words.map { "'" + $0.replacingOccurrences(of: "'", with: "'\\''") + "'" }.joined(separator: " ")
         guard let stream = popen(line + " 2>/dev/null", "r") else { throw CocoaError(.fileReadUnknown) }
         defer { pclose(stream) }

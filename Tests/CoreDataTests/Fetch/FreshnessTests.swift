@@ -39,6 +39,26 @@ import Testing
         }
     }
 
+    @Test(arguments: League.StoreKind.allCases)
+    func anObjectThatNobodyHeldIsReadAnewAfterAnotherProcess(on kind: League.StoreKind) throws {
+        let place = try League.Place(kind)
+        let writer = League.context(try place.coordinator())
+        let reader = League.context(try place.coordinator())
+        try writer.performAndWait {
+            writer.addTeam("Ghana", wins: 1)
+            try writer.save()
+        }
+        for wins in 2..<5 {
+            try reader.performAndWait { () throws in
+                _ = try reader.fetch(League.request("Team"))[0].value(forKey: "wins")
+            }
+            try set(wins, "wins", by: writer)
+            try reader.performAndWait { () throws in
+                #expect(try reader.fetch(League.request("Team"))[0].value(forKey: "wins") as? Int == wins)
+            }
+        }
+    }
+
     @Test func anObjectWithValuesKeepsThemAndAFaultTakesTheNewRow() throws {
         let (writer, reader) = try stack()
         try reader.performAndWait { () throws in

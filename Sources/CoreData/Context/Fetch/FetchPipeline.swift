@@ -19,6 +19,9 @@ struct FetchAnswer {
 final class FetchPipeline {
     unowned let context: NSManagedObjectContext
 
+    /// What `data_version` was at the last fetch, by store.
+    private var dataVersions: [ObjectIdentifier: Int64] = [:]
+
     init(context: NSManagedObjectContext) { self.context = context }
 
     // MARK: Results
@@ -99,15 +102,24 @@ final class FetchPipeline {
         var query = plan.query
         query.wantsRows = wantsRows
         guard let overlay = try overlay(plan, request) else {
-            let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+            let found = try coordinator.withLock { try find(plan, query) }
             return FetchAnswer(found: found, items: nil)
         }
         query.limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
         query.offset = 0
         return try coordinator.withLock {
-            let found = try StoreFetch(plan: plan).run(query)
+            let found = try find(plan, query)
             return FetchAnswer(found: found, items: plan.cut(try overlay.apply(to: found, plan)))
         }
+    }
+
+    private func find(_ plan: FetchPlan, _ query: StoreQuery) throws -> FoundRows {
+        for store in plan.stores {
+            let version = try store.operations.dataVersion()
+            let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
+            if let last, last != version { context.othersSaved.raise() }
+        }
+        return try StoreFetch(plan: plan).run(query)
     }
 
     /// The number of saved objects that match.
