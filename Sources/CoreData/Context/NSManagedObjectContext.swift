@@ -27,6 +27,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var merger = ChangeMerger(context: self)
     /// Where rows come from and changes go to; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
+    /// The value that an object's validation is at.
+    final var valueInValidation: ObjectValidation.ValueInValidation?
     /// Old destinations of relationships that hand-written accessors are changing.
     final var manualChanges: [ManualChanges.Change: ManualChanges.Before] = [:]
 

@@ -26,6 +26,8 @@ final class EntityLayout: @unchecked Sendable {
     private let places: [String: Place]
     /// What the managed objects work out from the layout, once.
     let attachment = AtomicLazyReference<AnyObject>()
+    /// The address of the attachment, once it is there: reading it is a plain load.
+    let attachmentAddress = Atomic<UInt>(0)
 
     /// The class of the entity's objects as it was found last, and by which state of the program's classes. Both are
     /// guarded by the lock of `ManagedObjectClasses`, which alone uses them.

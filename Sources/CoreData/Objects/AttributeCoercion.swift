@@ -64,6 +64,20 @@ enum AttributeCoercion {
         }
     }
 
+    /// A slot's value as an object, without the detour of a cast for the frequent kinds.
+    static func object(_ slot: SlotValue, type: NSAttributeType) -> AnyObject? {
+        switch slot {
+        case .null: return nil
+        case .integer(let number):
+            return type == .booleanAttributeType ? NumberCoercion.boolean(number != 0) : NumberCoercion.number(number)
+        case .text(let text) where type != .URIAttributeType: return NSString(string: text)
+        case .real(let number) where type == .dateAttributeType: return NSDate(timeIntervalSinceReferenceDate: number)
+        case .real(let number) where type != .floatAttributeType: return NSNumber(value: number)
+        case .decimal(let number): return number
+        default: return value(slot, type: type).map { $0 as AnyObject }
+        }
+    }
+
     /// `nil` for `nil` and `NSNull`, however often wrapped in optionals.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }

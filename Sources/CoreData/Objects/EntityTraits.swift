@@ -33,8 +33,16 @@ final class EntityTraits: @unchecked Sendable {
 extension EntityLayout {
     /// Made at the first use, on any thread.
     var traits: EntityTraits {
-        let known = attachment.load() ?? attachment.storeIfNil(EntityTraits(self))
-        // Nothing else is ever attached.
-        return unsafeDowncast(known, to: EntityTraits.self)
+        guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
+            return makeTraits()
+        }
+        return Unmanaged<EntityTraits>.fromOpaque(address).takeUnretainedValue()
+    }
+
+    private func makeTraits() -> EntityTraits {
+        // Nothing else is ever attached, and what is attached stays as long as the layout does.
+        let made = unsafeDowncast(attachment.storeIfNil(EntityTraits(self)), to: EntityTraits.self)
+        attachmentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+        return made
     }
 }

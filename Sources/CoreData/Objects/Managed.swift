@@ -32,9 +32,11 @@ public struct Managed<Value: ManagedPropertyValue> {
         _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> Value {
-        get { Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object.layout)) }
-        set {
-            Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object.layout))
+        @inlinable get {
+            Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
+        }
+        @inlinable set {
+            Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
         }
     }
 }

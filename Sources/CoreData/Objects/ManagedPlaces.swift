@@ -5,6 +5,7 @@ import Synchronization
 /// The key path of a stored property is one object for the whole life of the program, so its address is the key. The table
 /// is read without a lock: it is never changed, but replaced by a larger copy; the old copies, each half as large, stay
 /// allocated.
+@usableFromInline
 enum ManagedPlaces {
     private struct Entry {
         var keyPath: UInt = 0
@@ -37,22 +38,23 @@ enum ManagedPlaces {
     /// Guards replacing the table; holds what has to stay alive for the addresses to stay unique.
     private static let known = Mutex<(keyPaths: [AnyKeyPath], layouts: [EntityLayout])>(([], []))
 
-    private static var table: Table {
-        // The address is never 0, and its table is never released.
+    /// The table in use. It is never released, so nobody has to retain it.
+    private static var table: Unmanaged<Table> {
+        // The address is never 0.
         Unmanaged<Table>.fromOpaque(UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))!)
-            .takeUnretainedValue()
     }
 
     private static func address(_ table: Table) -> UInt { UInt(bitPattern: Unmanaged.passRetained(table).toOpaque()) }
 
-    @inline(__always)
-    static func place(of keyPath: AnyKeyPath, in layout: EntityLayout) -> ManagedPlace {
+    @usableFromInline
+    static func place(of keyPath: AnyKeyPath, in object: NSManagedObject) -> ManagedPlace {
         let key = UInt(bitPattern: Unmanaged.passUnretained(keyPath).toOpaque())
-        let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
-        let table = table
-        let index = table.index(of: key, entity)
-        if table.entries[index].keyPath == key { return ManagedPlace(place: table.entries[index].place) }
-        return ManagedPlace(place: find(keyPath, layout, key, entity))
+        let entity = UInt(bitPattern: Unmanaged.passUnretained(object.layout).toOpaque())
+        let known: EntityLayout.Place? = table._withUnsafeGuaranteedRef { table in
+            let entry = table.entries + table.index(of: key, entity)
+            return entry.pointee.keyPath == key ? entry.pointee.place : nil
+        }
+        return ManagedPlace(place: known ?? find(keyPath, object.layout, key, entity))
     }
 
     @inline(never)
@@ -64,7 +66,7 @@ enum ManagedPlaces {
             preconditionFailure("The entity '\(layout.entity.name ?? "")' has no property named '\(name)'.")
         }
         known.withLock { known in
-            let old = table
+            let old = table.takeUnretainedValue()
             let larger = Table(capacity: old.count * 2 < old.mask ? old.mask + 1 : (old.mask + 1) * 2)
             for index in 0...old.mask where old.entries[index].keyPath != 0 {
                 let entry = old.entries[index]

@@ -10,13 +10,19 @@ open class NSManagedObject: NSObject {
     /// the context was reset or is gone.
     ///
     /// A context clears this in all its objects before it goes away, so that the reference never dangles.
+    @exclusivity(unchecked)
     public final internal(set) unowned(unsafe) var managedObjectContext: NSManagedObjectContext?
+
+    // What every access reads is not checked for overlapping accesses: an object belongs to one queue, each access is a
+    // plain load or store, and the checks would cost more than the reading.
 
     final var identifier: NSManagedObjectID?
     final let layout: EntityLayout
     /// The saved row (for a new object: its starting values); `nil` while the row has not been read.
+    @exclusivity(unchecked)
     final var snapshot: RowSnapshot?
     /// The object's own values, in slot order; empty as long as they are those of the snapshot.
+    @exclusivity(unchecked)
     final var values: [SlotValue] = []
     /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number. Empty until
     /// the first touch.
@@ -24,6 +30,7 @@ open class NSManagedObject: NSObject {
     final var baseline: EventBaseline?
     /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
     final var faultBatch: FaultBatch?
+    @exclusivity(unchecked)
     final var flags: ObjectFlags = []
 
     // MARK: Making objects

@@ -40,10 +40,24 @@ enum ObjectValidation {
     }
 
     private static func validateAttribute(_ rule: PropertyRule, _ slot: Int, _ object: NSManagedObject) throws {
-        let before = KeyValueAccess.attributeValue(of: object, slot: slot).map { $0 as AnyObject }
+        let key = rule.property.name
+        let type = object.layout.attribute(at: slot)?.attributeType ?? .undefinedAttributeType
+        let before = AttributeCoercion.object(object.currentValue(slot), type: type)
         var value = before
-        try object.validateValue(&value, forKey: rule.property.name)
-        if value !== before { object.setValue(value, forKey: rule.property.name) }
+        object.managedObjectContext?.valueInValidation = ValueInValidation(
+            object: ObjectIdentifier(object), slot: slot, key: key, value: before)
+        defer { object.managedObjectContext?.valueInValidation = nil }
+        try object.validateValue(&value, forKey: key)
+        if value !== before { object.setValue(value, forKey: key) }
+    }
+
+    /// The value that `validateValue(_:forKey:)` was just called with: when the call arrives here unchanged, the slot is
+    /// checked without taking the value apart again.
+    struct ValueInValidation {
+        let object: ObjectIdentifier
+        let slot: Int
+        let key: String
+        let value: AnyObject?
     }
 
     /// A relationship that was not touched was valid when it was saved, and is not read for this.
@@ -57,6 +71,13 @@ enum ObjectValidation {
     static func validate(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, of object: NSManagedObject, for key: String
     ) throws {
+        if let known = object.managedObjectContext?.valueInValidation, known.object == ObjectIdentifier(object),
+            known.value === value.pointee, known.key == key
+        {
+            let rule = object.layout.traits.rules[known.slot]
+            if let failure = rule.failure(of: object.currentValue(known.slot), in: object) { throw failure }
+            return
+        }
         guard let place = object.layout.place(of: key) else { return }
         let rules = object.layout.traits.rules
         switch place {
