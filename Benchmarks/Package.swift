@@ -6,7 +6,7 @@ let package = Package(
     name: "RosterBenchmarks",
     dependencies: [.package(name: "Roster", path: "..")],
     targets: [
-        .systemLibrary(name: "CSQLite3Raw", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSQLite3Raw", providers: [.apt(["libsqlite3-dev"])]),
         .executableTarget(
             name: "Measure",
             dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw"]),
