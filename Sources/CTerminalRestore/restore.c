@@ -46,10 +46,17 @@ static void handle_fatal(int number, siginfo_t *info, void *context) {
     (void)context;
     int saved = errno;
     restore_now();
+    if (info->si_code <= 0) {
+        // Sent by somebody: no instruction raises it again, and a handler that waits for that would let the program go
+        // on, taking keys without a screen. So it ends here.
+        signal(number, SIG_DFL);
+        raise(number);
+        errno = saved;
+        return;
+    }
+    // A fault comes again by itself.
     for (int i = 0; i < fatal_count; i++)
         if (fatal_signals[i] == number) sigaction(number, &fatal_before[i], NULL);
-    // Sent by somebody: nothing would raise it again. A fault comes again by itself.
-    if (info->si_code <= 0) raise(number);
     errno = saved;
 }
 
