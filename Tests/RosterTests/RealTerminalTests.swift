@@ -13,7 +13,7 @@ private final class Terminal {
 
     /// A bare container may have no `/dev/pts`, and then tmux has no terminal to give.
     private static var canOpenTerminals: Bool {
-        let descriptor = posix_openpt(O_RDWR | O_NOCTTY)
+        let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         guard descriptor >= 0 else { return false }
         close(descriptor)
         return true
