@@ -29,7 +29,8 @@ enum SourceTree {
 
         /// The modules imported.
         var imports: Set<String> {
-            let pattern = /(?m)^(?:@[A-Za-z_()]+\s+)*(?:public\s+|package\s+|internal\s+|private\s+)?import\s+([A-Za-z_0-9]+)/
+            // The words before `import`, attributes among them, do not matter.
+            let pattern = /(?m)^(?:(?:@[A-Za-z_()]+|[a-z]+)\s+)*import\s+([A-Za-z_0-9]+)/
             return Set(code.matches(of: pattern).map { String($0.output.1) })
         }
     }

@@ -94,7 +94,8 @@ import Foundation
         Line(what: "fetch all in order, as objects", roster: roster, raw: raw).report()
     }
 
-    private func openController(_ context: NSManagedObjectContext) throws -> NSFetchedResultsController<NSManagedObject> {
+    private func openController(_ context: NSManagedObjectContext) throws -> NSFetchedResultsController<NSManagedObject>
+    {
         let controller = NSFetchedResultsController(
             fetchRequest: League.request(), managedObjectContext: context, sectionNameKeyPath: "qualifyingZone",
             cacheName: "measure")
@@ -173,8 +174,10 @@ import Foundation
                 try container.viewContext.save()
                 precondition(listener.changes == before + 1, "the delegate heard \(listener.changes - before) changes")
             })
-        Line(what: "change one row, save, old and new path told (raw: UPDATE and commit alone)", roster: roster, raw: raw)
-            .report()
+        Line(
+            what: "change one row, save, old and new path told (raw: UPDATE and commit alone)", roster: roster, raw: raw
+        )
+        .report()
     }
 
     private func removeStore(_ path: String) {
