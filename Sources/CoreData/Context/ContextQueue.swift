@@ -21,8 +21,20 @@ final class ContextQueue: Sendable {
 
     /// Whether the caller is on the queue.
     var isCurrent: Bool {
-        isMain ? Thread.isMainThread : owner.load(ordering: .relaxed) == Self.thisThread
+        isMain ? Self.isOnMainQueue : owner.load(ordering: .relaxed) == Self.thisThread
     }
+
+    /// On Linux a program that ends in `dispatchMain()` leaves the main thread for good: the main queue then runs on any
+    /// thread, and is known by a mark.
+    private static var isOnMainQueue: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
+    }
+
+    private static let mainQueueMark: DispatchSpecificKey<Void> = {
+        let key = DispatchSpecificKey<Void>()
+        DispatchQueue.main.setSpecific(key: key, value: ())
+        return key
+    }()
 
     /// Runs `block` on the queue, some time later.
     func async(_ block: @escaping () -> Void) {

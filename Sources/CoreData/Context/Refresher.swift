@@ -37,6 +37,7 @@ final class Refresher {
 
     private func turnIntoFault(_ object: NSManagedObject) {
         object.willTurnIntoFault()
+        takeBackRelationships(of: object)
         context.changes.forget(object)
         object.values = []
         object.snapshot = nil
@@ -44,6 +45,22 @@ final class Refresher {
         object.flags.insert(.fault)
         object.didTurnIntoFault()
         context.changes.noteRefresh(object)
+    }
+
+    /// The far ends of changed relationships follow the object back to what is saved.
+    private func takeBackRelationships(of object: NSManagedObject) {
+        for slot in ChangedValues.changedSlots(of: object) where slot >= object.layout.attributeCount {
+            guard case .reference(let id) = object.snapshot?.values[slot] else {
+                InverseUpkeep.set(nil, of: object, slot: slot)
+                continue
+            }
+            let target = context.registry.object(for: id)
+            if !target.isDeleted { InverseUpkeep.set(target, of: object, slot: slot) }
+        }
+        for number in ChangedValues.changedToMany(of: object) {
+            let saved = object.loadedToManyState(number).committedContents.filter { !$0.isDeleted }
+            InverseUpkeep.replace(saved, of: object, number: number)
+        }
     }
 
     // MARK: Merging

@@ -144,6 +144,8 @@ final class SavePipeline {
             }
             break
         }
+        // From here on everything is settled, and whoever hears of the save may save again.
+        isSaving = false
         SaveCompletion(context: context).finish(committed, locked: takeLocked())
     }
 

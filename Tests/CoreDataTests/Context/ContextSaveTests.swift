@@ -68,6 +68,20 @@ import Testing
         }
     }
 
+    @Test func whoeverHearsOfASaveMaySaveAgain() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team()
+            let observer = Observer(context, .NSManagedObjectContextDidSave) { _ in
+                guard team.wins < 3 else { return }
+                team.wins += 1
+                #expect(throws: Never.self) { try context.save() }
+            }
+            defer { observer.stop() }
+            try context.save()
+            #expect(team.wins == 3 && !context.hasChanges && team.snapshot?.version == 4)
+        }
+    }
+
     @Test func permanentIDsCanBeHadBeforeTheSave() throws {
         let stack = try ClubStack()
         try stack.context().use { context in

@@ -69,6 +69,21 @@ import Testing
         }
     }
 
+    @Test func farEndsFollowAnObjectThatLosesItsChanges() throws {
+        let pair = try Pair()
+        try pair.mine.use { context in
+            let player = try #require(pair.team.players.first)
+            let united = context.team("United")
+            player.setValue(united, forKey: "team")
+            player.setValue(NSSet(array: [context.make("Skill", ["name": "pace"])]), forKey: "skills")
+            context.refresh(player, mergeChanges: false)
+            #expect(player.object("team") === pair.team && pair.team.players == [player] && united.players.isEmpty)
+            #expect(player.objects("skills").isEmpty)
+            try context.save()
+            #expect(player.object("team") === pair.team)
+        }
+    }
+
     @Test func allObjectsAreRefreshedWithOneLook() throws {
         let pair = try Pair()
         try pair.mine.use { context in

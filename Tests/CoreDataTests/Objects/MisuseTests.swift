@@ -27,6 +27,14 @@ import Testing
         expect(wrong, "Unacceptable type of value for attribute: property = \"number\"; desired type = NSNumber")
     }
 
+    @Test func useOutsideOfTheQueueWhenItIsChecked() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            setenv("CoreDataConcurrencyDebug", "1", 1)
+            _ = try ClubStack().context().make("Player")
+        }
+        expect(result, "A managed object context is used outside of its queue")
+    }
+
     private func expect(_ result: ExitTest.Result?, _ text: String) {
         let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(output.contains(text))
