@@ -83,7 +83,7 @@ import Testing
         #expect(wake > .now && wake < .now + .seconds(2))
         try await driver.wait(for: "the end of the glow") {
             if let wake = driver.browser.nextWake, wake <= .now { driver.browser.wake() }
-            return driver.browser.nextWake == nil
+            return driver.browser.list?.nextWake == nil
         }
         driver.draw()
         #expect(driver.selectedLine?.hasPrefix("*") == true)
@@ -109,6 +109,7 @@ import Testing
         driver.keys("jD")
         #expect(driver.text.contains("Takes along 1 Location"))
         #expect(driver.text.contains("1 Team loses its Home venue"))
+        #expect(driver.text.contains("Venue “Maracanã”"))
         driver.keys("<Enter>")
         #expect(driver.text.contains("y delete"))
         driver.keys("y")
@@ -120,6 +121,34 @@ import Testing
             try ["Location", "Team"].map { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0)) }
         }
         #expect(counts == [2, 16])
+    }
+
+    @Test func whatATeamLeavesBehindIsSaidExactly() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        find("Brazil", driver)
+        driver.keys("D")
+        #expect(driver.text.contains("1 Venue loses one of its Teams"))
+        driver.keys("n")
+    }
+
+    @Test func theCursorGoesToWhatUndoBringsBack() throws {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"), height: 12)
+        #expect(driver.selectedLine?.contains("Argentina") == true)
+        driver.keys("Dy")
+        #expect(!driver.text.contains("Argentina  "))
+        driver.keys("Gu")
+        #expect(driver.selectedLine?.contains("Argentina") == true)
+        driver.keys("G<C-r>")
+        #expect(driver.text.contains("15 Teams"))
+        #expect(driver.selectedLine?.contains("Uruguay") == true)
+    }
+
+    @Test func deletedRecordsAreNamedInTheCallbacks() throws {
+        let driver = BrowserDriver(teamsOf: fixture, height: 30)
+        driver.keys("c")
+        find("Brazil", driver)
+        driver.keys("Dy")
+        #expect(driver.text.contains("delete [4, 0] → nil  Brazil"))
     }
 
     @Test func searchingMovesAndGoesBack() {
@@ -179,6 +208,27 @@ import Testing
         #expect(driver.text.contains("1 Team"))
     }
 
+    @Test(arguments: [
+        (#"wins = "abc""#, 7), (#"teamName MATCHES "[""#, 17), ("homeVenue.nam = 1", 10), ("@foo > 3", 0),
+        ("wins > 3 AND winz > 3", 13),
+    ])
+    func filtersThatDoNotFitKeepThePrompt(_ text: String, _ place: Int) throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("\\")
+        driver.type(text)
+        driver.keys("<Enter>")
+        let line = try #require(driver.line(of: "filter: \(text)"), "\(driver.text)")
+        // The caret stands under what is wrong, and the whole message is there.
+        let beneath = driver.lines[(line + 1)...].joined(separator: " ")
+        #expect(
+            driver.lines[line + 1].firstIndex(of: "^").map {
+                driver.lines[line + 1].distance(from: driver.lines[line + 1].startIndex, to: $0)
+            } == 8 + place, "\(driver.text)")
+        #expect(!beneath.contains("…"), "\(driver.text)")
+        driver.keys("<C-u>wins > 70<Enter>")
+        #expect(driver.text.contains("1 Team"))
+    }
+
     @Test func sortKeysAreAddedReplacedAndTurned() {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
         #expect(driver.selectedLine?.hasPrefix("Argentina") == true)
@@ -194,6 +244,12 @@ import Testing
         driver.type("team")
         driver.keys("<Enter>")
         #expect(driver.text.contains("sorted ↓Wins ↑Team name"))
+        // Also by the key path, as it is written everywhere else.
+        driver.keys("S")
+        driver.type("homeVenue.cap")
+        #expect(driver.text.contains("1 item") && !driver.text.contains("1 items"))
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("sorted ↑Home venue capacity"))
     }
 
     @Test func sectionsGoByAnyKey() {
@@ -205,7 +261,7 @@ import Testing
         driver.keys("G")
         #expect(driver.text.contains("▾ Favorite (3)"))
         driver.keys("gs")
-        driver.type("home venue name")
+        driver.type("homeVenue.name")
         driver.keys("<Enter>gg")
         #expect(driver.text.contains("▾ (none) (13)"))
         driver.keys("gs<Home><Enter>")
@@ -252,6 +308,8 @@ import Testing
         #expect(!driver.browser.isFinished)
         driver.keys("c")
         #expect(!driver.browser.isFinished)
+        driver.keys("qn")
+        #expect(!driver.browser.isFinished && !driver.text.contains("Unsaved changes"))
         driver.keys("qs")
         #expect(driver.browser.isFinished)
         #expect(try wins("Spain") == 99)
@@ -308,9 +366,32 @@ import Testing
         #expect(driver.selectedLine?.contains("Japan") == true)
     }
 
+    @Test func goodNewsGoesByItself() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("<C-s>")
+        #expect(driver.lines.last == "nothing to save")
+        let wake = try #require(driver.browser.nextWake)
+        #expect(wake > .now + .seconds(1) && wake < .now + .seconds(10))
+        driver.keys("j")
+        #expect(driver.browser.nextWake == nil)
+    }
+
+    @Test func withoutSectionsTheBracketsGoToTheEnds() {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
+        driver.keys("jj]")
+        #expect(driver.selectedLine?.contains("Uruguay") == true)
+        driver.keys("[")
+        #expect(driver.selectedLine?.contains("Argentina") == true)
+        let teams = BrowserDriver(teamsOf: fixture)
+        teams.keys("'U")
+        teams.keys("j]")
+        #expect(teams.selectedLine?.contains("Spain") == true)
+    }
+
     @Test func readOnlyStoresCannotBeChanged() {
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", isReadOnly: true))
         #expect(driver.text.contains("read-only"))
+        #expect(driver.lines.last?.contains("/ find") == true && driver.lines.last?.contains("edit") == false)
         for key in ["o", "e", "E", "D", "u", "<C-s>"] {
             driver.keys(key)
             #expect(driver.text.contains("nothing can be changed"))

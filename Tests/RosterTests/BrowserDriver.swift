@@ -50,8 +50,15 @@ final class BrowserDriver {
 
     private func step() {
         for event in screen.readEvents() { browser.handle(event) }
+        if settles { settle() }
         draw()
     }
+
+    /// Whether a search that is on its way comes to its end before the next key.
+    var settles = true
+
+    /// Lets the browser do what it does between the keys.
+    func settle() { while browser.list?.isSearching == true { browser.wake() } }
 
     func draw() {
         EventLoop.show(browser, on: screen)

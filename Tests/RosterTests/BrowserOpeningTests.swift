@@ -16,7 +16,9 @@ import Testing
         try Data(repeating: 0x55, count: 20000).write(to: fixture.storeURL)
         let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
         #expect(driver.text.contains("Cannot open the store"))
-        #expect(driver.text.contains("r open read-only"))
+        // One line, whatever the path.
+        let lines = driver.lines.filter { $0.contains("│") }.map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.count == 3 && lines[0].contains("Cup.sqlite: ") && lines[2].contains("r open read-only"))
         driver.keys("r")
         #expect(driver.text.contains("Cannot open the store"))
         driver.keys("q")
@@ -51,12 +53,23 @@ import Testing
 
     @Test func anUnknownEntityOrKeyIsToldAtOnce() throws {
         try fixture.fill()
-        let entity = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Club"))
-        #expect(entity.text.contains("Club"))
-        let key = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "zone"))
-        #expect(key.text.contains("zone"))
-        key.keys("q")
-        #expect(key.browser.status == 1)
+        let url = fixture.storeURL
+        let mistakes = [
+            ("Club", BrowserOptions(storeURL: url, entityName: "Club")),
+            ("zone", BrowserOptions(storeURL: url, entityName: "Team", sectionKeyPath: "zone")),
+            ("does not parse", BrowserOptions(storeURL: url, entityName: "Team", predicate: "wins >")),
+            ("winz", BrowserOptions(storeURL: url, entityName: "Team", predicate: "winz > 3")),
+        ]
+        for (word, options) in mistakes {
+            let driver = BrowserDriver(options)
+            #expect(driver.browser.isFinished && driver.browser.status == 2)
+            #expect(driver.browser.lastWords?.contains(word) == true)
+        }
+        // A model that cannot be read is no question either.
+        let model = fixture.folder.appendingPathComponent("none.momd")
+        let driver = BrowserDriver(BrowserOptions(storeURL: url, modelURL: model))
+        #expect(driver.browser.isFinished && driver.browser.status == 1)
+        #expect(driver.browser.lastWords?.contains("none.momd: there is no such file") == true)
     }
 
     @Test(arguments: [true, false])

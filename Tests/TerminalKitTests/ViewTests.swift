@@ -101,6 +101,27 @@ import Testing
         #expect(prompt.isFinished)
     }
 
+    @Test func longProblemsAreShownWhole() {
+        let prompt = Prompt(label: "filter: ")
+        let text =
+            "expected a key, a value or a predicate, found a word that is none of them at all, whatever may be meant by it"
+        prompt.onAccept = { _ in Prompt.Problem(text, at: 12) }
+        send("teamName == and more<Enter>", to: prompt)
+        let screen = ScriptedScreen(width: 40, height: 8)
+        paint(screen) { prompt.draw(in: $0) }
+        #expect(screen.lines[3] == "filter: teamName == and more")
+        #expect(screen.lines[4] == String(repeating: " ", count: 20) + "^")
+        #expect(screen.lines[5...].joined(separator: " ").trimmingCharacters(in: .whitespaces) == text)
+        // Where the text is scrolled, the caret goes with it.
+        prompt.onAccept = { _ in Prompt.Problem("here", at: 50) }
+        send("<C-u>aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd eeeeeeeee fffff<Enter>", to: prompt)
+        paint(screen) { prompt.draw(in: $0) }
+        let caret = screen.lines[7].firstIndex(of: "^").map {
+            screen.lines[7].distance(from: screen.lines[7].startIndex, to: $0)
+        }
+        #expect(caret.map { Array(screen.lines[6])[$0] } == "f")
+    }
+
     @Test func promptsHaveHistoryAndCompletion() {
         let prompt = Prompt(label: "filter: ", history: ["wins > 1", "favorite == YES"])
         send("dra<Up>", to: prompt)
@@ -138,6 +159,23 @@ import Testing
         #expect(answer == "no")
     }
 
+    @Test func answersWrapOnANarrowScreen() {
+        let dialog = Dialog(
+            title: "Unsaved", lines: [TextPane.Line("Three records are changed.")],
+            choices: [
+                Dialog.Choice("s", "save and quit"), Dialog.Choice("d", "discard and quit"), Dialog.Choice("c", "stay"),
+            ])
+        let screen = ScriptedScreen(width: 24, height: 9)
+        paint(screen) { dialog.draw(in: $0) }
+        let text = screen.lines.joined(separator: "\n")
+        for answer in ["s save and quit", "d discard and quit", "c stay"] { #expect(text.contains(answer)) }
+        let small = ScriptedScreen(width: 24, height: 5)
+        paint(small) { dialog.draw(in: $0) }
+        for answer in ["s save and quit", "d discard and quit", "c stay"] {
+            #expect(small.lines.joined(separator: "\n").contains(answer))
+        }
+    }
+
     @Test func pickersNarrowWhileTyping() throws {
         var picked: Int?
         let items = ["Brazil", "Argentina", "日本", "Bolivia"].map { (text: $0, detail: "team") }
@@ -148,6 +186,11 @@ import Testing
         try expectGolden(screen, "picker")
         send("<Enter>", to: picker)
         #expect(picked == 3)
+        let keys = Picker(
+            title: "Key", items: [("Name", ""), ("Home venue name", "")], aliases: ["name", "homeVenue.name"]
+        ) { picked = $0 }
+        send("homeVenue.n<Enter>", to: keys)
+        #expect(picked == 1)
     }
 
     @Test func layersAreTakenOffWhenFinishedAndAltFallsBackToEscape() {

@@ -72,6 +72,12 @@ final class ResultsState {
         return ObjectWindow.faults(for: identities.objectIDs(of: tokens), in: context, batchSize: window.batchSize)
     }
 
+    /// The IDs at some positions of the published contents.
+    func objectIDs(at positions: Range<Int>) -> [NSManagedObjectID] {
+        precondition(fixedResults == nil, "Dictionaries have no object IDs.")
+        return identities.objectIDs(of: published.rows.elements(in: positions))
+    }
+
     /// The title of a section in the index.
     func indexTitle(ofSection number: UInt32) -> String? {
         if let known = indexTitles[number] { return known }

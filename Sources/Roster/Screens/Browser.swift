@@ -15,7 +15,9 @@ final class Browser: TerminalProgram {
     /// What to print on standard error after the terminal was given back.
     private(set) var lastWords: String?
     var needsDisplay = true
-    private(set) var message: (text: String, role: Role)?
+    /// What is said in the bottom line; good news goes by itself after a while.
+    private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
+    private static let messageTime = Duration.seconds(4)
     var baseline = EditBaseline()
     /// Set while the user decides something that must not be asked twice.
     private(set) var filterHistory: [String] = []
@@ -34,17 +36,31 @@ final class Browser: TerminalProgram {
         if !readOnly, let problem = OpenProblem(unwritable: options.storeURL) {
             return ask(about: problem, readOnly: false)
         }
+        if let modelURL {
+            // Where the model cannot be read, no answer to a question would help.
+            do { _ = try NSManagedObjectModel(validContentsOf: modelURL) } catch { return fail(error) }
+        }
         do {
             let session = try StoreSession(url: options.storeURL, modelURL: modelURL, isReadOnly: readOnly)
             self.session = session
             let list = try ListScreen(browser: self, session: session, options: options)
             self.list = list
             layers.push(list)
+        } catch let error as CommandError where error.kind == .misuse {
+            session = nil
+            fail(error)
         } catch {
             session = nil
-            ask(about: OpenProblem(error), readOnly: readOnly)
+            ask(about: OpenProblem(error, store: options.storeURL), readOnly: readOnly)
         }
         needsDisplay = true
+    }
+
+    /// Ends the program because of what the command line says: the shell is the place to change it.
+    private func fail(_ error: any Error) {
+        status = ExitStatus(for: error).code
+        lastWords = CommandError.line(for: error)
+        isFinished = true
     }
 
     private func ask(about problem: OpenProblem, readOnly: Bool) {
@@ -65,7 +81,9 @@ final class Browser: TerminalProgram {
         }
         choices.append(Dialog.Choice("q", "quit") { [unowned self] in isFinished = true })
         layers.push(
-            Dialog(title: "Cannot open the store", lines: [TextPane.Line(problem.text, role: .error)], choices: choices)
+            Dialog(
+                title: "Cannot open the store", lines: [TextPane.Line(problem.shortText, role: .error)],
+                choices: choices)
         )
     }
 
@@ -110,15 +128,21 @@ final class Browser: TerminalProgram {
         canvas.write(message.text, x: 0, y: canvas.height - 1, style: Style(message.role))
     }
 
-    var nextWake: ContinuousClock.Instant? { list?.nextWake }
+    var nextWake: ContinuousClock.Instant? { [list?.nextWake, message?.end].compactMap { $0 }.min() }
 
-    func wake() { list?.wake() }
+    func wake() {
+        list?.wake()
+        if let end = message?.end, end <= .now {
+            message = nil
+            needsDisplay = true
+        }
+    }
 
     // MARK: Messages and histories
 
-    /// Shows a line at the bottom until the next key.
+    /// Shows a line at the bottom until the next key; plain text only for a few seconds.
     func say(_ text: String, role: Role = .text) {
-        message = (text, role)
+        message = (text, role, role == .text ? .now + Self.messageTime : nil)
         needsDisplay = true
     }
 
@@ -151,7 +175,7 @@ final class Browser: TerminalProgram {
                         save { [unowned self] in isFinished = true }
                     },
                     Dialog.Choice("d", "discard and quit") { [unowned self] in isFinished = true },
-                    Dialog.Choice("c", "stay"),
+                    Dialog.Choice("c<Esc>n", "stay"),
                 ]))
     }
 

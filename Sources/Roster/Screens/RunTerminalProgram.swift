@@ -17,10 +17,16 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
                     "there is no store at \(options.storeURL.path); “roster create” makes one"
             ])
     }
-    let terminal = try TerminalSession()
+    try TerminalSession.requireTerminal()
     let browser = Browser(options: options)
-    browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
     browser.open()
+    // A mistake of the command line is told in the shell, and no screen flashes up for it.
+    if browser.isFinished {
+        if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+        return browser.status
+    }
+    let terminal = try TerminalSession()
+    browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
     EventLoop(screen: terminal.screen).run(browser)
     let status = browser.status
     let words = browser.lastWords

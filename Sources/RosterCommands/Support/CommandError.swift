@@ -32,7 +32,11 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
 
     private static func frameworkLine(for error: NSError) -> String {
         if let several = error.userInfo["NSDetailedErrors"] as? [any Error], !several.isEmpty {
-            let shown = several.prefix(3).map { frameworkLine(for: $0 as NSError) }
+            // Sentences become parts of one.
+            let shown = several.prefix(3).map { error -> String in
+                let line = frameworkLine(for: error as NSError)
+                return line.hasSuffix(".") ? String(line.dropLast()) : line
+            }
             let rest = several.count - shown.count
             return shown.joined(separator: "; ") + (rest > 0 ? "; and \(rest) more errors" : "")
         }

@@ -41,6 +41,20 @@ public struct RecordQuery: Sendable {
         return request
     }
 
+    /// Runs `body`, which asks the store what the command line said. What the framework cannot resolve, such as a constant
+    /// of the wrong type or a malformed regular expression, is a mistake of the command line.
+    ///
+    /// - Throws: ``CommandError`` of misuse for such a mistake; what `body` throws otherwise.
+    static func asking<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as NSError
+            where error.domain == NSCocoaErrorDomain && error.code == CocoaError.Code.coreData.rawValue
+        {
+            throw CommandError.misuse(CommandError.line(for: error))
+        }
+    }
+
     /// The same query with a sort, for lists that must have an order: by the unique key, else by the first attribute.
     func ordered(for entity: NSEntityDescription) throws -> RecordQuery {
         guard fullSort.isEmpty else { return self }

@@ -16,6 +16,8 @@ final class ByteReader {
     /// The length of the file, or `nil` for a pipe.
     let length: Int?
     private(set) var line = 1
+    /// The line of the last byte taken: at the end of a file whose last line is complete, that line and not the one behind.
+    private(set) var lastLine = 1
     private var descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var position = 0
@@ -56,6 +58,7 @@ final class ByteReader {
     func next() -> UInt8? {
         guard let byte = peek() else { return nil }
         position += 1
+        lastLine = line
         if byte == 0x0A { line += 1 }
         return byte
     }

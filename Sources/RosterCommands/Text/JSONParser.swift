@@ -42,7 +42,13 @@ struct JSONParser {
         }
     }
 
-    func error(_ reason: String) -> SyntaxError { SyntaxError(line: bytes.line, reason: reason) }
+    /// An error at the next byte, or at the last one where the text has ended.
+    func error(_ reason: String) -> SyntaxError {
+        SyntaxError(line: bytes.peek() == nil ? bytes.lastLine : bytes.line, reason: reason)
+    }
+
+    /// An error of the byte taken last.
+    private func errorBefore(_ reason: String) -> SyntaxError { SyntaxError(line: bytes.lastLine, reason: reason) }
 
     private func object(depth: Int) throws -> JSONValue {
         _ = bytes.next()
@@ -115,7 +121,7 @@ struct JSONParser {
                 guard let text = String(validating: content, as: UTF8.self) else { throw error("text is no UTF-8") }
                 return text
             case UInt8(ascii: "\\"): content += try escape()
-            case 0..<0x20: throw error("control character in a text: write it as \\u00XX")
+            case 0..<0x20: throw errorBefore("control character in a text: write it as \\u00XX")
             default: content.append(byte)
             }
         }

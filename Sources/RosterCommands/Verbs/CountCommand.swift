@@ -18,7 +18,7 @@ public struct CountCommand {
         let session = try StoreSession(store, for: .reading)
         let count = try session.perform {
             let request = try RecordQuery(predicate: predicate).request(for: try session.entity(named: entity))
-            return try session.context.count(for: request)
+            return try RecordQuery.asking { try session.context.count(for: request) }
         }
         try surroundings.output.write("\(count)\n")
         try surroundings.output.flush()

@@ -26,7 +26,7 @@ public struct DeleteCommand {
         try session.perform {
             let entity = try session.entity(named: entity)
             let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
-            let objects = try session.context.fetch(request)
+            let objects = try RecordQuery.asking { try session.context.fetch(request) }
             // A record says what it is called only as long as it is there.
             let recorder = ChangeRecorder(format: format, surroundings: surroundings)
             for object in objects { session.context.delete(object) }

@@ -47,7 +47,7 @@ public struct ExportCommand {
             let chosen = try columns.map { try ColumnChoice.named($0, of: entity) }
             var writer = format.writer(
                 try chosen ?? ColumnChoice.export(of: entity, nests: format == .json), in: surroundings)
-            let objects = try session.context.fetch(request)
+            let objects = try RecordQuery.asking { try session.context.fetch(request) }
             defer { surroundings.progress.end() }
             for (index, object) in objects.enumerated() {
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }

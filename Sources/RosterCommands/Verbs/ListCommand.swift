@@ -37,12 +37,13 @@ public struct ListCommand {
             let request = try query.request(for: entity)
             request.fetchBatchSize = 500
             guard let section = query.section else {
-                return try writeFlat(try session.context.fetch(request), of: entity, in: surroundings)
+                return try writeFlat(
+                    try RecordQuery.asking { try session.context.fetch(request) }, of: entity, in: surroundings)
             }
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: session.context, sectionNameKeyPath: section,
                 cacheName: nil)
-            try controller.performFetch()
+            try RecordQuery.asking { try controller.performFetch() }
             let sections = controller.sections ?? []
             if sectionsOnly {
                 try SectionListing.write(sections.map { ($0.name, $0.numberOfObjects) }, as: format, in: surroundings)

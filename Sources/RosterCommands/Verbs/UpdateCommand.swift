@@ -30,7 +30,7 @@ public struct UpdateCommand {
             let entity = try session.entity(named: entity)
             let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
             let applier = AssignmentApplier(context: session.context)
-            let objects = try session.context.fetch(request)
+            let objects = try RecordQuery.asking { try session.context.fetch(request) }
             for object in objects {
                 if surroundings.interruption.isRaised { throw CommandError.failure("interrupted; nothing was changed") }
                 try applier.apply(assignments, to: object)

@@ -43,7 +43,7 @@ public struct WatchCommand {
             changedKeys: ChangedKeyLog(context: session.context),
             columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), once: once)
         controller.delegate = watcher
-        try controller.performFetch()
+        try RecordQuery.asking { try controller.performFetch() }
         try watcher.begin(controller)
         try serveMainQueue(until: watcher, surroundings.interruption)
         controller.delegate = nil
@@ -91,8 +91,7 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         let sections = controller.sections ?? []
         try printer.print(
             .fetched(
-                sections: sections.map { ($0.name, $0.numberOfObjects) }, objects: controller.fetchedObjects?.count ?? 0
-            ))
+                sections: sections.map { ($0.name, $0.numberOfObjects) }, objects: Self.objectCount(of: sections)))
     }
 
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
@@ -128,7 +127,13 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         sawChange = true
         changedKeys.endBatch()
-        print(.didChange(sections: controller.sections?.count ?? 0, objects: controller.fetchedObjects?.count ?? 0))
+        let sections = controller.sections ?? []
+        print(.didChange(sections: sections.count, objects: Self.objectCount(of: sections)))
+    }
+
+    /// Counted by section: no objects are made for it.
+    private static func objectCount(of sections: [any NSFetchedResultsSectionInfo]) -> Int {
+        sections.reduce(0) { $0 + $1.numberOfObjects }
     }
 
     private func print(_ event: WatchEvent) {

@@ -11,9 +11,11 @@ public protocol TerminalProgram: AnyObject {
     /// Whether the state changed without an event: a callback on the main queue did it.
     var needsDisplay: Bool { get }
 
-    /// When `wake` shall be called next: for what changes by itself with time. `nil` is never.
+    /// When `wake` shall be called next: for what changes by itself with time, or is done piece by piece between keys.
+    /// `nil` is never.
     var nextWake: ContinuousClock.Instant? { get }
 
+    /// Does what was due. What changes the screen sets `needsDisplay`.
     func wake()
 
     var isFinished: Bool { get }
@@ -39,10 +41,7 @@ public final class EventLoop {
         var lastFrame = ContinuousClock.now - Self.frameInterval
         while !program.isFinished {
             let now = ContinuousClock.now
-            if let wake = program.nextWake, wake <= now {
-                program.wake()
-                needsFrame = true
-            }
+            if let wake = program.nextWake, wake <= now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
             if needsFrame, now - lastFrame >= Self.frameInterval {
                 Self.show(program, on: screen)

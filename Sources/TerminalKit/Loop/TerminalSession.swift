@@ -27,6 +27,11 @@ public final class TerminalSession {
 
     deinit { close() }
 
+    /// Makes sure that there is a terminal, before anything is done for it.
+    ///
+    /// - Throws: ``TerminalError`` when standard input or output is something else.
+    public static func requireTerminal() throws { try CursesScreen.requireTerminal() }
+
     /// Gives the terminal back and prints what was written to standard error meanwhile.
     public func close() {
         guard !isClosed else { return }

@@ -32,7 +32,7 @@ public final class CursesScreen: Screen {
     ///
     /// - Throws: ``TerminalError`` when standard input or output is no terminal or one that cannot place the cursor.
     public init(options: Options = Options()) throws {
-        guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw TerminalError.notATerminal }
+        try Self.requireTerminal()
         text = TextWidth(Self.chooseRepertoire())
         // Curses would believe these instead of the terminal after a resize.
         unsetenv("LINES")
@@ -77,6 +77,10 @@ public final class CursesScreen: Screen {
     public var size: Size { Size(width: Int(ncurses_columns()), height: Int(ncurses_lines())) }
 
     // MARK: Setting up
+
+    static func requireTerminal() throws {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw TerminalError.notATerminal }
+    }
 
     /// Unicode where the locale is UTF-8, or where nobody set any locale; ASCII where another one was asked for.
     private static func chooseRepertoire() -> TextWidth.Repertoire {

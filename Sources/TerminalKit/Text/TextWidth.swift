@@ -188,7 +188,7 @@ extension TextWidth {
 // MARK: - Lines
 
 extension TextWidth {
-    /// `text` broken between words into lines of at most `columns`. A word that is longer is cut.
+    /// `text` broken between words into lines of at most `columns`. A word that is longer is broken where a line ends.
     public func wrapped(_ text: String, to columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -196,12 +196,28 @@ extension TextWidth {
             let longer = line.isEmpty ? String(word) : line + " " + word
             if width(longer) <= columns {
                 line = longer
-            } else {
-                if !line.isEmpty { lines.append(line) }
-                line = truncated(String(word), to: columns)
+                continue
             }
+            if !line.isEmpty { lines.append(line) }
+            let pieces = broken(String(word), to: max(1, columns))
+            lines += pieces.dropLast()
+            line = pieces.last ?? ""
         }
         lines.append(line)
         return lines
+    }
+
+    private func broken(_ word: String, to columns: Int) -> [String] {
+        var pieces = [""]
+        var used = 0
+        for glyph in glyphs(word) {
+            if used > 0, used + glyph.width > columns {
+                pieces.append("")
+                used = 0
+            }
+            pieces[pieces.count - 1] += glyph.text
+            used += glyph.width
+        }
+        return pieces
     }
 }

@@ -18,6 +18,8 @@ public final class Dialog: Layer {
     public let lines: [TextPane.Line]
     public let choices: [Choice]
     public private(set) var isFinished = false
+    /// Whether the last key was no answer: the answers then stand out.
+    private var wasMisunderstood = false
 
     /// - Parameter choices: Escape takes the last one, so that it must be the harmless one. Enter answers nothing, lest a
     ///   key pressed once too often does harm.
@@ -31,6 +33,7 @@ public final class Dialog: Layer {
         guard case .key(let key) = event else { return true }
         let cancels = key == Key(.escape) || key == Key(.character("c"), .control)
         guard let choice = choices.first(where: { $0.keys.contains(key) }) ?? (cancels ? choices.last : nil) else {
+            wasMisunderstood = true
             return true
         }
         isFinished = true
@@ -39,27 +42,64 @@ public final class Dialog: Layer {
     }
 
     public func draw(in canvas: Canvas) {
-        let footer = choices.map { "\($0.keys[0].label) \($0.label)" }.joined(separator: "   ")
         let limit = max(1, canvas.width - 4)
         let content = lines.flatMap { wrapped($0, to: limit, text: canvas.text) }
+        let answers = rows(of: choices, to: limit, text: canvas.text)
         let widths = content.map { line in line.runs.reduce(0) { $0 + canvas.text.width($1.text) } }
-        let inner = min(limit, max(widths.max() ?? 0, canvas.text.width(footer), canvas.text.width(title) + 2))
-        let height = min(canvas.height, content.count + 4)
+        let answerWidths = answers.map {
+            $0.reduce(-Self.gap) { $0 + Self.width(of: $1, text: canvas.text) + Self.gap }
+        }
+        let inner = min(limit, max(1, (widths + answerWidths).max() ?? 0, canvas.text.width(title) + 2))
+        let height = min(canvas.height, content.count + answers.count + 3)
         let box = canvas.part(
             x: (canvas.width - inner - 4) / 2, y: (canvas.height - height) / 2, width: inner + 4, height: height)
         box.clear()
         box.box(title: title)
-        for (row, line) in content.prefix(max(0, height - 4)).enumerated() {
+        // The answers are seen whatever else has no room.
+        let first = max(1, height - 1 - answers.count)
+        let room = content.count + 2 <= first ? content.count : first - 1
+        for (row, line) in content.prefix(room).enumerated() {
             var x = 2
             for run in line.runs {
                 x += box.write(run.text, x: x, y: row + 1, style: Style(run.role), limit: inner + 2 - x)
             }
         }
+        for (row, answer) in answers.enumerated() { draw(answer, in: box, y: first + row, end: inner + 2) }
+    }
+
+    private func draw(_ choices: [Choice], in box: Canvas, y: Int, end: Int) {
         var x = 2
-        for choice in choices where x < inner + 2 {
-            x += box.write(choice.keys[0].label, x: x, y: height - 2, style: .key, limit: inner + 2 - x)
-            x += box.write(" " + choice.label, x: x, y: height - 2, style: .text, limit: inner + 2 - x) + 3
+        for choice in choices where x < end {
+            x += box.write(
+                choice.keys[0].label, x: x, y: y, style: Style(.key, selected: wasMisunderstood), limit: end - x)
+            x += box.write(" " + choice.label, x: x, y: y, style: .text, limit: end - x) + Self.gap
         }
+    }
+
+    // MARK: Layout
+
+    /// The columns between two answers.
+    private static let gap = 3
+
+    private static func width(of choice: Choice, text: TextWidth) -> Int {
+        text.width(choice.keys[0].label) + 1 + text.width(choice.label)
+    }
+
+    /// The answers in as many rows as they need.
+    private func rows(of choices: [Choice], to limit: Int, text: TextWidth) -> [[Choice]] {
+        var rows: [[Choice]] = []
+        var used = 0
+        for choice in choices {
+            let width = Self.width(of: choice, text: text)
+            if !rows.isEmpty, used + Self.gap + width <= limit {
+                rows[rows.count - 1].append(choice)
+                used += Self.gap + width
+            } else {
+                rows.append([choice])
+                used = width
+            }
+        }
+        return rows
     }
 
     /// A line that is too long, broken between words. Lines in several pieces are not broken.

@@ -64,8 +64,7 @@ public struct LineEditor: Hashable, Sendable {
     ) {
         guard width > 0 else { return }
         let before = canvas.text.width(textBeforeCursor)
-        if before < scroll { scroll = before }
-        if before - scroll > width - 1 { scroll = before - width + 1 }
+        scroll = firstColumn(width: width, text: canvas.text)
         var column = 0
         for glyph in canvas.text.glyphs(text) {
             if column >= scroll, column - scroll + glyph.width <= width {
@@ -74,6 +73,18 @@ public struct LineEditor: Hashable, Sendable {
             column += glyph.width
         }
         if showsCursor { canvas.showCursor(x: x + before - scroll, y: y) }
+    }
+
+    /// In which column of its field a character stands, as `draw` shows it: nothing is left of the first one.
+    func column(ofCharacter index: Int, width: Int, text: TextWidth) -> Int {
+        max(0, text.width(String(characters.prefix(index))) - firstColumn(width: width, text: text))
+    }
+
+    /// The first column shown, so that the cursor is seen.
+    private func firstColumn(width: Int, text: TextWidth) -> Int {
+        let before = text.width(textBeforeCursor)
+        if before < scroll { return before }
+        return before - scroll > width - 1 ? before - width + 1 : scroll
     }
 
     private mutating func remove(_ range: Range<Int>) {

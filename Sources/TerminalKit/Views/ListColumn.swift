@@ -8,15 +8,19 @@ public struct ListColumn: Hashable, Sendable {
     public var priority: Int
     /// Whether the column may be cut to less than its text.
     public var isFlexible: Bool
+    /// Below this a flexible column is left out rather than cut further.
+    public var leastWidth: Int
 
     public init(
-        id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true
+        id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true,
+        leastWidth: Int = 12
     ) {
         self.id = id
         self.title = title
         self.alignment = alignment
         self.priority = priority
         self.isFlexible = isFlexible
+        self.leastWidth = leastWidth
     }
 }
 
@@ -24,9 +28,6 @@ public struct ListColumn: Hashable, Sendable {
 enum ColumnFit {
     /// Columns between two columns.
     static let gap = 2
-    /// Below these a flexible column says too little: the first one, which names the row, and the others.
-    static let leastWidthOfFirst = 20
-    static let leastFlexibleWidth = 12
 
     /// The widths by column; `nil` for a column that is left out.
     ///
@@ -38,8 +39,8 @@ enum ColumnFit {
         func least(_ index: Int) -> Int {
             guard columns[index].isFlexible else { return natural[index] }
             // On a wide screen what matters gets its width before what matters less is shown at all.
-            let least = index == 0 ? min(leastWidthOfFirst, available / 2) : max(leastFlexibleWidth, available / 8)
-            return min(natural[index], least)
+            let least = columns[index].leastWidth
+            return min(natural[index], index == 0 ? min(least, available / 2) : max(least, available / 8))
         }
         func total(_ width: (Int) -> Int) -> Int {
             shown.reduce(0) { $0 + width($1) } + gap * max(0, shown.count - 1)

@@ -12,11 +12,18 @@ public protocol PickerSource: AnyObject {
 /// A picker's items in an array.
 public final class ArrayPickerSource: PickerSource {
     private let items: [(text: String, detail: String)]
+    /// What each item is found by, in lower case.
+    private let keywords: [String]
     /// The numbers of the items that match, in the original list.
     public private(set) var matching: [Int]
 
-    public init(_ items: [(text: String, detail: String)]) {
+    /// - Parameter aliases: further names under which the items are found, in their order.
+    public init(_ items: [(text: String, detail: String)], aliases: [String] = []) {
         self.items = items
+        keywords = items.indices.map { index in
+            let alias = aliases.indices.contains(index) ? aliases[index] : ""
+            return [items[index].text, items[index].detail, alias].joined(separator: "\n").lowercased()
+        }
         matching = Array(items.indices)
     }
 
@@ -24,12 +31,10 @@ public final class ArrayPickerSource: PickerSource {
     public func text(at index: Int) -> String { items[matching[index]].text }
     public func detail(at index: Int) -> String { items[matching[index]].detail }
 
+    /// Narrows the items to those in which every word of `text` stands.
     public func filter(_ text: String) {
-        let needle = text.lowercased()
-        matching = items.indices.filter { index in
-            needle.isEmpty || items[index].text.lowercased().contains(needle)
-                || items[index].detail.lowercased().contains(needle)
-        }
+        let words = text.lowercased().split(separator: " ")
+        matching = items.indices.filter { index in words.allSatisfy { keywords[index].contains($0) } }
     }
 }
 
@@ -59,10 +64,13 @@ public final class Picker: Layer {
     }
 
     /// A picker over an array, whose `onPick` gets the item's number in it.
+    ///
+    /// - Parameter aliases: further names under which the items are found.
     public convenience init(
-        title: String, items: [(text: String, detail: String)], selected: Int = 0, onPick: @escaping (Int) -> Void
+        title: String, items: [(text: String, detail: String)], aliases: [String] = [], selected: Int = 0,
+        onPick: @escaping (Int) -> Void
     ) {
-        let source = ArrayPickerSource(items)
+        let source = ArrayPickerSource(items, aliases: aliases)
         self.init(title: title, source: source, selected: selected) { onPick(source.matching[$0]) }
     }
 
@@ -139,8 +147,8 @@ public final class Picker: Layer {
         let items = box.part(x: 1, y: 2, width: width - 2, height: height)
         for row in 0..<height where top + row < source.count { drawItem(top + row, in: items, y: row) }
         if source.count == 0 { items.write("nothing matches", x: 1, y: 0, style: .muted) }
-        box.write(
-            "Enter pick  Esc cancel  \(source.count) items", x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
+        let count = source.count == 1 ? "1 item" : "\(source.count) items"
+        box.write("Enter pick  Esc cancel  \(count)", x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
         editor.draw(in: box, x: 1 + used, y: 1, width: width - 3, style: .text, showsCursor: true)
     }
 

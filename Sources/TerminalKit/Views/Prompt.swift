@@ -129,36 +129,30 @@ public final class Prompt: Layer {
         return rest.prefix(12).joined(separator: "  ")
     }
 
-    /// Paints the last two lines of the canvas.
+    /// Paints the last lines of the canvas: the text, and beneath it what is to be said about it.
     public func draw(in canvas: Canvas) {
-        let y = max(0, canvas.height - 2)
-        canvas.fillLine(y, style: .text)
-        canvas.fillLine(y + 1, style: .text)
-        let used = canvas.write(label, x: 0, y: y, style: .key, limit: max(1, canvas.width / 2))
+        let labelWidth = min(canvas.text.width(label), max(1, canvas.width / 2))
+        let notes = notes(width: canvas.width, inputStart: labelWidth, text: canvas.text).prefix(
+            max(1, canvas.height - 1))
+        let y = max(0, canvas.height - 1 - notes.count)
+        for line in y..<canvas.height { canvas.fillLine(line, style: .text) }
+        let used = canvas.write(label, x: 0, y: y, style: .key, limit: labelWidth)
         editor.draw(in: canvas, x: used, y: y, width: canvas.width - used, style: .text, showsCursor: true)
-        guard let problem else {
-            canvas.write(hint, x: used, y: y + 1, style: .muted)
-            return
+        for (row, note) in notes.enumerated() {
+            canvas.write(note.text, x: note.x, y: y + 1 + row, style: problem == nil ? .muted : .error)
         }
-        drawProblem(problem, in: canvas, inputStart: used, y: y + 1)
     }
 
-    /// The message begins under the character that it is about, or ends there where it would not fit otherwise.
-    private func drawProblem(_ problem: Problem, in canvas: Canvas, inputStart: Int, y: Int) {
-        guard let position = problem.position else {
-            canvas.write(problem.text, x: 0, y: y, style: .error)
-            return
-        }
-        let before = String(editor.characters.prefix(position))
-        let x = min(inputStart + canvas.text.width(before), canvas.width - 1)
-        let width = canvas.text.width(problem.text)
-        if x + 2 + width <= canvas.width {
-            canvas.write("^ " + problem.text, x: x, y: y, style: .error)
-        } else if width + 2 <= x + 1 {
-            canvas.write(problem.text + " ^", x: x - width - 1, y: y, style: .error)
-        } else {
-            canvas.write(problem.text, x: 0, y: y, style: .error)
-            canvas.restyle(x: x, y: y - 1, count: 1) { _ in Style(.error, selected: true) }
-        }
+    /// The lines beneath the text; at least one.
+    private func notes(width: Int, inputStart: Int, text: TextWidth) -> [(text: String, x: Int)] {
+        guard let problem else { return [(hint, text.width(hint) + inputStart <= width ? inputStart : 0)] }
+        let whole = text.wrapped(problem.text, to: max(1, width)).map { (text: $0, x: 0) }
+        guard let position = problem.position, position <= editor.characters.count else { return whole }
+        let column = inputStart + editor.column(ofCharacter: position, width: width - inputStart, text: text)
+        let x = min(column, width - 1)
+        let needed = text.width(problem.text) + 2
+        if x + needed <= width { return [("^ " + problem.text, x)] }
+        if needed <= x + 1 { return [(problem.text + " ^", x - needed + 1)] }
+        return [("^", x)] + whole
     }
 }

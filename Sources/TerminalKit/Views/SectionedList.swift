@@ -134,7 +134,7 @@ public final class SectionedList {
     }
 
     /// Scrolls so that the cursor is seen, beneath the sticky header.
-    func revealCursor() {
+    public func revealCursor() {
         clampTop()
         guard let cursor else { return }
         let line = lines.line(of: cursor)

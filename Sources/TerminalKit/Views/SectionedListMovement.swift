@@ -44,12 +44,19 @@ extension SectionedList {
         revealCursor()
     }
 
-    /// Goes to the first row of the section `step` sections further; upwards first to the start of its own.
+    /// Goes to the first row of the section `step` sections further; upwards first to the start of its own. Where there
+    /// is none any more, to the end of the list or to its start.
     public func moveBySection(_ step: Int) {
         guard let cursor else { return }
         var section = cursor.section + step
         if step < 0, let path = cursor.path, path.row > 0 { section = cursor.section }
-        moveToSection(max(0, min(section, lines.sectionCount - 1)))
+        if section >= lines.sectionCount {
+            moveToEnd()
+        } else if section < 0 {
+            moveToStart()
+        } else {
+            moveToSection(section)
+        }
     }
 
     /// Goes to a section's first row, or its header where it is folded, and shows it at the top.

@@ -55,6 +55,12 @@ import Testing
         try expectRefusal(2, "does not parse", ["list", store, "Team", "--where", "wins > > 3"])
         try expectRefusal(2, "no entity “Tem”", ["list", store, "Tem"])
         try expectRefusal(2, "no property “winz”", ["list", store, "Team", "--where", "winz > 3"])
+        for verb in ["count", "list", "export", "watch"] {
+            try expectRefusal(2, "wins", [verb, store, "Team", "--where", "wins = \"abc\""])
+            try expectRefusal(2, "no regular expression", [verb, store, "Team", "--where", "teamName MATCHES \"[\""])
+        }
+        try expectRefusal(2, "wins", ["delete", store, "Team", "--where", "wins = \"abc\""])
+        try expectRefusal(2, "wins", ["update", store, "Team", "--where", "wins = \"abc\"", "wins=3"])
         try expectRefusal(2, "no property “zone”", ["list", store, "Team", "--section", "zone"])
         try expectRefusal(2, "wins: “abc” is not a whole number", ["insert", store, "Team", "teamName=X", "wins=abc"])
         try expectRefusal(2, "out of range", ["update", store, "Team", "--where", "wins > 3", "wins=99999999999"])
@@ -72,12 +78,18 @@ import Testing
         try expectRefusal(1, text, ["count", text, "Team"])
         try expectRefusal(1, "no store at", [sample.path("nothing.sqlite")])
         try expectRefusal(1, "cut.json:1: record 2: the text ends", ["import", sample.store, "Team", truncated])
+        let cutAtLine = try sample.file(
+            "line.json", "[{\"teamName\":\"T\",\"qualifyingZone\":\"X\"},\n{\"teamName\":\n")
+        try expectRefusal(1, "line.json:2: record 2: the text ends", ["import", sample.store, "Team", cutAtLine])
         try expectRefusal(1, "cannot read", ["import", sample.store, "Team", sample.path("nothing.json")])
         try expectRefusal(1, "no model at", ["create", sample.path("new.sqlite"), "--model", sample.path("no.momd")])
         try expectRefusal(1, "names no Team", ["show", sample.store, "Team:Atlantis"])
         try expectRefusal(1, "names no Venue", ["update", sample.store, "Team", "--where", "wins > 3", "homeVenue=No"])
         try expectRefusal(1, "wins", ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1"])
         try expectRefusal(1, "teamName", ["insert", sample.store, "Team", "teamName=Japan", "qualifyingZone=AFC"])
+        let both = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1", "draws=-1"]
+        try expectRefusal(1, "; ", both)
+        #expect(!(try RosterProcess.run(both).errors.contains(".;")))
         #expect(!FileManager.default.fileExists(atPath: sample.path("nothing.sqlite")))
         #expect(!FileManager.default.fileExists(atPath: sample.path("new.sqlite")))
         #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")

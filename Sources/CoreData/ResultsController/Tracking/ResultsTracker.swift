@@ -355,6 +355,13 @@ final class ResultsTracker {
         return result
     }
 
+    func objectIDs(at positions: Range<Int>) -> [NSManagedObjectID] {
+        guard let state, positions.lowerBound >= 0, positions.upperBound <= state.published.rowCount else {
+            preconditionFailure("The list has no positions \(positions).")
+        }
+        return state.objectIDs(at: positions)
+    }
+
     func indexPath(of result: AnyObject) -> IndexPath? {
         guard let state, let token = state.token(of: result) else { return nil }
         return state.published.path(of: token).map { IndexPath($0) }

@@ -25,6 +25,9 @@ final class DetailScreen: Layer {
         ("q", "list"),
     ]
 
+    /// Hints that mean nothing where nothing can be changed.
+    private static let editingKeys: Set<String> = ["e", "D", "u", "^S"]
+
     /// How many records of a relationship are listed before a line that opens all of them.
     private static let listedRecords = 12
 
@@ -217,7 +220,8 @@ final class DetailScreen: Layer {
         }
         pane.write(" \(RecordName.fallback(object)) ", x: 2, y: pane.height - 1, style: .muted, limit: pane.width - 4)
         guard below == 2 else { return }
-        KeyHints.draw(Self.hints, in: canvas, y: canvas.height - 1)
+        let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
+        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
     }
 
     private func drawLine(_ line: Line, isSelected: Bool, in pane: Canvas, y: Int, labelWidth: Int) {

@@ -27,21 +27,21 @@ extension Browser {
 
     func undo() {
         guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
-        let name = manager.undoActionName
-        manager.undo()
-        finishStep("undone", name)
+        step("undone", manager.undoActionName) { manager.undo() }
     }
 
     func redo() {
         guard let manager = session?.context.undoManager, manager.canRedo else { return say("nothing to redo") }
-        let name = manager.redoActionName
-        manager.redo()
-        finishStep("done again", name)
+        step("done again", manager.redoActionName) { manager.redo() }
     }
 
-    private func finishStep(_ verb: String, _ name: String) {
+    /// Does a step of undo or redo, and shows what it changed.
+    private func step(_ verb: String, _ name: String, _ body: () -> Void) {
         guard let session else { return }
-        session.context.processPendingChanges()
+        list?.revealingChanges {
+            body()
+            session.context.processPendingChanges()
+        }
         baseline.note(session.context)
         say(name.isEmpty ? verb : "\(verb): \(name)")
     }

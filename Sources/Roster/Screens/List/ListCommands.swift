@@ -22,7 +22,9 @@ enum ListCommands {
             List("half page up", keys: "<C-u>", category: category, help: "half a page up") {
                 $0.view.move(byPages: -0.5)
             },
-            List("next section", keys: "]", category: category, help: "next section") { $0.view.moveBySection(1) },
+            List("next section", keys: "]", category: category, help: "next section, after the last one the end") {
+                $0.view.moveBySection(1)
+            },
             List("previous section", keys: "[", category: category, help: "start of the section, then the one before") {
                 $0.view.moveBySection(-1)
             },
@@ -85,8 +87,8 @@ enum ListCommands {
                 $0.askForFilter()
             },
             List("clear", keys: "<Esc>", category: category, help: "forget the match, then the filter") { list in
-                if list.search != nil {
-                    list.search = nil
+                if list.searchText != nil {
+                    list.searchText = nil
                 } else if !list.records.settings.filter.isEmpty {
                     list.change { $0.filter = "" }
                 }

@@ -23,7 +23,12 @@ final class ListScreen: Layer {
     var awaitsIndexLetter = false
     var showsCallbacks = false
     var log = CallbackLog()
+    /// The search that was begun last.
     var search: RecordSearch?
+    /// What `n` and `N` look for, and what is highlighted.
+    var searchText: String?
+    /// Hears of what the search finds.
+    var onSearchProgress: (RecordSearch) -> Void = { _ in }
     var lastClick: (point: Point, time: ContinuousClock.Instant)?
     let isFinished = false
 
@@ -31,6 +36,8 @@ final class ListScreen: Layer {
     private(set) var cursorObject: NSManagedObject?
     /// What the callbacks of the present batch were about.
     private var changed: [(mark: RowMark, object: NSManagedObject)] = []
+    /// Whether the cursor goes to what changes.
+    private var revealsChanges = false
 
     /// - Throws: where the entity, a key or the filter of the options does not fit the model, or the fetch fails.
     init(browser: Browser, session: StoreSession, options: BrowserOptions) throws {
@@ -42,7 +49,7 @@ final class ListScreen: Layer {
         records = try RecordList(entity: entity, settings: settings, context: session.context)
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
-        adopt(records, cursor: nil)
+        adopt(records)
     }
 
     private static func firstEntity(
@@ -81,7 +88,11 @@ final class ListScreen: Layer {
         guard other !== entity else { return }
         rememberSettings()
         let settings = settingsByEntity[other.name ?? ""] ?? ListSettings(entity: other)
-        change(entity: other, to: settings)
+        do {
+            try change(entity: other, to: settings)
+        } catch {
+            return browser.complain(error)
+        }
         if let id = settings.cursor, let object = try? session.context.existingObject(with: id) {
             moveCursor(to: object)
         }
@@ -90,6 +101,15 @@ final class ListScreen: Layer {
 
     /// Shows the same entity in another way; the cursor stays on its record.
     func change(_ change: (inout ListSettings) -> Void) {
+        do {
+            try tryToChange(change)
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    /// The same, where somebody else tells the user what is wrong. An error leaves the list as it is.
+    func tryToChange(_ change: (inout ListSettings) -> Void) throws {
         var settings = records.settings
         settings.folded = view.folded
         let section = settings.sectionKey
@@ -97,20 +117,16 @@ final class ListScreen: Layer {
         if settings.sectionKey != section { settings.folded = [] }
         let object = cursorObject
         let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
-        self.change(entity: entity, to: settings)
+        try self.change(entity: entity, to: settings)
         if let object, records.path(of: object) != nil { moveCursor(to: object) }
         view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
     }
 
-    private func change(entity other: NSEntityDescription, to settings: ListSettings) {
-        do {
-            let list = try RecordList(entity: other, settings: settings, context: session.context)
-            entity = other
-            adopt(list, cursor: nil)
-            settingsByEntity[other.name ?? ""] = settings
-        } catch {
-            browser.complain(error)
-        }
+    private func change(entity other: NSEntityDescription, to settings: ListSettings) throws {
+        let list = try RecordList(entity: other, settings: settings, context: session.context)
+        entity = other
+        adopt(list)
+        settingsByEntity[other.name ?? ""] = settings
     }
 
     /// Hears of no changes any more.
@@ -120,7 +136,7 @@ final class ListScreen: Layer {
         search = nil
     }
 
-    private func adopt(_ list: RecordList, cursor: ListPosition?) {
+    private func adopt(_ list: RecordList) {
         records.delegate = nil
         records = list
         list.delegate = self
@@ -130,6 +146,7 @@ final class ListScreen: Layer {
         view.reset()
         view.restoreFolds(list.settings.folded)
         search = nil
+        searchText = nil
         rememberCursor()
     }
 
@@ -162,13 +179,24 @@ final class ListScreen: Layer {
         rememberCursor()
     }
 
-    // MARK: Glowing
+    // MARK: What goes on by itself
 
-    var nextWake: ContinuousClock.Instant? { records.glow.nextEnd }
+    /// When a record stops glowing; at once while a search is on its way.
+    var nextWake: ContinuousClock.Instant? { isSearching ? .now : records.glow.nextEnd }
 
     func wake() {
-        records.glow.removeEnded(now: .now)
-        browser.needsDisplay = true
+        if isSearching { continueSearch() }
+        if let end = records.glow.nextEnd, end <= .now {
+            records.glow.removeEnded(now: .now)
+            browser.needsDisplay = true
+        }
+    }
+
+    /// Does something that changes records, and lets the cursor go to the first of them that the list shows.
+    func revealingChanges(_ body: () -> Void) {
+        revealsChanges = browser.layers.top === self
+        body()
+        revealsChanges = false
     }
 }
 
@@ -187,7 +215,7 @@ extension ListScreen: RecordListDelegate {
     func listDidChange(
         _ object: NSManagedObject, at old: IndexPath?, type: NSFetchedResultsChangeType, to new: IndexPath?
     ) {
-        log.object(RecordName.text(object), type: type, from: old, to: new)
+        log.object(RecordName.lastKnown(object), type: type, from: old, to: new)
         switch type {
         case .insert: changed.append((.inserted, object))
         case .move: changed.append((.moved, object))
@@ -202,11 +230,20 @@ extension ListScreen: RecordListDelegate {
         // A flood of changes is not worth a glow, and nobody would see it.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
-        changed = []
         let path = cursorObject.flatMap { records.path(of: $0) }
         view.reload(cursor: path.map { .row($0) }, screenLine: screenLine)
+        search?.listChanged(changed.map(\.object))
+        if revealsChanges { reveal(changed.map(\.object)) }
+        changed = []
         rememberCursor()
         log.didChange(sections: records.sectionCount, objects: records.objectCount)
         browser.needsDisplay = true
+    }
+
+    /// Puts the cursor on the first of these records, unless it is on one of them or a fold hides them.
+    private func reveal(_ objects: [NSManagedObject]) {
+        guard !objects.contains(where: { $0 === cursorObject }) else { return view.revealCursor() }
+        let paths = objects.compactMap { records.path(of: $0) }.filter { !view.isFolded(section: $0.section) }
+        if let first = paths.min() { view.moveToRow(first) }
     }
 }

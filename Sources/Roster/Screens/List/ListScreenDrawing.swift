@@ -16,7 +16,7 @@ extension ListScreen {
         let statusLine = canvas.height - (hasHints ? 2 : 1)
         let paneHeight = showsCallbacks && statusLine > 8 ? min(12, statusLine / 2) : 0
         let body = canvas.part(x: 0, y: 1, width: canvas.width, height: statusLine - 1 - paneHeight)
-        view.highlight = search?.text ?? ""
+        view.highlight = searchText ?? ""
         view.draw(in: body)
         if records.objectCount == 0 { drawEmptyNote(in: body) }
         if paneHeight > 0 {
@@ -53,6 +53,7 @@ extension ListScreen {
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
         var right: [(String, Role)] = []
+        if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         let unsaved = session.unsavedCount
         if unsaved > 0 { right.append((" *\(unsaved) unsaved ", .status)) }
@@ -66,8 +67,16 @@ extension ListScreen {
             canvas.write("section beginning with: \(titles)", x: 0, y: y, style: .key)
             return
         }
-        KeyHints.draw(Self.hints, in: canvas, y: y)
+        if isSearching, let search {
+            canvas.write("looking for “\(search.text)”: any key stops", x: 0, y: y, style: .muted)
+            return
+        }
+        let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
+        KeyHints.draw(hints, in: canvas, y: y)
     }
+
+    /// Hints that mean nothing where nothing can be changed.
+    private static let editingKeys: Set<String> = ["e", "o", "D", "^S"]
 
     private static let hints = [
         ("?", "help"), ("Enter", "open"), ("e", "edit"), ("o", "add"), ("D", "delete"), ("/", "find"), ("\\", "filter"),

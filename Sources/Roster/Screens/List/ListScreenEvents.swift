@@ -9,6 +9,7 @@ extension ListScreen {
         switch event {
         case .key(let key): return handle(key)
         case .mouse(let mouse):
+            stopSearch()
             handle(mouse)
             return true
         default: return false
@@ -16,6 +17,10 @@ extension ListScreen {
     }
 
     private func handle(_ key: Key) -> Bool {
+        if stopSearch(), [Key(.escape), Key(.character("c"), .control)].contains(key) {
+            browser.say("stopped looking for “\(searchText ?? "")”")
+            return true
+        }
         if awaitsIndexLetter {
             awaitsIndexLetter = false
             if let letter = key.typed { jump(toIndexLetter: letter) }
@@ -82,80 +87,22 @@ extension ListScreen {
         view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
     }
 
-    // MARK: Searching
-
-    /// Asks for a text and goes to its first match while it is typed; Escape goes back.
-    func askForSearch() {
-        let start = cursorObject
-        let startPath = view.cursor?.path
-        let folded = view.folded
-        let prompt = Prompt(label: "find: ", history: browser.searchHistory, hint: "Enter keeps the match, n N go on")
-        prompt.onChange = { [unowned self, unowned prompt] text in
-            find(text)
-            // A match of half the text must leave no section unfolded.
-            view.restoreFolds(folded)
-            guard let search else { return }
-            guard let path = search.next(after: startPath, includingStart: true) else {
-                prompt.problem = text.isEmpty ? nil : Prompt.Problem("nothing found")
-                return
-            }
-            view.moveToRow(path)
-            prompt.hint = "\(search.count) found"
-        }
-        prompt.onAccept = { [unowned self] text in
-            browser.rememberSearch(text)
-            if text.isEmpty { search = nil }
-            return nil
-        }
-        prompt.onCancel = { [unowned self] in
-            search = nil
-            view.restoreFolds(folded)
-            if let start, let path = records.path(of: start), !view.isFolded(section: path.section) {
-                moveCursor(to: start)
-            }
-        }
-        browser.layers.push(prompt)
-    }
-
-    private func find(_ text: String) {
-        do {
-            search = try RecordSearch(text, in: records)
-        } catch {
-            browser.complain(error)
-        }
-    }
-
-    /// Goes to the next or the previous match. The store is asked anew: records may have come.
-    func findAgain(forward: Bool) {
-        guard let text = search?.text ?? browser.searchHistory.last else { return browser.say("/ finds text first") }
-        find(text)
-        guard let search else { return }
-        let start = view.cursor.map { $0.path ?? ListPath(section: $0.section, row: -1) }
-        let path = forward ? search.next(after: start, includingStart: false) : search.previous(before: start)
-        guard let path else { return browser.say("nothing found for “\(text)”") }
-        if let start, forward ? path <= start : path >= start {
-            browser.say(forward ? "went on at the top" : "went on at the bottom")
-        }
-        view.moveToRow(path)
-    }
-
     // MARK: Filtering
 
     func askForFilter() {
-        let settings = records.settings
         let prompt = Prompt(
-            label: "filter: ", text: settings.filter, history: browser.filterHistory,
-            hint: "a predicate such as wins > 10 AND teamName CONTAINS[cd] \"a\"; Tab completes; empty shows all")
-        if let key = entity.properties.compactMap({ $0 as? NSAttributeDescription }).first(where: {
-            $0.attributeType == .stringAttributeType
-        })?.name {
-            prompt.hint = "a predicate such as \(key) CONTAINS[cd] \"a\"; Tab completes; empty shows all"
-        }
+            label: "filter: ", text: records.settings.filter, history: browser.filterHistory,
+            hint: "for example \(FilterText.example(for: entity)); Tab completes, empty shows all")
         prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
+            do {
+                try tryToChange { $0.filter = text.trimmingCharacters(in: .whitespaces) }
+            } catch {
+                // It parses, and still the store cannot use it: a constant of the wrong type, a bad regular expression.
+                return FilterText.problem(error, in: text)
+            }
             browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
-            change { $0.filter = text.trimmingCharacters(in: .whitespaces) }
             return nil
         }
         browser.layers.push(prompt)
@@ -174,7 +121,8 @@ extension ListScreen {
         }
         let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
         browser.layers.push(
-            Picker(title: title, items: items, selected: keys.firstIndex(of: focus) ?? 0) { [unowned self] index in
+            Picker(title: title, items: items, aliases: keys, selected: keys.firstIndex(of: focus) ?? 0) {
+                [unowned self] index in
                 change { action(&$0, keys[index]) }
             })
     }
@@ -187,7 +135,8 @@ extension ListScreen {
             + keys.map { (text: PropertyTitle.title($0), detail: $0 == current ? "now" : "") }
         let selected = current.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
         browser.layers.push(
-            Picker(title: "Sections by", items: items, selected: selected) { [unowned self] index in
+            Picker(title: "Sections by", items: items, aliases: [""] + keys, selected: selected) {
+                [unowned self] index in
                 change { $0.sectionKey = index == 0 ? nil : keys[index - 1] }
             })
     }

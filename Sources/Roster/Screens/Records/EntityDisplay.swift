@@ -135,8 +135,12 @@ struct PropertyColumn {
         let type = (property as? NSAttributeDescription)?.attributeType
         let isFlexible = property is NSRelationshipDescription || type == .stringAttributeType || property == nil
         return ListColumn(
-            id: key, title: title, alignment: isNumeric ? .right : .left, priority: priority, isFlexible: isFlexible)
+            id: key, title: title, alignment: isNumeric ? .right : .left, priority: priority, isFlexible: isFlexible,
+            leastWidth: isName ? 20 : 12)
     }
+
+    /// Whether it says what a record is called: such a column is left whole before numbers are shown.
+    private var isName: Bool { place == 0 || place == 1 && !isNumeric }
 
     /// The text in a list.
     func text(of object: NSManagedObject) -> String {

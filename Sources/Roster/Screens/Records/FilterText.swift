@@ -13,7 +13,15 @@ enum FilterText {
         return trimmed.isEmpty ? nil : try PredicateText.predicate(trimmed, for: entity)
     }
 
-    /// What is wrong with a text and where; `nil` for a filter that can be used.
+    /// A predicate that fits the entity, to show how one is written.
+    static func example(for entity: NSEntityDescription) -> String {
+        let attributes = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter { !$0.isTransient }
+        if let label = EntityDisplay.label(of: entity) { return "\(label.name) CONTAINS[cd] \"a\"" }
+        let number = attributes.first { PropertyColumn(property: $0, priority: 0).isNumeric }
+        return number.map { "\($0.name) > 10" } ?? attributes.first.map { "\($0.name) != NULL" } ?? "TRUEPREDICATE"
+    }
+
+    /// What is wrong with a text and where; `nil` for a filter that parses and names what the entity has.
     static func problem(_ text: String, for entity: NSEntityDescription) -> Prompt.Problem? {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         guard !trimmed.isEmpty else { return nil }
@@ -25,18 +33,44 @@ enum FilterText {
         } catch let error as PredicateFormatError {
             return Prompt.Problem(error.message, at: indent + error.characterOffset)
         } catch {
-            let line = CommandError.line(for: error)
-            return Prompt.Problem(line, at: place(ofNameIn: line, text: text))
+            return problem(error, in: text)
         }
     }
 
-    /// Where the name that a message quotes first stands in the text.
-    private static func place(ofNameIn message: String, text: String) -> Int? {
-        guard let start = message.firstIndex(of: "“"), let end = message[start...].firstIndex(of: "”") else {
-            return nil
+    /// An error with the place of what it names, where that stands in the text.
+    static func problem(_ error: any Error, in text: String) -> Prompt.Problem {
+        let line = CommandError.line(for: error)
+        return Prompt.Problem(line, at: names(in: line).lazy.compactMap { place(of: $0, in: text) }.first)
+    }
+
+    /// What a message puts in quotation marks, in order; then its other words.
+    private static func names(in message: String) -> [String] {
+        let quoted = message.split(separator: "“").dropFirst().compactMap { $0.split(separator: "”").first }
+        let constants = message.split(separator: "\"", omittingEmptySubsequences: false)
+            .enumerated().filter { $0.offset % 2 == 1 }.map { "\"\($0.element)\"" }
+        let words = message.split { !($0.isLetter || $0.isNumber || "._@".contains($0)) }
+        return quoted.map(String.init) + constants + words.map(String.init)
+    }
+
+    /// Where a name stands in a text as a word of its own, or else inside one.
+    private static func place(of name: String, in text: String) -> Int? {
+        guard !name.isEmpty else { return nil }
+        func isWord(_ character: Character?) -> Bool {
+            character.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
         }
-        let name = message[message.index(after: start)..<end]
-        return text.range(of: name).map { text.distance(from: text.startIndex, to: $0.lowerBound) }
+        var found: Range<String.Index>?
+        var rest = text.startIndex..<text.endIndex
+        while let range = text.range(of: name, range: rest) {
+            found = found ?? range
+            let before = range.lowerBound > text.startIndex ? text[text.index(before: range.lowerBound)] : nil
+            let after = range.upperBound < text.endIndex ? text[range.upperBound] : nil
+            if !isWord(before), !isWord(after) {
+                found = range
+                break
+            }
+            rest = range.upperBound..<text.endIndex
+        }
+        return found.map { text.distance(from: text.startIndex, to: $0.lowerBound) }
     }
 
     /// What may stand for the word before the cursor: keys of the entity, also behind a relationship, and the words of

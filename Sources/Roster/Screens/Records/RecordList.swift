@@ -14,6 +14,8 @@ final class RecordList: ListSource {
     /// As of the last `refresh()`: the controller makes this list anew each time it is asked.
     private var sections: [any NSFetchedResultsSectionInfo] = []
     private var rowCounts: [Int] = []
+    /// How many records stand before each section.
+    private var rowStarts: [Int] = []
     /// How many records the list has.
     private(set) var objectCount = 0
     /// What stands out, set by who hears the delegate's callbacks.
@@ -61,7 +63,11 @@ final class RecordList: ListSource {
     func refresh() {
         sections = controller.sections ?? []
         rowCounts = sections.map(\.numberOfObjects)
-        objectCount = rowCounts.reduce(0, +)
+        objectCount = 0
+        rowStarts = rowCounts.map { count in
+            defer { objectCount += count }
+            return objectCount
+        }
     }
 
     // MARK: Records
@@ -74,6 +80,22 @@ final class RecordList: ListSource {
     /// The row of a record; `nil` where it is not in the list.
     func path(of object: NSManagedObject) -> ListPath? {
         controller.indexPath(forObject: object).map { ListPath(section: $0.section, row: $0.row) }
+    }
+
+    /// The row that stands at a place in the whole list, counted from 0 without headers. O(log sections).
+    func path(atIndex index: Int) -> ListPath {
+        var low = 0
+        var high = rowStarts.count
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if rowStarts[middle] <= index { low = middle } else { high = middle }
+        }
+        return ListPath(section: low, row: index - rowStarts[low])
+    }
+
+    /// The place of a row in the whole list; row -1 stands for its section's header.
+    func index(of path: ListPath) -> Int {
+        path.section < rowStarts.count ? rowStarts[path.section] + path.row : objectCount
     }
 
     /// The section behind `section`, where both stand under a letter of the index.

@@ -80,6 +80,15 @@ enum RecordName {
         return fallback(object)
     }
 
+    /// What a record is called, or was called before it was deleted, as far as its values are still in memory.
+    static func lastKnown(_ object: NSManagedObject) -> String {
+        guard object.isDeleted || object.managedObjectContext == nil else { return text(object) }
+        guard !object.isFault, let label = EntityDisplay.label(of: object.entity),
+            let text = object.value(forKey: label.name) as? String, !text.isEmpty
+        else { return fallback(object) }
+        return text
+    }
+
     /// `Location p12`; `new Location` before it is saved.
     static func fallback(_ object: NSManagedObject) -> String {
         let entity = object.entity.name ?? "?"

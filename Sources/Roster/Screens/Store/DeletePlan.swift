@@ -6,10 +6,29 @@ import TerminalKit
 struct DeletePlan {
     /// Other records that are deleted with it.
     private(set) var cascaded: [NSManagedObject] = []
-    /// How many records lose what refers to a deleted one, by entity and relationship.
-    private(set) var nullified: [(entity: String, relationship: String, count: Int)] = []
+    /// The records that lose what refers to a deleted one, by the relationship in which they have it.
+    private(set) var nullified: [Loss] = []
     /// Why the delete rules forbid it.
     private(set) var denied: [String] = []
+
+    /// What becomes of the records behind one relationship.
+    struct Loss {
+        let relationship: NSRelationshipDescription
+        /// How many deleted records each of them loses.
+        var counts: [ObjectIdentifier: Int]
+
+        /// `1 Team loses its Home venue`, `3 Venues lose one of their Teams`.
+        var text: String {
+            let who = DeletePlan.counted(counts.count, relationship.entity.name ?? "record")
+            let verb = counts.count == 1 ? "loses" : "lose"
+            let whose = counts.count == 1 ? "its" : "their"
+            let title = PropertyTitle.title(relationship.name)
+            guard relationship.isToMany else { return "\(who) \(verb) \(whose) \(title)" }
+            let most = counts.values.max() ?? 1
+            let part = most == 1 ? "one" : counts.count == 1 ? "\(most)" : "some"
+            return "\(who) \(verb) \(part) of \(whose) \(title)"
+        }
+    }
 
     let object: NSManagedObject
 
@@ -43,19 +62,20 @@ struct DeletePlan {
                     "\(RecordName.text(current)) still has \(count) in \(PropertyTitle.title(relationship.name))")
             case .nullifyDeleteRule:
                 guard let inverse = relationship.inverseRelationship else { continue }
-                addNullified(others.count, entity: relationship.destinationEntity?.name ?? "record", inverse: inverse)
+                addLosses(of: others, inverse: inverse)
             default: break
             }
         }
     }
 
-    private mutating func addNullified(_ count: Int, entity: String, inverse: NSRelationshipDescription) {
-        let title = PropertyTitle.title(inverse.name)
-        if let index = nullified.firstIndex(where: { $0.entity == entity && $0.relationship == title }) {
-            nullified[index].count += count
-        } else {
-            nullified.append((entity, title, count))
-        }
+    private mutating func addLosses(of others: [NSManagedObject], inverse: NSRelationshipDescription) {
+        let index =
+            nullified.firstIndex { $0.relationship === inverse }
+            ?? {
+                nullified.append(Loss(relationship: inverse, counts: [:]))
+                return nullified.count - 1
+            }()
+        for other in others { nullified[index].counts[ObjectIdentifier(other), default: 0] += 1 }
     }
 
     /// The question's lines.
@@ -72,12 +92,7 @@ struct DeletePlan {
             lines.append(
                 TextPane.Line("Takes along \(Self.counted(group.count, entity)): \(names)\(more)", role: .warning))
         }
-        for item in nullified {
-            let verb = item.count == 1 ? "loses its" : "lose their"
-            lines.append(
-                TextPane.Line(
-                    "\(Self.counted(item.count, item.entity)) \(verb) \(item.relationship)", role: .warning))
-        }
+        lines += nullified.map { TextPane.Line($0.text, role: .warning) }
         return lines
     }
 

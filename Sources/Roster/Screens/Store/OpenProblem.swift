@@ -13,24 +13,38 @@ struct OpenProblem {
     }
 
     let kind: Kind
+    /// One line that says what and where.
     let text: String
+    /// The same for a box, whose title says that the store cannot be opened and whose reader knows where it is.
+    let shortText: String
 
-    init(_ error: any Error) {
-        text = CommandError.line(for: error)
-        kind = Self.kind(of: error as NSError)
+    init(_ error: any Error, store: URL) {
+        let text = CommandError.line(for: error)
+        self.init(kind: Self.kind(of: error as NSError), text: text, store: store)
+    }
+
+    private init(kind: Kind, text: String, store: URL) {
+        self.kind = kind
+        self.text = text
+        var short = text
+        for prefix in ["Cannot open the store ", "cannot open the store "] where short.hasPrefix(prefix) {
+            short = String(short.dropFirst(prefix.count))
+        }
+        shortText = short.replacingOccurrences(of: store.path, with: store.lastPathComponent)
     }
 
     /// What is known before the store is opened: a file or folder that must not be written.
     init?(unwritable url: URL) {
         let manager = FileManager.default
+        let text: String
         if !manager.isWritableFile(atPath: url.path) {
-            text = "\(url.path) is not writable: you have no permission to change it"
+            text = "\(url.path) is not writable: you may only read it"
         } else if !manager.isWritableFile(atPath: url.deletingLastPathComponent().path) {
-            text = "the folder of \(url.path) is not writable, and a store needs files beside it to be changed"
+            text = "the folder of \(url.path) is not writable, as changing a store needs"
         } else {
             return nil
         }
-        kind = .readable
+        self.init(kind: .readable, text: text, store: url)
     }
 
     private static func kind(of error: NSError) -> Kind {

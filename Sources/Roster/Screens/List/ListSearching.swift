@@ -1,0 +1,154 @@
+import CoreData
+import TerminalKit
+
+// Finding text: while it is typed, and again. Long lists are looked through piece by piece, between the keys.
+
+extension ListScreen {
+    /// How long the search works before keys are read and a frame is shown.
+    private static let slice = Duration.milliseconds(15)
+    private static let searchHint = "Enter keeps the match, n N go on, Esc goes back"
+
+    /// Whether a search is on its way.
+    var isSearching: Bool { search?.isFinished == false }
+
+    /// Asks for a text and goes to its first match while it is typed; Escape goes back.
+    func askForSearch() {
+        stopSearch()
+        let start = SearchStart(position: view.cursor, object: cursorObject, line: view.screenLine, folded: view.folded)
+        let previous = searchText
+        let prompt = Prompt(label: "find: ", history: browser.searchHistory, hint: Self.searchHint)
+        prompt.onChange = { [unowned self, unowned prompt] text in
+            // A match of half the text must leave no section unfolded.
+            goBack(to: start)
+            searchText = text.isEmpty ? nil : text
+            let search = RecordSearch(
+                text, in: records, from: view.cursor?.origin(for: .forward), includesOrigin: view.cursor?.path != nil,
+                countsAll: true)
+            begin(search) { [unowned self, unowned prompt] search in show(search, in: prompt) }
+        }
+        prompt.onAccept = { [unowned self] text in
+            browser.rememberSearch(text)
+            accept(text)
+            return nil
+        }
+        prompt.onCancel = { [unowned self] in
+            search = nil
+            searchText = previous
+            goBack(to: start)
+        }
+        browser.layers.push(prompt)
+    }
+
+    /// Puts everything where it was before the search.
+    private func goBack(to start: SearchStart) {
+        view.restoreFolds(start.folded)
+        let path = start.object.flatMap { records.path(of: $0) }
+        view.reload(cursor: path.map { .row($0) } ?? start.position, screenLine: start.line)
+        rememberCursor()
+    }
+
+    /// What a search in the making has found so far.
+    private func show(_ search: RecordSearch, in prompt: Prompt) {
+        prompt.problem = nil
+        if search.text.isEmpty {
+            prompt.hint = Self.searchHint
+        } else if search.isFinished {
+            prompt.hint = "\(search.count) found"
+            if search.match == nil { prompt.problem = Prompt.Problem(nothingFound) }
+        } else {
+            let found = search.count == 0 ? "" : ", \(search.count) found so far"
+            prompt.hint = "searching… \(search.progress) %\(found)"
+        }
+    }
+
+    private var nothingFound: String {
+        RecordSearch.canSearch(entity)
+            ? "nothing found" : "\(entity.name ?? "The entity") has no text to find: \\ filters by numbers and dates"
+    }
+
+    /// Leaves the prompt: the match stays, and where there is none yet the search goes on.
+    private func accept(_ text: String) {
+        guard !text.isEmpty, let search else {
+            searchText = nil
+            return
+        }
+        if search.match != nil {
+            search.stop()
+        } else if search.isFinished {
+            browser.say("\(nothingFound): “\(text)”", role: .warning)
+        } else {
+            onSearchProgress = { [unowned self] in report($0) }
+        }
+    }
+
+    /// Goes to the next or the previous match, as the records stand now.
+    func findAgain(forward: Bool) {
+        guard let text = searchText ?? browser.searchHistory.last else { return browser.say("/ finds text first") }
+        searchText = text
+        let search = RecordSearch(
+            text, in: records, from: view.cursor?.origin(for: forward ? .forward : .backward),
+            direction: forward ? .forward : .backward)
+        begin(search) { [unowned self] in report($0) }
+    }
+
+    private func report(_ search: RecordSearch) {
+        guard search.isFinished else { return }
+        if search.match == nil {
+            browser.say("\(nothingFound): “\(search.text)”", role: .warning)
+        } else if search.wentRound {
+            browser.say(search.direction == .forward ? "went on at the top" : "went on at the bottom")
+        }
+    }
+
+    // MARK: Working
+
+    private func begin(_ search: RecordSearch, onProgress: @escaping (RecordSearch) -> Void) {
+        self.search = search
+        onSearchProgress = onProgress
+        continueSearch()
+    }
+
+    /// Works on the search for a moment.
+    func continueSearch() {
+        guard let search else { return }
+        let hadMatch = search.match != nil
+        let progress = search.progress
+        do {
+            try search.advance(until: .now + Self.slice)
+        } catch {
+            browser.complain(error)
+        }
+        if !hadMatch, let match = search.match { moveCursor(to: match) }
+        onSearchProgress(search)
+        if search.isFinished || search.progress != progress || !hadMatch && search.match != nil {
+            browser.needsDisplay = true
+        }
+    }
+
+    /// Ends a search that is on its way. Answers whether there was one.
+    @discardableResult
+    func stopSearch() -> Bool {
+        guard isSearching else { return false }
+        search?.stop()
+        return true
+    }
+}
+
+/// Where the user was when a search began.
+private struct SearchStart {
+    let position: ListPosition?
+    let object: NSManagedObject?
+    /// On which line of the screen.
+    let line: Int?
+    let folded: Set<String>
+}
+
+extension ListPosition {
+    /// The row behind which a search begins; from a header, all rows of its section are ahead or behind.
+    fileprivate func origin(for direction: RecordSearch.Direction) -> ListPath {
+        switch self {
+        case .header(let section): ListPath(section: section, row: direction == .forward ? -1 : 0)
+        case .row(let path): path
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Finding text in lists that are too long to be looked through at once.
+@MainActor
+@Suite(.serialized) struct BrowserSearchTests {
+    private static let teams = 30_000
+    let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    /// A driver on very many teams that does not wait for searches.
+    private func driver() throws -> BrowserDriver {
+        try fixture.fillWithManyTeams(Self.teams)
+        let driver = BrowserDriver(
+            BrowserOptions(
+                storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone", sortKeys: "teamName"))
+        driver.settles = false
+        return driver
+    }
+
+    @Test func aSearchWithoutMatchHoldsNoFrame() throws {
+        let driver = try driver()
+        var times: [Duration] = []
+        func measure(_ body: () -> Void) { times.append(ContinuousClock().measure(body)) }
+        driver.keys("/")
+        measure { driver.type("q") }
+        #expect(driver.text.contains("searching…"))
+        measure { driver.type("q") }
+        while driver.browser.list?.isSearching == true {
+            #expect(driver.browser.nextWake.map { $0 <= .now } == true)
+            measure { driver.browser.wake() }
+        }
+        driver.draw()
+        #expect(driver.text.contains("nothing found"))
+        // Half of the pieces, and not all: another program may have had the processor.
+        let median = times.sorted()[times.count / 2]
+        #expect(times.count > 5 && median < .milliseconds(50), "\(times.count) pieces of \(median)")
+    }
+
+    @Test func theNearestMatchComesAtOnceAndTheRestIsCounted() throws {
+        let driver = try driver()
+        driver.keys("/")
+        driver.type("7")
+        #expect(driver.selectedLine?.contains("Team 000007") == true)
+        #expect(driver.text.contains("found so far"))
+        driver.settle()
+        driver.draw()
+        let count = (1...Self.teams).count { String($0).contains("7") || String($0 / 20).contains("7") }
+        #expect(driver.text.contains("\(count) found"))
+        // From there on, with a search for each key.
+        driver.keys("<Enter>n")
+        #expect(driver.selectedLine?.contains("Team 000017") == true)
+        driver.keys("NN")
+        driver.settle()
+        driver.draw()
+        #expect(driver.selectedLine?.contains("Team 029997") == true)
+        #expect(driver.text.contains("went on at the bottom"))
+    }
+
+    @Test func aKeyEndsASearch() throws {
+        let driver = try driver()
+        driver.keys("/")
+        driver.type("qq")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("looking for “qq”") && driver.text.contains("searching"))
+        driver.keys("j")
+        #expect(driver.browser.list?.isSearching == false)
+        #expect(driver.selectedLine?.contains("Team 000002") == true)
+        for key in ["<C-c>", "<Esc>"] {
+            driver.keys("n")
+            #expect(driver.browser.list?.isSearching == true)
+            driver.keys(key)
+            #expect(driver.browser.list?.isSearching == false)
+            #expect(driver.text.contains("stopped looking for “qq”"))
+        }
+        driver.keys("/")
+        driver.type("qq")
+        driver.keys("<Esc>")
+        #expect(driver.browser.list?.isSearching == false && driver.browser.nextWake == nil)
+        #expect(driver.selectedLine?.contains("Team 000002") == true)
+    }
+
+    @Test(arguments: [1, 2], [RecordSearch.Direction.forward, .backward])
+    func rowsThatMoveMeanwhileHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) throws {
+        try fixture.fillWithManyTeams(300)
+        let session = try StoreSession(url: fixture.storeURL, modelURL: nil, isReadOnly: false)
+        let entity = try #require(session.model.entitiesByName["Team"])
+        let list = try RecordList(entity: entity, settings: ListSettings(entity: entity), context: session.context)
+        let follower = Follower()
+        list.delegate = follower
+        var random = Random(state: seed)
+        let all = (0..<300).map { list.object(at: list.path(atIndex: $0)) }
+        let search = RecordSearch("7", in: list, from: list.path(atIndex: 150), direction: direction, countsAll: true)
+        follower.search = search
+        follower.list = list
+        var touched: Set<NSManagedObject> = []
+        while !search.isFinished {
+            try search.advance(until: .now)
+            for _ in 0..<6 {
+                let team = all[Int(random.next() % 300)]
+                guard !team.isDeleted else { continue }
+                touched.insert(team)
+                switch random.next() % 3 {
+                case 0: session.context.delete(team)
+                case 1: team.setValue("Team \(random.next() % 1000)", forKey: "teamName")
+                default:
+                    let new = NSManagedObject(entity: entity, insertInto: session.context)
+                    new.setValue("New \(random.next() % 1000)", forKey: "teamName")
+                }
+            }
+            session.context.processPendingChanges()
+        }
+        for team in all where !touched.contains(team) {
+            let name = team.value(forKey: "teamName") as? String ?? ""
+            let zone = team.value(forKey: "qualifyingZone") as? String ?? ""
+            let isMatch = name.contains("7") || zone.contains("7")
+            #expect(search.matches.contains(team.objectID) == isMatch, "seed \(seed): \(name)")
+        }
+    }
+
+    /// Tells a search how its list changes, as the screen does.
+    private final class Follower: RecordListDelegate {
+        var search: RecordSearch?
+        var list: RecordList?
+        private var changed: [NSManagedObject] = []
+
+        func listWillChange() { changed = [] }
+        func listDidChangeSection(_ name: String, index: Int, type: NSFetchedResultsChangeType) {}
+        func listDidChange(
+            _ object: NSManagedObject, at old: IndexPath?, type: NSFetchedResultsChangeType, to new: IndexPath?
+        ) { changed.append(object) }
+        func listDidChange() {
+            list?.refresh()
+            search?.listChanged(changed)
+        }
+    }
+}
+
+private struct Random {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state >> 33
+    }
+}
