@@ -91,23 +91,27 @@ final class SavePipeline {
         let fresh = objects.filter { $0.managedObjectContext === context && $0.objectID.isTemporaryID }
         guard !fresh.isEmpty else { return }
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
-        var storeOfEntity: [ObjectIdentifier: NSPersistentStore] = [:]
+        var groupOfLayout: [ObjectIdentifier: Int] = [:]
+        var last: (layout: EntityLayout, group: Int)?
         for object in fresh {
-            let entity = object.layout.entity
-            let store: NSPersistentStore
-            if let assigned = object.objectID.persistentStore {
-                store = assigned
-            } else if let known = storeOfEntity[ObjectIdentifier(entity)] {
-                store = known
-            } else {
-                store = try source.store(for: entity)
-                storeOfEntity[ObjectIdentifier(entity)] = store
+            let layout = object.layout
+            let assigned = object.objectID.persistentStore
+            if assigned == nil, let last, last.layout === layout {
+                groups[last.group].objects.append(object)
+                continue
             }
-            if let last = groups.lastIndex(where: { $0.store === store }) {
-                groups[last].objects.append(object)
-            } else {
-                groups.append((store, [object]))
+            let known = assigned == nil ? groupOfLayout[ObjectIdentifier(layout)] : nil
+            let group = try known ?? groupIndex(of: assigned ?? source.store(for: layout.entity))
+            groups[group].objects.append(object)
+            if assigned == nil {
+                groupOfLayout[ObjectIdentifier(layout)] = group
+                last = (layout, group)
             }
+        }
+        func groupIndex(of store: NSPersistentStore) -> Int {
+            if let known = groups.firstIndex(where: { $0.store === store }) { return known }
+            groups.append((store, []))
+            return groups.count - 1
         }
         for (store, objects) in groups {
             let ids = try source.obtainPermanentIDs(for: objects.map(\.layout.entity), in: store)

@@ -21,6 +21,8 @@ struct SavePlanner {
 
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
+    /// The plan asked for last: objects of one store mostly come in a row.
+    private var lastPlan: (store: String, plan: Int)?
     /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
@@ -58,7 +60,7 @@ struct SavePlanner {
         plans[plan].written.append((object, RowSnapshot(values: values, version: 1)))
         plans[plan].changes.inserted.append(
             StoreRowChange(
-                id: object.objectID, values: values, changedSlots: Array(values.indices),
+                id: object.objectID, values: values, changedSlots: object.layout.traits.allSlots,
                 changedToMany: ChangedValues.changedToMany(of: object), baseVersion: 0,
                 orderedPositions: positions[ObjectIdentifier(object)] ?? [:]))
     }
@@ -200,7 +202,11 @@ struct SavePlanner {
 
     private mutating func planIndex(of object: NSManagedObject) throws -> Int {
         let identifier = object.objectID.storeIdentifier
-        if let known = planOfStore[identifier] { return known }
+        if let last = lastPlan, last.store == identifier { return last.plan }
+        if let known = planOfStore[identifier] {
+            lastPlan = (identifier, known)
+            return known
+        }
         guard let store = context.localID(object.objectID).persistentStore else {
             throw CoreDataError.make(
                 134030, "The store of '\(object.objectID)' was removed: its changes cannot be saved.",

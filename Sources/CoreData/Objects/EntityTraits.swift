@@ -7,6 +7,8 @@ final class EntityTraits: @unchecked Sendable {
     /// For each slot whether its value lives in memory only.
     let isTransient: [Bool]
     let hasTransient: Bool
+    /// The numbers of all slots: what an insert writes.
+    let allSlots: [Int]
     /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
     let toOneCount: Int
     let relationCount: Int
@@ -16,6 +18,7 @@ final class EntityTraits: @unchecked Sendable {
     init(_ layout: EntityLayout) {
         startingRow = RowSnapshot(values: layout.slots.map(Self.startingValue), version: 0)
         isTransient = layout.slots.map(\.isTransient)
+        allSlots = Array(layout.slots.indices)
         hasTransient = isTransient.contains(true)
         toOneCount = layout.slots.count - layout.attributeCount
         relationCount = toOneCount + layout.toManyRelationships.count

@@ -25,11 +25,14 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public let entity: NSEntityDescription
 
     /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
-    public weak var persistentStore: NSPersistentStore?
+    public var persistentStore: NSPersistentStore? { storeReference?.store }
 
     let reference: Reference
-    /// The store's UUID, kept beside the weak reference so that equality and the URI outlive the store.
-    let storeIdentifier: String
+    private let storeReference: StoreReference?
+    /// The place of the entity in its model, kept here because every look-up by row asks for it.
+    private let entityIndex: UInt32
+    /// The store's UUID; it outlives the store.
+    var storeIdentifier: String { storeReference?.identifier ?? "" }
 
     /// The permanent ID that took the place of this temporary one. Known to the context whose object it is.
     var successor: NSManagedObjectID? { successorBox.load() }
@@ -47,16 +50,16 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     init(entity: NSEntityDescription, reference: Int64, store: NSPersistentStore) {
         self.entity = entity
         self.reference = .permanent(reference)
-        self.storeIdentifier = store.identifier ?? ""
-        self.persistentStore = store
+        self.entityIndex = UInt32(entity.layout.index)
+        self.storeReference = store.reference
     }
 
     /// A fresh temporary ID.
     init(temporaryFor entity: NSEntityDescription, store: NSPersistentStore? = nil) {
         self.entity = entity
         self.reference = .temporary(Self.temporaryCounter.add(1, ordering: .relaxed).newValue)
-        self.storeIdentifier = store?.identifier ?? ""
-        self.persistentStore = store
+        self.entityIndex = UInt32(entity.layout.index)
+        self.storeReference = store?.reference
     }
 
     private static let temporaryCounter = Atomic<UInt64>(0)
@@ -65,7 +68,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The key of a permanent ID; `nil` for a temporary one.
     var rowKey: RowKey? {
         guard case .permanent(let number) = reference else { return nil }
-        return RowKey(entity: UInt32(entity.layout.index), reference: number)
+        return RowKey(entity: entityIndex, reference: number)
     }
 
     /// `x-coredata://<store UUID>/<Entity>/p<number>`, or `x-coredata:///<Entity>/t<unique>` while temporary.

@@ -21,7 +21,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Where the store is kept.
     open var url: URL?
     /// The UUID of the store, as it stands in the URIs of its object IDs.
-    open var identifier: String!
+    open var identifier: String! { didSet { reference = StoreReference(self) } }
+    /// What the store's object IDs hold of it; there once the store is made, and anew when its identifier is set, which
+    /// is before it has any ID to give.
+    private(set) final var reference: StoreReference!
     /// Whether the store refuses to be written.
     open var isReadOnly = false
     /// What the store says of itself; holds at least its type and its UUID once loaded. A change is written with the
@@ -39,7 +42,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         self.configurationName = name ?? Self.defaultConfigurationName
         self.url = url
         self.options = options
+        super.init()
         self.isReadOnly = StoreOptions(options).isReadOnly
+        reference = StoreReference(self)
     }
 
     /// The configuration of a store that was added without one: all entities of the model.
@@ -83,6 +88,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Removes the store at `url` and all that belongs to it. The default removes the file.
     class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
         if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+    }
+}
+
+/// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
+final class StoreReference: @unchecked Sendable {
+    private(set) weak var store: NSPersistentStore?
+    let identifier: String
+
+    init(_ store: NSPersistentStore) {
+        self.store = store
+        identifier = store.identifier ?? ""
     }
 }
 

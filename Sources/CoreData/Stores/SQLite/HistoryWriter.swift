@@ -33,10 +33,12 @@ struct HistoryWriter {
         var next = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
         let text = "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
         try connection.withStatement(text + "VALUES (?, \(HistoryTables.change), ?, ?, ?, \(number), ?)") { statement in
+            var last: (entity: NSEntityDescription, number: Int64)?
             func write(_ kind: StoreTransaction.Kind, _ row: StoreRowChange, bitmap: Data?) throws {
+                if last?.entity !== row.id.entity { last = (row.id.entity, layout.number(of: row.id.entity)) }
                 try statement.bind(next, at: 1)
                 try statement.bind(Int64(kind.rawValue), at: 2)
-                try statement.bind(layout.number(of: row.id.entity), at: 3)
+                try statement.bind(last?.number ?? 0, at: 3)
                 try statement.bind(row.id.rowKey?.reference ?? 0, at: 4)
                 if let bitmap { try statement.bind(bitmap, at: 5) } else { try statement.bindNull(at: 5) }
                 try statement.run()

@@ -82,18 +82,12 @@ final class SQLiteSession {
 
     /// Reserves keys for new rows, in one transaction.
     func reserveKeys(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        // The root of each entity is looked up once: it is found by steps up the hierarchy.
-        var roots: [ObjectIdentifier: NSEntityDescription] = [:]
-        func root(_ entity: NSEntityDescription) -> NSEntityDescription {
-            if let known = roots[ObjectIdentifier(entity)] { return known }
-            let found = entity.root
-            roots[ObjectIdentifier(entity)] = found
-            return found
-        }
+        // Objects of one entity mostly come in a row: what belongs to a run is looked up once.
         var counts: [ObjectIdentifier: (root: NSEntityDescription, count: Int64)] = [:]
-        for entity in entities {
-            let root = root(entity)
-            counts[ObjectIdentifier(root), default: (root, 0)].count += 1
+        let runs = Self.runs(of: entities)
+        for run in runs {
+            let root = entities[run.lowerBound].root
+            counts[ObjectIdentifier(root), default: (root, 0)].count += Int64(run.count)
         }
         let keys = PrimaryKeys(connection: connection)
         var next: [ObjectIdentifier: Int64] = [:]
@@ -103,11 +97,26 @@ final class SQLiteSession {
                     entry.count, entity: layout.number(of: entry.root), table: layout.table(of: entry.root))
             }
         }
-        return entities.map { entity in
-            let root = ObjectIdentifier(root(entity))
-            let reference = next[root] ?? 0
-            next[root] = reference + 1
-            return ids.id(entity: entity, reference: reference)
+        var result: [NSManagedObjectID] = []
+        result.reserveCapacity(entities.count)
+        for run in runs {
+            let entity = entities[run.lowerBound]
+            let root = ObjectIdentifier(entity.root)
+            let first = next[root] ?? 0
+            next[root] = first + Int64(run.count)
+            for offset in 0..<run.count { result.append(ids.id(entity: entity, reference: first + Int64(offset))) }
         }
+        return result
+    }
+
+    /// The stretches of one entity.
+    private static func runs(of entities: [NSEntityDescription]) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var start = 0
+        for place in entities.indices where place + 1 == entities.count || entities[place + 1] !== entities[place] {
+            runs.append(start..<place + 1)
+            start = place + 1
+        }
+        return runs
     }
 }
