@@ -20,8 +20,8 @@ let package = Package(
 
         // What can be understood without Core Data.
         .target(name: "SQLiteAccess", dependencies: ["CSQLite3"]),
-        .target(name: "ModelFiles", dependencies: ["CZlib"]),
         .target(name: "PredicateSyntax"),
+        .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
         .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore"]),
 
         // The framework.
@@ -32,7 +32,7 @@ let package = Package(
         .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
-        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"]),
+        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),

@@ -11,6 +11,11 @@ package enum ModelFile {
     /// - Returns: The model, and what was passed over.
     /// - Throws: ``ModelFileError`` with the file, the line where there is one, and what is wrong.
     package static func read(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        let (model, notes, _) = try open(url)
+        return (model, notes)
+    }
+
+    private static func open(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote], isSource: Bool) {
         let file: URL
         switch url.pathExtension {
         case "xcdatamodeld", "xcdatamodel": file = try SourceModelBundle.contents(of: url)
@@ -20,15 +25,28 @@ package enum ModelFile {
         default: file = url
         }
         let data = try contents(of: file)
-        if data.starts(with: Array("bplist".utf8)) { return try CompiledModelReader.read(data, file: file.path) }
+        if data.starts(with: Array("bplist".utf8)) {
+            let (model, notes) = try CompiledModelReader.read(data, file: file.path)
+            return (model, notes, false)
+        }
         if file.pathExtension == "mom" {
             throw ModelFileError(
                 .malformed, file: file.path, "this is no compiled model: it is not a binary property list")
         }
-        return try SourceModelReader.read(data, file: file.path)
+        let (model, notes) = try SourceModelReader.read(data, file: file.path)
+        return (model, notes, true)
     }
 
-    private static func contents(of file: URL) throws -> Data {
+    /// Reads the model at `url` as ``read(_:)`` does, and compiles a source model.
+    ///
+    /// - Throws: ``ModelFileError``.
+    package static func readForUse(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        let (model, notes, isSource) = try open(url)
+        return (isSource ? try model.compiled(file: url.path) : model, notes)
+    }
+
+    /// The bytes of a file that may be a model: no folder, and not too large.
+    static func contents(of file: URL) throws -> Data {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
             throw ModelFileError(.missing, file: file.path, "there is no such file")

@@ -5,7 +5,7 @@ import Testing
     /// What each room may import of this package.
     static let rooms: [String: Set<String>] = [
         "SQLiteAccess": ["CSQLite3"],
-        "ModelFiles": ["CZlib"],
+        "ModelFiles": ["CZlib", "PredicateSyntax"],
         "PredicateSyntax": [],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],

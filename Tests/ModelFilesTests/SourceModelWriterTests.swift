@@ -3,14 +3,6 @@ import Testing
 
 @testable import ModelFiles
 
-/// Source models have their predicates as text; nothing else needs printing.
-struct TextPrinter: SourcePrinter {
-    func text(_ predicate: PredicateDocument) -> String { if case .format(let text) = predicate { text } else { "" } }
-    func text(_ expression: ExpressionDocument) -> String {
-        if case .format(let text) = expression { text } else { "" }
-    }
-}
-
 @Suite struct SourceModelWriterTests {
     static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("sample-data/WorldCup.xcdatamodeld")
@@ -20,14 +12,14 @@ struct TextPrinter: SourcePrinter {
         let contents = try SourceModelBundle.contents(of: Self.sample)
         let data = try Data(contentsOf: contents)
         let model = try SourceModelReader.read(data, file: contents.path).model
-        let written = SourceModelWriter.write(model, printer: TextPrinter())
+        let written = SourceModelWriter.write(model)
         #expect(String(decoding: written, as: UTF8.self) == String(decoding: data, as: UTF8.self))
     }
 
     @Test(.enabled(if: Corpus.isPresent, "no corpus: set ROSTER_CORPUS"), arguments: Corpus.sources)
     func writtenModelsReadBack(_ url: URL) throws {
         let model = try ModelFile.read(url).model
-        let written = SourceModelWriter.write(model, printer: TextPrinter())
+        let written = SourceModelWriter.write(model)
         let again = try SourceModelReader.read(written, file: "written").model
         #expect(try normalised(again) == normalised(model), "\(Corpus.name(url))")
     }

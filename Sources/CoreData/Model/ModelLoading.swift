@@ -7,7 +7,7 @@ enum ModelLoading {
     /// Fills an empty model with the one at `url`.
     static func fill(_ model: NSManagedObjectModel, contentsOf url: URL) throws {
         do {
-            let document = try ModelFile.read(url).model
+            let document = try ModelFile.readForUse(url).model
             try ModelAssembly.fill(model, from: document, file: url.path)
             if let hashes = try writtenHashes(for: url) { VersionHash.adopt(hashes, in: model) }
         } catch let error as ModelFileError {
@@ -58,9 +58,11 @@ enum ModelLoading {
             case .missing: CocoaError.fileReadNoSuchFile
             case .unreadable: CocoaError.fileReadNoPermission
             case .malformed, .unsupported: CocoaError.fileReadCorruptFile
+            case .unwritable: CocoaError.fileWriteUnknown
             }
         var info: [String: Any] = [NSFilePathErrorKey: error.file]
         if let line = error.line { info["line"] = line }
-        return CoreDataError.make(code.rawValue, "Cannot read the model \(error)", userInfo: info)
+        let verb = error.kind == .unwritable ? "write" : "read"
+        return CoreDataError.make(code.rawValue, "Cannot \(verb) the model \(error)", userInfo: info)
     }
 }

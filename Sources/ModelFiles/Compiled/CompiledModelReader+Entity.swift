@@ -22,6 +22,9 @@ extension CompiledModelReader {
         for index in archive.elements(fields["NSFetchIndexDescriptions"]) ?? [] {
             if let read = try readFetchIndex(index, of: entity.name) { entity.fetchIndexes.append(read) }
         }
+        // Indexes of several elements stand there a second time, for old readers.
+        let repeated = Set(entity.fetchIndexes.compactMap(\.compoundForm))
+        entity.compoundIndexes.removeAll(where: repeated.contains)
         return entity
     }
 

@@ -16,13 +16,30 @@ extension CompiledModelWriter {
         if !entity.uniquenessConstraints.isEmpty {
             fields["NSUniqueTuples"] = nameLists(entity.uniquenessConstraints)
         }
-        if !entity.compoundIndexes.isEmpty { fields["NSCompoundIndexes"] = nameLists(entity.compoundIndexes) }
+        let compounds = entity.fetchIndexes.filter { !leadsElsewhere($0, of: entity) }.compactMap(\.compoundForm)
+        let others = entity.compoundIndexes.filter { !compounds.contains($0) }
+        if !entity.fetchIndexes.isEmpty || !others.isEmpty {
+            fields["NSCompoundIndexes"] = nameLists(compounds + others)
+        }
         if !entity.fetchIndexes.isEmpty {
             var indexes: [PropertyListValue] = []
             for index in entity.fetchIndexes { indexes.append(try write(index, of: entity)) }
             fields["NSFetchIndexDescriptions"] = builder.array(indexes, isMutable: true)
         }
         builder.define(reference, ["NSEntityDescription", "NSObject"], fields)
+    }
+
+    /// Whether an index orders by a relationship, which the old form cannot say.
+    private func leadsElsewhere(_ index: FetchIndexDocument, of entity: EntityDocument) -> Bool {
+        index.elements.contains { element in
+            guard case .property(let name) = element.content else { return false }
+            var level: EntityDocument? = entity
+            while let current = level {
+                if let property = current.property(named: name) { return property.relationship != nil }
+                level = current.parentName.flatMap(model.entity(named:))
+            }
+            return false
+        }
     }
 
     private mutating func subentities(of entity: EntityDocument) -> PropertyListValue {

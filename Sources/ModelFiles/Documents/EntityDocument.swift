@@ -42,6 +42,21 @@ package struct FetchIndexDocument: Equatable, Sendable {
     }
 }
 
+extension FetchIndexDocument {
+    /// The form in which archives have an index of several elements once more, for old readers: the names of what it orders
+    /// by. `nil` for other indexes.
+    var compoundForm: [String]? {
+        guard elements.count > 1, !elements.contains(where: \.isRTree) else { return nil }
+        return elements.map { element in
+            switch element.content {
+            case .property(let name): name
+            case .expression(.evaluatedObject, _, _): "self"
+            case .expression(let expression, _, _): SyntaxPrinter.standardText(expression)
+            }
+        }
+    }
+}
+
 /// One of the things that an index orders by.
 package struct FetchIndexElementDocument: Equatable, Sendable {
     package enum Content: Equatable, Sendable {

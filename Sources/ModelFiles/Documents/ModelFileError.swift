@@ -9,6 +9,8 @@ package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertib
         case malformed
         /// The file has a form that is known but not supported.
         case unsupported
+        /// The file cannot be written.
+        case unwritable
     }
 
     package var kind: Kind

@@ -1,9 +1,9 @@
 extension SourceModelWriter {
-    static func write(_ property: PropertyDocument, _ printer: some SourcePrinter, to output: inout XMLOutput) {
+    static func write(_ property: PropertyDocument, to output: inout XMLOutput) {
         switch property.kind {
         case .attribute(let attribute):
             output.open(
-                "attribute", common(property) + attributes(of: attribute, in: property, printer) + trailing(property))
+                "attribute", common(property) + attributes(of: attribute, in: property) + trailing(property))
             write(property.userInfo, to: &output)
             output.close("attribute")
         case .relationship(let relationship):
@@ -14,7 +14,7 @@ extension SourceModelWriter {
             output.open(
                 "fetchedProperty",
                 [("name", property.name), flag("optional", property.isOptional)] + trailing(property))
-            if let request { write(request, printer, to: &output) }
+            if let request { write(request, to: &output) }
             write(property.userInfo, to: &output)
             output.close("fetchedProperty")
         }
@@ -36,7 +36,7 @@ extension SourceModelWriter {
     }
 
     private static func attributes(
-        of attribute: AttributeDocument, in property: PropertyDocument, _ printer: some SourcePrinter
+        of attribute: AttributeDocument, in property: PropertyDocument
     ) -> [(String, String?)] {
         let isDate = attribute.type == .date
         let value = attribute.defaultValue.map { SourceValues.text(of: $0) }
@@ -52,7 +52,7 @@ extension SourceModelWriter {
             flag("preserveAfterDeletion", attribute.preservesValueInHistoryOnDeletion),
             ("usesScalarValueType", attribute.usesScalarValueType.map { $0 ? "YES" : "NO" }),
             flag("derived", attribute.derivation != nil),
-            ("derivationExpression", attribute.derivation.map(printer.text)),
+            ("derivationExpression", attribute.derivation.map(SyntaxPrinter.text)),
         ]
     }
 

@@ -2,17 +2,17 @@ import Foundation
 
 /// Writes the `contents` file of a source model, as Xcode does: attributes in its order, four spaces, no last line end.
 package enum SourceModelWriter {
-    /// The bytes of the `contents` file. Predicates and expressions that came from a compiled model have no text and are
-    /// given by `printer`.
-    package static func write(_ model: ModelDocument, printer: some SourcePrinter) -> Data {
+    /// The bytes of the `contents` file. Predicates and expressions that came from a compiled model are written as text
+    /// that parses back to them.
+    package static func write(_ model: ModelDocument) -> Data {
         var output = XMLOutput()
         output.open("model", modelAttributes(model))
-        for entity in model.entities { write(entity, printer, to: &output) }
-        for request in model.fetchRequests { write(request, printer, to: &output) }
+        for entity in model.entities { write(entity, to: &output) }
+        for request in model.fetchRequests { write(request, to: &output) }
         for configuration in model.configurations { write(configuration, to: &output) }
         for composite in model.composites {
             output.open("composite", [("name", composite.name)])
-            for element in composite.elements { write(element, printer, to: &output) }
+            for element in composite.elements { write(element, to: &output) }
             output.close("composite")
         }
         if !model.diagram.isEmpty {
@@ -46,7 +46,7 @@ package enum SourceModelWriter {
         return known + others + [("userDefinedModelVersionIdentifier", model.versionIdentifiers.sorted().first ?? "")]
     }
 
-    private static func write(_ entity: EntityDocument, _ printer: some SourcePrinter, to output: inout XMLOutput) {
+    private static func write(_ entity: EntityDocument, to output: inout XMLOutput) {
         output.open(
             "entity",
             [
@@ -56,8 +56,8 @@ package enum SourceModelWriter {
                 ("versionHashModifier", entity.versionHashModifier), flag("syncable", entity.isSyncable),
                 ("codeGenerationType", entity.codeGenerationType),
             ])
-        for property in entity.properties { write(property, printer, to: &output) }
-        for index in entity.fetchIndexes { write(index, printer, to: &output) }
+        for property in entity.properties { write(property, to: &output) }
+        for index in entity.fetchIndexes { write(index, to: &output) }
         write(entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint", to: &output)
         write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index", to: &output)
         write(entity.userInfo, to: &output)
@@ -78,11 +78,11 @@ package enum SourceModelWriter {
     }
 
     private static func write(
-        _ index: FetchIndexDocument, _ printer: some SourcePrinter, to output: inout XMLOutput
+        _ index: FetchIndexDocument, to output: inout XMLOutput
     ) {
         output.open(
             "fetchIndex",
-            [("name", index.name), ("partialIndexPredicate", index.partialPredicate.map(printer.text))])
+            [("name", index.name), ("partialIndexPredicate", index.partialPredicate.map(SyntaxPrinter.text))])
         for element in index.elements {
             var attributes: [(String, String?)] = []
             switch element.content {
@@ -90,7 +90,7 @@ package enum SourceModelWriter {
             case .expression(let expression, _, let resultType):
                 let type = AttributeKind(rawValue: resultType) ?? .undefined
                 attributes = [
-                    ("expression", printer.text(expression)), ("expressionType", SourceValues.name(of: type)),
+                    ("expression", SyntaxPrinter.text(expression)), ("expressionType", SourceValues.name(of: type)),
                 ]
             }
             attributes += [
@@ -112,14 +112,15 @@ package enum SourceModelWriter {
     }
 
     static func write(
-        _ request: FetchRequestDocument, _ printer: some SourcePrinter, to output: inout XMLOutput
+        _ request: FetchRequestDocument, to output: inout XMLOutput
     ) {
         func count(_ number: Int) -> String? { number == 0 ? nil : String(number) }
         output.empty(
             "fetchRequest",
             [
                 ("name", request.name), ("entity", request.entityName),
-                ("predicateString", request.predicate.map(printer.text)), ("fetchLimit", count(request.fetchLimit)),
+                ("predicateString", request.predicate.map(SyntaxPrinter.text)),
+                ("fetchLimit", count(request.fetchLimit)),
                 ("fetchOffset", count(request.fetchOffset)), ("fetchBatchSize", count(request.fetchBatchSize)),
                 ("resultType", count(Int(request.resultType))),
                 ("includeSubentities", request.includesSubentities ? nil : "NO"),
@@ -140,10 +141,4 @@ package enum SourceModelWriter {
 
     /// An attribute that is only written when it is true.
     static func flag(_ name: String, _ value: Bool) -> (String, String?) { (name, value ? "YES" : nil) }
-}
-
-/// Gives the text of predicates and expressions that have none of their own.
-package protocol SourcePrinter {
-    func text(_ predicate: PredicateDocument) -> String
-    func text(_ expression: ExpressionDocument) -> String
 }

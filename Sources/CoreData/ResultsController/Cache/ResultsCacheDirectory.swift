@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import Synchronization
 
 /// Where lists are kept: a private directory of this program, below the user's folder for caches.

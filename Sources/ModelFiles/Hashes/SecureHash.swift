@@ -1,12 +1,14 @@
 /// SHA-256 (FIPS 180-4), a block at a time.
-struct SHA256 {
+package struct SHA256 {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
     private var buffer: [UInt8] = []
     private var length: UInt64 = 0
 
-    mutating func update(_ bytes: some Sequence<UInt8>) {
+    package init() {}
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             buffer.append(byte)
             length += 1
@@ -15,7 +17,7 @@ struct SHA256 {
     }
 
     /// The 32 bytes of the hash of everything given so far.
-    consuming func finalize() -> [UInt8] {
+    package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
         if buffer.count > 56 {
@@ -57,7 +59,7 @@ struct SHA256 {
 }
 
 /// SHA-512 (FIPS 180-4), a block at a time.
-struct SHA512 {
+package struct SHA512 {
     private var state: [UInt64] = [
         0x6a09_e667_f3bc_c908, 0xbb67_ae85_84ca_a73b, 0x3c6e_f372_fe94_f82b, 0xa54f_f53a_5f1d_36f1,
         0x510e_527f_ade6_82d1, 0x9b05_688c_2b3e_6c1f, 0x1f83_d9ab_fb41_bd6b, 0x5be0_cd19_137e_2179,
@@ -65,7 +67,9 @@ struct SHA512 {
     private var buffer: [UInt8] = []
     private var length: UInt64 = 0
 
-    mutating func update(_ bytes: some Sequence<UInt8>) {
+    package init() {}
+
+    package mutating func update(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             buffer.append(byte)
             length += 1
@@ -74,7 +78,7 @@ struct SHA512 {
     }
 
     /// The 64 bytes of the hash of everything given so far.
-    consuming func finalize() -> [UInt8] {
+    package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
         if buffer.count > 112 {

@@ -1,18 +1,18 @@
-import Foundation
-import ModelFiles
 import PredicateSyntax
 
 /// Predicates and expressions between model files and syntax trees.
-enum PredicateTranslation {
+package enum PredicateTranslation {
     /// What cannot be told: the reason.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     // MARK: From files
 
     /// - Throws: ``Failure`` for text that does not parse, and for operators that are not known.
-    static func tree(_ document: PredicateDocument) throws(Failure) -> PredicateTree {
+    package static func tree(_ document: PredicateDocument) throws(Failure) -> PredicateTree {
         switch document {
         case .format(let text):
             do { return try FormatParser.predicate(text) } catch { throw Failure(description: "'\(text)': \(error)") }
@@ -41,11 +41,11 @@ enum PredicateTranslation {
     }
 
     /// - Throws: ``Failure`` for text that does not parse.
-    static func tree(_ document: ExpressionDocument) throws(Failure) -> ExpressionTree {
+    package static func tree(_ document: ExpressionDocument) throws(Failure) -> ExpressionTree {
         switch document {
         case .format(let text):
             do { return try FormatParser.expression(text) } catch { throw Failure(description: "'\(text)': \(error)") }
-        case .constant(let value): return .constant(ModelValue.object(value))
+        case .constant(let value): return .constant(value.object())
         case .evaluatedObject: return .evaluatedObject
         case .variable(let name): return .variable(name)
         case .keyPath(let path): return .keyPath(keys(path))
@@ -66,7 +66,7 @@ enum PredicateTranslation {
     // MARK: To files
 
     /// - Throws: ``Failure`` for predicates with code in them, which no file can hold.
-    static func document(_ tree: PredicateTree) throws(Failure) -> PredicateDocument {
+    package static func document(_ tree: PredicateTree) throws(Failure) -> PredicateDocument {
         switch tree {
         case .constant(let value): return .constant(value)
         case .not(let part): return .not(try document(part))
@@ -89,10 +89,10 @@ enum PredicateTranslation {
     }
 
     /// - Throws: ``Failure`` for expressions that archives of models are not known to hold.
-    static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {
+    package static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {
         switch tree {
         case .constant(let value):
-            let document = ModelValue.document(value)
+            let document = ValueDocument(object: value)
             if case .unknown(let name) = document {
                 throw Failure(description: "a constant of the class \(name) cannot be kept in a model file")
             }
