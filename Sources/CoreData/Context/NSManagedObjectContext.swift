@@ -25,6 +25,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var lifeCycle = ObjectLifeCycle(context: self)
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
+    /// Tells whether somebody tracks what he reads of the context's objects.
+    @exclusivity(unchecked)
+    final var readProbe = ObservationProbe()
     /// Where rows come from and changes go to; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
     /// The value that an object's validation is at.
@@ -195,12 +198,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Forgets all objects. Those that somebody still holds have no context any more.
     open func reset() { refresher.reset() }
 
-    /// Reads an object anew: its changes stay on top of the new values, or are dropped and it becomes a fault.
+    /// Lets an object be read anew: its changes and its values that live in memory only stay on top of the new values; or,
+    /// with `false`, they are dropped. An object that has nothing to keep becomes a fault, which is read when it is touched.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         refresher.refresh([object], mergeChanges: flag)
     }
 
-    /// Reads all objects anew; changes stay on top of the new values.
+    /// Lets all objects be read anew; changes stay on top of the new values. Objects without changes become faults and hold
+    /// their neighbours no longer, which gives their memory back.
     open func refreshAllObjects() { refresher.refresh(registry.all, mergeChanges: true) }
 
     /// Takes back the last group of changes.

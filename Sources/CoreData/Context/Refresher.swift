@@ -14,28 +14,73 @@ final class Refresher {
         let stored = objects.filter {
             $0.managedObjectContext === context && $0.flags.contains(.stored) && !$0.isDeleted
         }
-        if mergeChanges {
-            do {
-                try readAnew(stored)
-            } catch {
-                preconditionFailure("Objects could not be refreshed: \((error as NSError).localizedDescription)")
-            }
-        } else {
+        guard mergeChanges else {
             for object in stored { turnIntoFault(object) }
+            return
+        }
+        var kept: [NSManagedObject] = []
+        var dropped: [NSManagedObject] = []
+        for object in stored {
+            if !object.isFault, keepsValues(object) {
+                kept.append(object)
+            } else if dropRow(of: object) {
+                dropped.append(object)
+            }
+        }
+        readTogether(dropped)
+        do {
+            try readAnew(kept)
+        } catch {
+            preconditionFailure("Objects could not be refreshed: \((error as NSError).localizedDescription)")
         }
     }
 
+    /// Whether an object has something that the store has not, and that a refresh leaves alone.
+    private func keepsValues(_ object: NSManagedObject) -> Bool {
+        if object.hasChanges { return true }
+        let traits = object.layout.traits
+        return traits.hasTransient
+            && object.layout.slots.indices.contains { traits.isTransient[$0] && !object.currentValue($0).isNull }
+    }
+
+    /// The row is read again when somebody asks for it.
+    ///
+    /// - Returns: whether there was one.
+    private func dropRow(of object: NSManagedObject) -> Bool {
+        guard object.isFault else {
+            turnIntoFault(object)
+            return true
+        }
+        object.forgetFetched()
+        for (number, state) in object.touchedToMany where state.isLoaded {
+            object.changing(.toMany(number)) { state.turnIntoFault() }
+        }
+        guard object.snapshot != nil else { return false }
+        object.snapshot = nil
+        return true
+    }
+
+    /// Lets neighbours in the store be read with one query when one of them is touched.
+    private func readTogether(_ objects: [NSManagedObject]) {
+        guard objects.count > 1 else { return }
+        func isBefore(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
+            guard let left = left.objectID.rowKey, let right = right.objectID.rowKey else { return false }
+            return (left.entity, left.reference) < (right.entity, right.reference)
+        }
+        FaultBatch.join(objects.sorted(by: isBefore), size: FaultBatch.defaultSize)
+    }
+
     private func readAnew(_ objects: [NSManagedObject]) throws {
-        for object in objects where object.isFault { object.snapshot = nil }
-        let real = objects.filter { !$0.isFault }
-        guard !real.isEmpty, let source = context.source else { return }
-        let rows = try source.rows(for: real.map(\.objectID))
-        for object in real {
+        guard !objects.isEmpty, let source = context.source else { return }
+        let rows = try source.rows(for: objects.map(\.objectID))
+        for object in objects {
             if let row = rows[object.objectID] { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
         }
     }
 
     private func turnIntoFault(_ object: NSManagedObject) {
+        let announced = object.announcingEverything()
+        defer { announced?.end() }
         object.willTurnIntoFault()
         takeBackRelationships(of: object)
         context.changes.forget(object)
@@ -72,14 +117,19 @@ final class Refresher {
             object.snapshot = row
             return
         }
-        rebase(object, on: row)
-        for (_, state) in object.touchedToMany where state.isLoaded { state.turnIntoFault() }
+        object.forgetFetched()
+        rebase(object, on: object.snapshot.map { keepingTransientValues(of: $0, in: row, object.layout.traits) } ?? row)
+        for (number, state) in object.touchedToMany where state.isLoaded {
+            object.changing(.toMany(number)) { state.turnIntoFault() }
+        }
         object.awake(fromSnapshotEvents: event)
         context.changes.noteRefresh(object)
     }
 
     /// Changes the row beneath the object's changes.
     func rebase(_ object: NSManagedObject, on row: RowSnapshot) {
+        let announced = object.announcing(places(of: object, changedBy: row))
+        defer { announced?.end() }
         if !object.values.isEmpty, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient
             for slot in object.values.indices where !isTransient[slot] {
@@ -89,6 +139,16 @@ final class Refresher {
             }
         }
         object.snapshot = row
+    }
+
+    /// The properties that read differently once `row` is beneath the object's changes.
+    private func places(of object: NSManagedObject, changedBy row: RowSnapshot) -> [EntityLayout.Place] {
+        guard let base = object.snapshot else { return [] }
+        let isTransient = object.layout.traits.isTransient
+        return row.values.indices.filter { slot in
+            !isTransient[slot] && row.values[slot] != base.values[slot]
+                && (object.values.isEmpty || ChangedValues.same(object.values[slot], base.values[slot], object))
+        }.map(object.layout.place(ofSlot:))
     }
 
     /// The row is gone, by somebody else's deletion: the object is posted as deleted and leaves the context. Nothing is
@@ -110,13 +170,13 @@ final class Refresher {
                 case .reference(let id) = object.currentValue(slot), let far = context.registry.registered(id),
                 case .toMany(let number) = far.layout.place(of: inverse.name)
             else { continue }
-            far.knownToManyState(number)?.discard(object)
+            far.changing(.toMany(number)) { far.knownToManyState(number)?.discard(object) }
         }
         for (number, state) in object.touchedToMany {
             guard let inverse = object.layout.toManyRelationships[number].inverseRelationship else { continue }
             for far in state.contents {
                 guard case .toMany(let number) = far.layout.place(of: inverse.name) else { continue }
-                far.knownToManyState(number)?.discard(object)
+                far.changing(.toMany(number)) { far.knownToManyState(number)?.discard(object) }
             }
         }
     }
@@ -150,6 +210,10 @@ final class Refresher {
 
     /// Back to the saved values; transient ones are dropped with the changes.
     private func revert(_ object: NSManagedObject) {
+        let announced = object.announcing(
+            ChangedValues.differingSlots(of: object).map(object.layout.place(ofSlot:))
+                + ChangedValues.changedToMany(of: object).map { .toMany($0) })
+        defer { announced?.end() }
         object.values = []
         for (_, state) in object.touchedToMany { state.revert() }
         object.awake(fromSnapshotEvents: .rollback)

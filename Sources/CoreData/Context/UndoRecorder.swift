@@ -91,6 +91,9 @@ final class UndoRecorder {
         let object = step.object
         guard !step.slots.isEmpty || !step.toMany.isEmpty else { return }
         object.willChange()
+        let announced = object.announcing(
+            step.slots.map { object.layout.place(ofSlot: $0.slot) } + step.toMany.map { .toMany($0.number) })
+        defer { announced?.end() }
         for (slot, old) in step.slots { object.write(old, slot: slot) }
         for change in step.toMany {
             let state = object.toManyState(change.number)

@@ -11,6 +11,12 @@ enum ChangedValues {
         }
     }
 
+    /// The slots whose values differ from the snapshot's, those that live in memory only too.
+    static func differingSlots(of object: NSManagedObject) -> [Int] {
+        guard !object.values.isEmpty, let snapshot = object.snapshot else { return [] }
+        return object.values.indices.filter { !same(object.values[$0], snapshot.values[$0], object) }
+    }
+
     /// The numbers of the to-many relationships that differ from the saved ones.
     static func changedToMany(of object: NSManagedObject) -> [Int] {
         object.touchedToMany.filter { number, state in

@@ -11,6 +11,8 @@ final class EntityTraits: @unchecked Sendable {
     let allSlots: [Int]
     /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
     let toOneCount: Int
+    /// Where the results of fetched properties begin there.
+    let fetchedStart: Int
     let relationCount: Int
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
@@ -21,7 +23,8 @@ final class EntityTraits: @unchecked Sendable {
         allSlots = Array(layout.slots.indices)
         hasTransient = isTransient.contains(true)
         toOneCount = layout.slots.count - layout.attributeCount
-        relationCount = toOneCount + layout.toManyRelationships.count
+        fetchedStart = toOneCount + layout.toManyRelationships.count
+        relationCount = fetchedStart + layout.fetchedProperties.count
         rules = PropertyRule.rules(of: layout)
     }
 

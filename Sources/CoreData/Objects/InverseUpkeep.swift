@@ -31,7 +31,8 @@ enum InverseUpkeep {
         let state = stateForChange(
             owner, number: number, loading: index != nil || needsContents(relationship, member, owner))
         owner.willChange()
-        guard state.insert(member, at: index), !owner.flags.contains(.awakening),
+        let isNew = owner.changing(.toMany(number)) { state.insert(member, at: index) }
+        guard isNew, !owner.flags.contains(.awakening),
             let inverse = relationship.inverseRelationship
         else { return }
         attach(owner, to: member, inverse, back: relationship)
@@ -41,7 +42,8 @@ enum InverseUpkeep {
         let relationship = owner.layout.toManyRelationships[number]
         let state = owner.loadedToManyState(number)
         owner.willChange()
-        guard state.remove(member), !owner.flags.contains(.awakening),
+        let wasMember = owner.changing(.toMany(number)) { state.remove(member) }
+        guard wasMember, !owner.flags.contains(.awakening),
             let inverse = relationship.inverseRelationship
         else { return }
         detach(owner, from: member, inverse)
@@ -59,7 +61,7 @@ enum InverseUpkeep {
             remove(member, from: owner, number: number)
         }
         for member in wanted where !state.contains(member) { add(member, to: owner, number: number) }
-        if state.isOrdered { state.reorder(wanted) }
+        if state.isOrdered { owner.changing(.toMany(number)) { state.reorder(wanted) } }
     }
 
     /// Brings the inverses in line after a to-many relationship went from `old` to what it holds now.
@@ -105,18 +107,20 @@ enum InverseUpkeep {
 
     private static func setReference(_ target: NSManagedObject?, of owner: NSManagedObject, slot: Int) {
         owner.willChange()
-        owner.write(target.map { .reference($0.objectID) } ?? .null, slot: slot)
-        owner.remember(target, slot: slot)
+        owner.changing(.toOne(slot)) {
+            owner.write(target.map { .reference($0.objectID) } ?? .null, slot: slot)
+            owner.remember(target, slot: slot)
+        }
     }
 
     private static func addRaw(_ member: NSManagedObject, to owner: NSManagedObject, number: Int) {
         owner.willChange()
-        owner.toManyState(number).insert(member)
+        owner.changing(.toMany(number)) { owner.toManyState(number).insert(member) }
     }
 
     private static func removeRaw(_ member: NSManagedObject, from owner: NSManagedObject, number: Int) {
         owner.willChange()
-        owner.toManyState(number).remove(member)
+        owner.changing(.toMany(number)) { owner.toManyState(number).remove(member) }
     }
 
     // MARK: Conditions

@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads paths of keys such as `homeVenue.name`, `teams.@count` and `teams.@avg.wins`.
 ///
-/// A key applied to a collection gives the values of its members, those that are `nil` left out.
+/// A key applied to a collection gives a collection of its members' values, of the same kind. For a member without a value
+/// an array or ordered set holds `NSNull`, a set nothing.
 enum KeyPathReader {
     static func value(of object: Any?, at keyPath: String) -> Any? {
         guard keyPath.contains(".") || keyPath.hasPrefix("@") else { return value(of: object, for: keyPath) }
@@ -32,13 +33,20 @@ enum KeyPathReader {
         case let dictionary as [AnyHashable: Any]: return dictionary[key]
         case let object?:
             if key == "self" || key == "SELF" { return object }
-            if let members = members(of: object) {
-                let values = members.compactMap { value(of: $0, for: key) }
-                return object is NSSet || object is Set<AnyHashable> ? NSSet(array: values) : values as Any
-            }
+            if let collection = values(of: object, for: key) { return collection }
             if key == "length", let text = object as? String { return NSNumber(value: text.utf16.count) }
             if key == "length", let data = object as? Data { return NSNumber(value: data.count) }
             return nil
+        }
+    }
+
+    private static func values(of collection: Any, for key: String) -> Any? {
+        guard let members = members(of: collection) else { return nil }
+        let values = members.map { value(of: $0, for: key) }
+        switch collection {
+        case is NSSet, is Set<AnyHashable>: return NSSet(array: values.compactMap { $0 })
+        case is NSOrderedSet: return NSOrderedSet(array: CollectionOperator.distinct(values.map { $0 ?? NSNull() }))
+        default: return values.map { $0 ?? NSNull() }
         }
     }
 
@@ -55,6 +63,9 @@ enum KeyPathReader {
 }
 
 /// The operators of key paths that turn a collection into one value or another collection.
+///
+/// A member without a value counts as 0 in a sum and an average, and not at all elsewhere. Of nothing, the sum and the
+/// average are 0, and there is no least or greatest.
 enum CollectionOperator {
     static func apply(_ name: String, to members: [Any], _ rest: ArraySlice<String>) -> Any? {
         switch name {
@@ -64,18 +75,21 @@ enum CollectionOperator {
         case "@min": return values(members, rest).min { isLess($0, $1) }
         case "@max": return values(members, rest).max { isLess($0, $1) }
         case "@unionOfObjects", "@unionOfArrays", "@unionOfSets": return flattened(name, values(members, rest))
-        case "@distinctUnionOfObjects", "@distinctUnionOfArrays", "@distinctUnionOfSets":
+        case "@distinctUnionOfObjects", "@distinctUnionOfArrays":
             return distinct(flattened(name, values(members, rest)))
+        case "@distinctUnionOfSets": return NSSet(array: flattened(name, values(members, rest)))
         default: preconditionFailure("The key path operator \(name) is not known.")
         }
     }
 
     private static func values(_ members: [Any], _ rest: ArraySlice<String>) -> [Any] {
-        rest.isEmpty ? members : members.compactMap { KeyPathReader.value(of: $0, at: rest) }
+        let values = rest.isEmpty ? members : members.compactMap { KeyPathReader.value(of: $0, at: rest) }
+        return values.filter { !($0 is NSNull) }
     }
 
     private static func numbers(_ members: [Any], _ rest: ArraySlice<String>) -> [NSNumber] {
-        values(members, rest).compactMap { $0 as? NSNumber }
+        let values = rest.isEmpty ? members : members.map { KeyPathReader.value(of: $0, at: rest) ?? NSNull() }
+        return values.map { $0 as? NSNumber ?? 0 }
     }
 
     private static func flattened(_ name: String, _ values: [Any]) -> [Any] {
@@ -83,7 +97,8 @@ enum CollectionOperator {
         return values.flatMap { KeyPathReader.members(of: $0) ?? [$0] }
     }
 
-    private static func distinct(_ values: [Any]) -> [Any] {
+    /// The members without those that are equal to earlier ones.
+    static func distinct(_ values: [Any]) -> [Any] {
         var seen: Set<AnyHashable> = []
         return values.filter { value in
             guard let key = value as? AnyHashable else { return true }
@@ -104,16 +119,16 @@ enum CollectionOperator {
 /// The sum of numbers: exact for integers and decimals.
 private struct NSDecimalSum {
     let value: NSNumber
-    let average: NSNumber?
+    let average: NSNumber
 
     static func of(_ numbers: [NSNumber]) -> NSDecimalSum {
         if numbers.contains(where: { $0 is NSDecimalNumber }) {
             let sum = numbers.reduce(Decimal(0)) { $0 + $1.decimalValue }
-            let average = numbers.isEmpty ? nil : NSDecimalNumber(decimal: sum / Decimal(numbers.count))
+            let average = NSDecimalNumber(decimal: sum / Decimal(numbers.count))
             return NSDecimalSum(value: NSDecimalNumber(decimal: sum), average: average)
         }
         let real = numbers.reduce(0.0) { $0 + $1.doubleValue }
-        let average = numbers.isEmpty ? nil : NSNumber(value: real / Double(numbers.count))
+        let average = NSNumber(value: numbers.isEmpty ? 0 : real / Double(numbers.count))
         guard numbers.allSatisfy({ !CFNumberIsReal($0) }) else {
             return NSDecimalSum(value: NSNumber(value: real), average: average)
         }

@@ -4,12 +4,13 @@ import Foundation
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
         guard let place = object.layout.place(of: key) else { return stateValue(of: object, for: key) }
+        object.noteRead(place)
         object.fireIfNeeded()
         switch place {
         case .attribute(let slot): return attributeValue(of: object, slot: slot)
         case .toOne(let slot): return object.toOneTarget(slot)
         case .toMany(let number): return collection(of: object, number: number)
-        case .fetched: return object.value(forUndefinedKey: key)
+        case .fetched(let number): return object.fetchedObjects(number)
         }
     }
 
@@ -36,6 +37,7 @@ enum KeyValueAccess {
         case "isUpdated": NumberCoercion.boolean(object.isUpdated)
         case "isFault": NumberCoercion.boolean(object.isFault)
         case "hasChanges": NumberCoercion.boolean(object.hasChanges)
+        case "faultingState": NumberCoercion.number(Int64(object.faultingState))
         case "hasPersistentChangedValues": NumberCoercion.boolean(object.hasPersistentChangedValues)
         case "managedObjectContext": object.managedObjectContext
         case "description": object.description
@@ -57,9 +59,25 @@ enum KeyValueAccess {
     }
 
     static func set(_ value: Any?, of object: NSManagedObject, at keyPath: String) {
-        guard let dot = keyPath.lastIndex(of: ".") else { return object.setValue(value, forKey: keyPath) }
-        let holder = object.value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject
-        holder?.setValue(value, forKey: String(keyPath[keyPath.index(after: dot)...]))
+        guard let dot = keyPath.firstIndex(of: ".") else { return object.setValue(value, forKey: keyPath) }
+        let key = String(keyPath[..<dot])
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        if let composite = object.entity.attributesByName[key] as? NSCompositeAttributeDescription {
+            let whole = object.value(forKey: key) as? [String: Any] ?? [:]
+            let path = rest.split(separator: ".").map(String.init)
+            return object.setValue(CompositeValue.setting(value, at: path[...], of: whole, composite), forKey: key)
+        }
+        set(value, ofHolder: object.value(forKey: key), at: rest)
+    }
+
+    /// Sets the property of an object, or of each object of a collection.
+    private static func set(_ value: Any?, ofHolder holder: Any?, at keyPath: String) {
+        switch holder {
+        case let object as NSManagedObject: object.setValue(value, forKeyPath: keyPath)
+        case let holder?:
+            for member in KeyPathReader.members(of: holder) ?? [] { set(value, ofHolder: member, at: keyPath) }
+        case nil: break
+        }
     }
 
     // MARK: Primitive access
@@ -69,7 +87,7 @@ enum KeyValueAccess {
         case .attribute(let slot): return attributeValue(of: object, slot: slot)
         case .toOne(let slot): return object.isFault ? nil : object.toOneTarget(slot)
         case .toMany(let number): return collection(of: object, number: number)
-        case .fetched: return object.value(forUndefinedKey: key)
+        case .fetched(let number): return object.fetchedObjects(number)
         case nil: preconditionFailure(undefinedKeyMessage(object, key))
         }
     }
@@ -123,6 +141,9 @@ enum KeyValueAccess {
 
     private static func slotValue(_ value: Any?, of object: NSManagedObject, slot: Int) -> SlotValue {
         guard let attribute = object.layout.attribute(at: slot) else { return .null }
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            return CompositeValue.slotValue(value, composite)
+        }
         if let fitting = AttributeCoercion.slotValue(value, for: attribute) { return fitting }
         preconditionFailure(unacceptableMessage(attribute, value))
     }

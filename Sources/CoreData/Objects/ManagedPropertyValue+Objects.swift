@@ -26,13 +26,14 @@ extension NSObject: ManagedPropertyValue {
     }
 
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
+        object.noteRead(place.place)
         switch place.place {
         case .attribute(let slot):
             object.fireIfNeeded()
             return KeyValueAccess.attributeValue(of: object, slot: slot) as? Self
         case .toOne(let slot): return object.toOneTarget(slot) as? Self
         case .toMany(let number): return KeyValueAccess.collection(of: object, number: number) as? Self
-        case .fetched: return nil
+        case .fetched(let number): return NSArray(array: object.fetchedObjects(number)) as? Self
         }
     }
 
@@ -49,6 +50,7 @@ extension NSObject: ManagedPropertyValue {
 extension Set: ManagedPropertyValue where Element: NSManagedObject {
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element> {
         guard case .toMany(let number) = place.place else { return [] }
+        object.noteRead(place.place)
         return Set(object.toManyTargets(number).compactMap { $0 as? Element })
     }
 
@@ -57,5 +59,24 @@ extension Set: ManagedPropertyValue where Element: NSManagedObject {
             preconditionFailure("A set can only be the value of a to-many relationship.")
         }
         InverseUpkeep.replace(Array(value), of: object, number: number)
+    }
+}
+
+/// The results of fetched properties, and the members of ordered relationships.
+extension Array: ManagedPropertyValue where Element: NSManagedObject {
+    public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Element] {
+        object.noteRead(place.place)
+        switch place.place {
+        case .fetched(let number): return object.fetchedObjects(number).compactMap { $0 as? Element }
+        case .toMany(let number): return object.toManyTargets(number).compactMap { $0 as? Element }
+        case .attribute, .toOne: return []
+        }
+    }
+
+    public static func setManagedValue(_ value: [Element], of object: NSManagedObject, at place: ManagedPlace) {
+        guard case .toMany(let number) = place.place else {
+            preconditionFailure("An array can only be set as the value of a to-many relationship.")
+        }
+        InverseUpkeep.replace(value, of: object, number: number)
     }
 }

@@ -38,6 +38,7 @@ extension SlotRepresentable {
 
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         guard case .attribute(let slot) = place.place else { return nil }
+        object.noteRead(place.place)
         return Self(slot: object.slotValue(slot))
     }
 

@@ -4,6 +4,9 @@
 enum ManualChanges {
     static func willChange(_ object: NSManagedObject, _ key: String) {
         object.willChange()
+        if object.flags.contains(.observed), object.layout.place(of: key) != nil {
+            _ = ObservedObjects.willChange(object, [key])
+        }
         guard let context = object.managedObjectContext else { return }
         switch object.layout.place(of: key) {
         case .toOne(let slot):
@@ -16,6 +19,9 @@ enum ManualChanges {
     }
 
     static func didChange(_ object: NSManagedObject, _ key: String) {
+        if object.flags.contains(.observed), object.layout.place(of: key) != nil {
+            ObservedObjects.didChange(object, key)
+        }
         guard let context = object.managedObjectContext,
             let before = context.manualChanges.removeValue(forKey: Change(object: ObjectIdentifier(object), key: key)),
             !object.flags.contains(.awakening)

@@ -63,9 +63,36 @@ extension NSManagedObject {
     final var touchedToMany: [(number: Int, state: ToManyState)] {
         guard !relations.isEmpty else { return [] }
         let first = layout.traits.toOneCount
-        return relations[first...].enumerated().compactMap { number, known in
+        return relations[first..<layout.traits.fetchedStart].enumerated().compactMap { number, known in
             known.map { (number, unsafeDowncast($0, to: ToManyState.self)) }
         }
+    }
+
+    // MARK: Fetched properties
+
+    /// What the fetched property `number` finds: asked of the store once, and kept until the object is refreshed.
+    final func fetchedObjects(_ number: Int) -> [AnyObject] {
+        let index = layout.traits.fetchedStart + number
+        if !relations.isEmpty, let known = relations[index] as? FetchedObjects { return known.all }
+        guard let context = managedObjectContext else { return [] }
+        let found = context.objects(ofFetchedProperty: number, of: self)
+        ensureRelations()
+        relations[index] = FetchedObjects(found)
+        return found
+    }
+
+    /// Fetched properties are asked for anew when they are wanted.
+    final func forgetFetched() {
+        guard !relations.isEmpty else { return }
+        for index in layout.traits.fetchedStart..<relations.count where relations[index] != nil {
+            changing(.fetched(index - layout.traits.fetchedStart)) { relations[index] = nil }
+        }
+    }
+
+    /// What a fetched property found.
+    private final class FetchedObjects {
+        let all: [AnyObject]
+        init(_ all: [AnyObject]) { self.all = all }
     }
 
     // MARK: By name

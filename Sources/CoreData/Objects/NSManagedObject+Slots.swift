@@ -25,7 +25,7 @@ extension NSManagedObject {
     /// Sets the slot of an attribute: the context hears of it.
     final func setAttribute(_ value: SlotValue, slot: Int) {
         willChange()
-        write(value, slot: slot)
+        changing(.attribute(slot)) { write(value, slot: slot) }
     }
 
     /// Fires the fault and tells the context that the object is about to change.

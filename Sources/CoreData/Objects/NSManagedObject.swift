@@ -24,8 +24,8 @@ open class NSManagedObject: NSObject {
     /// The object's own values, in slot order; empty as long as they are those of the snapshot.
     @exclusivity(unchecked)
     final var values: [SlotValue] = []
-    /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number. Empty until
-    /// the first touch.
+    /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number, then what
+    /// fetched properties found. Empty until the first touch.
     final var relations: [AnyObject?] = []
     final var baseline: EventBaseline?
     /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
@@ -69,6 +69,8 @@ open class NSManagedObject: NSObject {
     /// Whether setting a property that the model does not have leaves the context unchanged. Always so here.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
+    deinit { if flags.contains(.observed) { ObservedObjects.forget(self) } }
+
     // MARK: Identity and state. Nothing here fires a fault.
 
     /// The object's ID: a temporary one until it is saved.
@@ -108,7 +110,8 @@ open class NSManagedObject: NSObject {
     /// The value at the end of a path of keys, which may hold collection operators such as `@count` and `@sum`.
     open func value(forKeyPath keyPath: String) -> Any? { KeyPathReader.value(of: self, at: keyPath) }
 
-    /// Sets the property at the end of a path of to-one relationships.
+    /// Sets the property at the end of a path of relationships, or an element of a composite attribute. Where the path
+    /// goes through a to-many relationship, it is set in each of the destinations.
     open func setValue(_ value: Any?, forKeyPath keyPath: String) { KeyValueAccess.set(value, of: self, at: keyPath) }
 
     /// Called for a key that neither the entity nor the framework knows. Override it to answer for properties of the
@@ -120,6 +123,21 @@ open class NSManagedObject: NSObject {
     /// Called when a key is set that neither the entity nor the framework knows. Stops the program unless overridden.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
         preconditionFailure(KeyValueAccess.undefinedKeyMessage(self, key))
+    }
+
+    /// Never called for properties of the model, all of which can be unset; it is here for classes that override it.
+    open func setNilValueForKey(_ key: String) {
+        preconditionFailure("[\(self) setNilValueForKey]: could not set nil as the value for the key \(key).")
+    }
+
+    /// The values of several properties, by name; `NSNull` for `nil`.
+    open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Sets several properties, by name; `NSNull` stands for `nil`.
+    open func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
     /// The value without any hook: a fault is not fired, and an unread value is `nil`.
@@ -147,7 +165,10 @@ open class NSManagedObject: NSObject {
     // MARK: Hooks of accessors
 
     /// To be called before a value is read through `primitiveValue(forKey:)`: fires the fault.
-    open func willAccessValue(forKey key: String?) { fireIfNeeded() }
+    open func willAccessValue(forKey key: String?) {
+        if let place = key.flatMap(layout.place(of:)) { noteRead(place) }
+        fireIfNeeded()
+    }
 
     /// To be called after a value was read through `primitiveValue(forKey:)`.
     open func didAccessValue(forKey key: String?) {}

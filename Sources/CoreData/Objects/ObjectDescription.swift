@@ -1,21 +1,20 @@
 import Foundation
 
-/// What an object prints: class, entity, ID, and its values unless it is a fault.
+/// What an object prints: class, entity, ID, and its values unless it is a fault, in the form of old property lists.
 enum ObjectDescription {
     static func text(of object: NSManagedObject) -> String {
-        let id = object.objectID
-        return "<\(type(of: object)): \(address(object))> (entity: \(object.entity.name ?? ""); "
-            + "id: \(address(id)) <\(id.uriRepresentation().absoluteString)>; data: \(data(of: object)))"
+        "<\(type(of: object)): \(address(object))> (entity: \(object.entity.name ?? ""); id: \(text(of: object.objectID)); "
+            + "data: \(data(of: object)))"
     }
 
     private static func data(of object: NSManagedObject) -> String {
         if object.isFault { return "<fault>" }
         var lines: [String] = []
         for (slot, property) in object.layout.slots.enumerated() {
-            lines.append("    \(property.name) = \(value(object.currentValue(slot), slot, object));")
+            lines.append("    \(word(property.name)) = \(value(object.currentValue(slot), slot, object));")
         }
         for (number, relationship) in object.layout.toManyRelationships.enumerated() {
-            lines.append("    \(relationship.name) = \(members(of: object, number));")
+            lines.append("    \(word(relationship.name)) = \(members(of: object, number));")
         }
         return "{\n" + lines.sorted().joined(separator: "\n") + "\n}"
     }
@@ -23,20 +22,43 @@ enum ObjectDescription {
     private static func value(_ value: SlotValue, _ slot: Int, _ object: NSManagedObject) -> String {
         switch value {
         case .null: return "nil"
-        case .reference(let id): return "\"\(id)\""
-        case .text(let text): return "\"\(text)\""
+        case .reference(let id):
+            return word(text(of: object.managedObjectContext?.registry.registered(id)?.objectID ?? id))
+        case .integer(let number): return word("\(number)")
+        case .data(let data): return word(bytes(data))
         default:
             let type = object.layout.attribute(at: slot)?.attributeType ?? .undefinedAttributeType
-            return "\"\(AttributeCoercion.value(value, type: type) ?? "nil")\""
+            return word(AttributeCoercion.value(value, type: type).map { "\($0)" } ?? "nil")
         }
     }
 
     private static func members(of object: NSManagedObject, _ number: Int) -> String {
-        guard !object.relationshipIsFault(object.layout.toManyRelationships[number].name) else {
-            return "\"<relationship fault>\""
+        let name = object.layout.toManyRelationships[number].name
+        guard !object.relationshipIsFault(name) else {
+            return "\"<relationship fault: \(address(object.toManyState(number))) '\(name)'>\""
         }
-        let ids = object.toManyState(number).contents.map { "\"\($0.objectID)\"" }
-        return "(" + ids.joined(separator: ", ") + ")"
+        let ids = object.toManyState(number).contents.map { "        \(word(text(of: $0.objectID)))" }
+        return ids.isEmpty ? "    (\n    )" : "    (\n" + ids.joined(separator: ",\n") + "\n    )"
+    }
+
+    private static func text(of id: NSManagedObjectID) -> String {
+        "\(address(id)) <\(id.uriRepresentation().absoluteString)>"
+    }
+
+    /// A text as it stands if it is a plain word, else in quotation marks.
+    private static func word(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty && text.utf8.allSatisfy { ($0 | 32 >= 97 && $0 | 32 <= 122) || (48...57).contains($0) }
+        if isPlain { return text }
+        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            + "\""
+    }
+
+    private static func bytes(_ data: Data) -> String {
+        func hexadecimal(_ part: Data) -> String { part.map { String(format: "%02x", $0) }.joined() }
+        let shown =
+            data.count <= 24 ? hexadecimal(data) : "\(hexadecimal(data.prefix(16))) ... \(hexadecimal(data.suffix(8)))"
+        return "{length = \(data.count), bytes = 0x\(shown)}"
     }
 
     private static func address(_ object: AnyObject) -> String {

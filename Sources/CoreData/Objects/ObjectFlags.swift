@@ -23,6 +23,9 @@ struct ObjectFlags: OptionSet {
     /// Inserted in the event that is being posted.
     static let newInEvent = ObjectFlags(rawValue: 1 << 7)
 
+    /// Somebody tracked a read of the object: whoever did is told of changes.
+    static let observed = ObjectFlags(rawValue: 1 << 24)
+
     // Members of the unsaved changes.
     static let inserted = ObjectFlags(rawValue: 1 << 8)
     static let updated = ObjectFlags(rawValue: 1 << 9)

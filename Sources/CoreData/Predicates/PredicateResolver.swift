@@ -36,6 +36,7 @@ struct PredicateResolver {
             return tree
         case .keyPathOf(let base, let keys):
             let base = try resolve(base)
+            if case .constant(let value?) = base { return .constant(try read(keys, of: value)) }
             if let entity = entity(of: base) { try check(keys, of: entity) }
             if case .evaluatedObject = base { return .keyPath(keys) }
             return .keyPathOf(base, keys)
@@ -68,6 +69,12 @@ struct PredicateResolver {
             return tree
         }
         return .constant(try CompiledExpression.value(of: tree, object: nil, variables: [:]))
+    }
+
+    /// Keys of a value that is known, such as `$FETCH_SOURCE.name` once the variable has its object.
+    private func read(_ keys: [String], of value: Any) throws -> Any? {
+        if let object = value as? any RowReadable { try check(keys, of: object.rowLayout.entity) }
+        return try CompiledExpression.value(of: .keyPathOf(.constant(value), keys), object: nil, variables: [:])
     }
 
     // MARK: Keys

@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func allObjectsAreRefreshedWithOneLook() throws {
+    @Test func allObjectsAreReadAnewWhenTheyAreTouched() throws {
         let pair = try Pair()
         try pair.mine.use { context in
             let player = try #require(pair.team.players.first)
@@ -99,7 +99,8 @@ import Testing
             context.refreshAllObjects()
             context.processPendingChanges()
             #expect(pair.team.wins == 9 && pair.team.names("players") == ["Bob"])
-            #expect(player.managedObjectContext == nil && !context.hasChanges)
+            #expect(player.isFault && !player.isDeleted, "an object without changes becomes a fault")
+            #expect(player.value(forKey: "name") == nil && player.isDeleted, "its row is gone")
         }
     }
 

@@ -46,7 +46,7 @@ import Testing
             let names = team.value(forKeyPath: "players.name") as? Set<String>
             #expect(names == ["Ada", "Bob", "Cy"])
             #expect(team.value(forKeyPath: "captain.name") == nil)
-            let all = venue.value(forKeyPath: "teams.@distinctUnionOfSets.players") as? [NSManagedObject]
+            let all = venue.value(forKeyPath: "teams.@distinctUnionOfSets.players") as? Set<NSManagedObject>
             #expect(all?.count == 3)
             #expect(team["wins"] as? Int == 0)
         }

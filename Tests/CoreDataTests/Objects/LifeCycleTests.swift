@@ -134,7 +134,8 @@ import Testing
         let stack = try ClubStack()
         let id = try stack.context().use { context in
             let team = context.team()
-            #expect(team.description.contains("name = \"Rovers\""))
+            #expect(team.description.contains("    name = Rovers;\n"))
+            #expect(team.description.contains("    rating = \"0.5\";\n") && team.description.contains("badge = nil;"))
             try context.save()
             return team.objectID
         }

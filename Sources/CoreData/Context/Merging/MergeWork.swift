@@ -145,8 +145,8 @@ struct MergeWork {
     @discardableResult
     private func forgetContents(of object: NSManagedObject) -> Bool {
         var found = false
-        for (_, state) in object.touchedToMany where state.isLoaded {
-            state.turnIntoFault()
+        for (number, state) in object.touchedToMany where state.isLoaded {
+            object.changing(.toMany(number)) { state.turnIntoFault() }
             found = true
         }
         return found
@@ -163,7 +163,7 @@ struct MergeWork {
                 case .toMany(let number) = owner.layout.place(of: inverse.name),
                 let state = owner.knownToManyState(number), state.isLoaded
             else { continue }
-            state.turnIntoFault()
+            owner.changing(.toMany(number)) { state.turnIntoFault() }
             noteRefresh(owner)
         }
     }

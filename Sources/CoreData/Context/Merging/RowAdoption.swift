@@ -10,7 +10,8 @@ extension Refresher {
         object.awake(fromSnapshotEvents: .refresh)
     }
 
-    private func keepingTransientValues(
+    /// The row with the values that live in memory only.
+    func keepingTransientValues(
         of old: RowSnapshot, in row: RowSnapshot, _ traits: EntityTraits
     ) -> RowSnapshot {
         guard traits.hasTransient else { return row }

@@ -1,0 +1,34 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// What the fetched property `number` of `object` finds now.
+    ///
+    /// - Precondition: The request can be carried out; as Apple's raises, an accessor has no way to report an error.
+    final func objects(ofFetchedProperty number: Int, of object: NSManagedObject) -> [AnyObject] {
+        guard let property = object.layout.fetchedProperties[number] as? NSFetchedPropertyDescription,
+            let request = property.fetchRequest?.copy() as? NSFetchRequest<NSFetchRequestResult>
+        else { return [] }
+        request.predicate = request.predicate?.withSubstitutionVariables([
+            "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
+        ])
+        do {
+            return try fetchPipeline.fetch(request)
+        } catch {
+            preconditionFailure(
+                "The fetched property '\(property.name)' of '\(object.objectID)' could not be fetched: "
+                    + (error as NSError).localizedDescription)
+        }
+    }
+}
+
+/// So that a fetched property's predicate can name values that the model keeps for it: `$FETCHED_PROPERTY.userInfo.kind`.
+extension NSPropertyDescription: KeyValueReadable {
+    func value(forKey key: String) -> Any? {
+        switch key {
+        case "name": name
+        case "userInfo": userInfo
+        case "entity": owningEntity
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The values of composite attributes: dictionaries under the names of the elements.
+enum CompositeValue {
+    /// A value as the slot keeps it: each element in its attribute's form, those without a value left out.
+    ///
+    /// - Precondition: The value is a dictionary under the elements' names, whose values fit the elements.
+    static func slotValue(_ value: Any?, _ composite: NSCompositeAttributeDescription) -> SlotValue {
+        guard let value, !(value is NSNull) else { return .null }
+        guard let parts = value as? [String: Any] else {
+            preconditionFailure(KeyValueAccess.unacceptableMessage(composite, value))
+        }
+        return .object(NSDictionary(dictionary: fitting(parts, composite)))
+    }
+
+    /// The dictionary `whole` with another value for the element at `path`; `nil` takes the element out.
+    static func setting(
+        _ value: Any?, at path: ArraySlice<String>, of whole: [String: Any],
+        _ composite: NSCompositeAttributeDescription
+    ) -> [String: Any] {
+        guard let key = path.first else { return whole }
+        let element = element(key, of: composite)
+        var whole = whole
+        guard path.count > 1 else {
+            whole[key] = value
+            return whole
+        }
+        guard let inner = element as? NSCompositeAttributeDescription else {
+            preconditionFailure("'\(key)' of the composite attribute '\(composite.name)' has no elements.")
+        }
+        whole[key] = setting(value, at: path.dropFirst(), of: whole[key] as? [String: Any] ?? [:], inner)
+        return whole
+    }
+
+    private static func fitting(_ parts: [String: Any], _ composite: NSCompositeAttributeDescription) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for (key, part) in parts {
+            let element = element(key, of: composite)
+            if let inner = element as? NSCompositeAttributeDescription {
+                guard !(part is NSNull) else { continue }
+                guard let dictionary = part as? [String: Any] else {
+                    preconditionFailure(KeyValueAccess.unacceptableMessage(inner, part))
+                }
+                result[key] = NSDictionary(dictionary: fitting(dictionary, inner))
+                continue
+            }
+            guard let slot = AttributeCoercion.slotValue(part, for: element) else {
+                preconditionFailure(KeyValueAccess.unacceptableMessage(element, part))
+            }
+            result[key] = AttributeCoercion.value(slot, type: element.attributeType)
+        }
+        return result
+    }
+
+    private static func element(
+        _ key: String, of composite: NSCompositeAttributeDescription
+    ) -> NSAttributeDescription {
+        guard let element = composite.elements.first(where: { $0.name == key }) else {
+            preconditionFailure("The composite attribute '\(composite.name)' has no element named '\(key)'.")
+        }
+        return element
+    }
+}

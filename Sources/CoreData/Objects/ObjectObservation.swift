@@ -1,0 +1,175 @@
+import Observation
+import Synchronization
+
+// How managed objects take part in Swift's Observation. Whoever reads a property inside `withObservationTracking` is told
+// before the property changes: by a setter, an undo, a merge, a refresh or a rollback.
+//
+// A registrar for each object would cost every object memory, and there is no public way to ask whether anybody tracks
+// what the thread reads. So each context has one probe: a registrar that every read shows one and the same key path. Nobody
+// tracks: that is a look at a variable of the thread, nothing more. Somebody does: the key path is put into a set, and is
+// therefore hashed, which the probe notices. The object that was read takes the probe as its registrar, and the context
+// makes itself a new one.
+
+/// Reads of modelled properties are tracked through accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
+extension NSManagedObject: Observable {
+    /// To be called when somebody reads a property: if he tracks what he reads, he depends on it from now on.
+    @inline(__always)
+    final func noteRead(_ place: EntityLayout.Place) {
+        if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
+        guard let context = managedObjectContext, context.readProbe.isTracking else { return }
+        ObservedObjects.begin(self, place, in: context)
+    }
+
+    /// Runs `change`, which changes the property at `place`, and tells whoever depends on it.
+    @inline(__always) @discardableResult
+    final func changing<Result>(_ place: EntityLayout.Place, _ change: () throws -> Result) rethrows -> Result {
+        guard flags.contains(.observed) else { return try change() }
+        let announced = ObservedObjects.willChange(self, [layout.name(of: place)])
+        defer { announced.end() }
+        return try change()
+    }
+
+    /// Tells whoever depends on properties that they are about to change. Call `end()` of the result when they did.
+    ///
+    /// - Parameter places: The properties, asked for only if somebody observes the object.
+    final func announcing(_ places: @autoclosure () -> [EntityLayout.Place]) -> AnnouncedChange? {
+        guard flags.contains(.observed) else { return nil }
+        return ObservedObjects.willChange(self, places().map(layout.name))
+    }
+
+    /// Tells whoever depends on anything of the object that it is about to change.
+    final func announcingEverything() -> AnnouncedChange? { announcing(layout.allPlaces) }
+}
+
+extension EntityLayout {
+    /// The name of the property that lives at a place.
+    func name(of place: Place) -> String {
+        switch place {
+        case .attribute(let slot), .toOne(let slot): slots[slot].name
+        case .toMany(let number): toManyRelationships[number].name
+        case .fetched(let number): fetchedProperties[number].name
+        }
+    }
+
+    /// Where a slot's value lives, seen as a property.
+    func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }
+
+    fileprivate var allPlaces: [Place] {
+        slots.indices.map(place(ofSlot:)) + toManyRelationships.indices.map { .toMany($0) }
+            + fetchedProperties.indices.map { .fetched($0) }
+    }
+}
+
+/// A change of an observed object that has begun.
+struct AnnouncedChange {
+    fileprivate let object: NSManagedObject
+    fileprivate let probe: ObservationProbe?
+    fileprivate let keys: [String]
+
+    /// The properties have their new values.
+    func end() {
+        for key in keys { probe?.registrar.didSet(object, keyPath: \NSManagedObject[key]) }
+    }
+}
+
+/// The registrars of objects that somebody observed, until the objects go away.
+enum ObservedObjects {
+    private static let probes = Mutex<[ObjectIdentifier: ObservationProbe]>([:])
+
+    /// The first tracked read of an object.
+    @inline(never)
+    static func begin(_ object: NSManagedObject, _ place: EntityLayout.Place, in context: NSManagedObjectContext) {
+        let probe = context.readProbe
+        context.readProbe = ObservationProbe()
+        object.flags.insert(.observed)
+        probes.withLock { $0[ObjectIdentifier(object)] = probe }
+        probe.registrar.access(object, keyPath: \NSManagedObject[object.layout.name(of: place)])
+    }
+
+    @inline(never)
+    static func noteRead(_ object: NSManagedObject, _ place: EntityLayout.Place) {
+        guard let probe = probe(of: object), probe.isTracking else { return }
+        probe.registrar.access(object, keyPath: \NSManagedObject[object.layout.name(of: place)])
+    }
+
+    static func willChange(_ object: NSManagedObject, _ keys: [String]) -> AnnouncedChange {
+        let probe = probe(of: object)
+        for key in keys { probe?.registrar.willSet(object, keyPath: \NSManagedObject[key]) }
+        return AnnouncedChange(object: object, probe: probe, keys: keys)
+    }
+
+    /// Ends a change that began with a call of `willChange`, whose result was not kept.
+    static func didChange(_ object: NSManagedObject, _ key: String) {
+        AnnouncedChange(object: object, probe: probe(of: object), keys: [key]).end()
+    }
+
+    /// The object goes away: nobody can read it any more.
+    static func forget(_ object: NSManagedObject) {
+        // Whatever this releases is released outside of the lock.
+        _ = probes.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }
+    }
+
+    private static func probe(of object: NSManagedObject) -> ObservationProbe? {
+        probes.withLock { $0[ObjectIdentifier(object)] }
+    }
+}
+
+/// A registrar that tells whether the thread records what it reads.
+final class ObservationProbe: @unchecked Sendable {
+    /// What the probe's own key path starts from.
+    private struct Root: Observable {
+        subscript(notice: HashNotice) -> Bool { false }
+    }
+
+    /// Hashing it leaves a mark. It outlives the probe: the list of what was read may hold the key path for longer.
+    private struct HashNotice: Hashable {
+        let mark: Mark
+
+        static func == (left: HashNotice, right: HashNotice) -> Bool { left.mark === right.mark }
+        func hash(into hasher: inout Hasher) { mark.isSet.store(true, ordering: .relaxed) }
+    }
+
+    private final class Mark: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    private struct Holder: ~Copyable {
+        let registrar = ObservationRegistrar()
+
+        @inline(__always)
+        borrowing func show(_ keyPath: KeyPath<Root, Bool>) { registrar.access(Root(), keyPath: keyPath) }
+    }
+
+    // Nothing of this is retained by a look: it is part of every read of a property.
+    private let holder: UnsafeMutablePointer<Holder>
+    private let mark: Unmanaged<Mark>
+    private let keyPath: Unmanaged<KeyPath<Root, Bool>>
+
+    init() {
+        holder = .allocate(capacity: 1)
+        holder.initialize(to: Holder())
+        let mark = Mark()
+        self.mark = .passRetained(mark)
+        keyPath = .passRetained(\Root.[HashNotice(mark: mark)])
+    }
+
+    deinit {
+        holder.deinitialize(count: 1)
+        holder.deallocate()
+        keyPath.release()
+        mark.release()
+    }
+
+    var registrar: ObservationRegistrar { holder.pointee.registrar }
+
+    /// Whether whatever is read now is recorded. Cost: a few nanoseconds while it is not.
+    @inline(__always)
+    var isTracking: Bool {
+        keyPath._withUnsafeGuaranteedRef { holder.pointee.show($0) }
+        return mark._withUnsafeGuaranteedRef { mark in
+            guard mark.isSet.load(ordering: .relaxed) else { return false }
+            mark.isSet.store(false, ordering: .relaxed)
+            return true
+        }
+    }
+}

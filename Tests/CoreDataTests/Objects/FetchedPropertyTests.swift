@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct FetchedPropertyTests {
+    /// `City` (name, district) with `clubs`, the clubs of its district by name; `Club` (name, district, wins).
+    private static let model: NSManagedObjectModel = {
+        let city = Club.entity(
+            "City", [Club.attribute("name", .stringAttributeType), Club.attribute("district", .stringAttributeType)],
+            className: "FetchingCity")
+        let club = Club.entity(
+            "Club",
+            [
+                Club.attribute("name", .stringAttributeType), Club.attribute("district", .stringAttributeType),
+                Club.attribute("wins", .integer32AttributeType, 0),
+            ])
+        let clubs = NSFetchedPropertyDescription()
+        clubs.name = "clubs"
+        clubs.userInfo = ["least": 2]
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Club")
+        request.predicate = NSPredicate(
+            format: "district == $FETCH_SOURCE.district AND wins >= $FETCHED_PROPERTY.userInfo.least")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        clubs.fetchRequest = request
+        city.properties += [clubs]
+        let model = NSManagedObjectModel()
+        model.entities = [city, club]
+        return model
+    }()
+
+    private func withCity(_ body: (NSManagedObjectContext, FetchingCity) throws -> Void) throws {
+        let stack = try ClubStack(model: Self.model)
+        try stack.context().use { context in
+            let city = FetchingCity(context: context)
+            city.setValue("east", forKey: "district")
+            for (name, district, wins) in [
+                ("Rovers", "east", 3), ("City", "east", 2), ("Weak", "east", 1), ("United", "west", 9),
+            ] {
+                _ = context.make("Club", ["name": name, "district": district, "wins": wins])
+            }
+            try context.save()
+            try body(context, city)
+        }
+    }
+
+    @Test func theSourceAndThePropertyStandInThePredicate() throws {
+        try withCity { context, city in
+            #expect(city.clubs.compactMap { $0.value(forKey: "name") as? String } == ["City", "Rovers"])
+            let found = try #require(city.value(forKey: "clubs") as? [NSManagedObject])
+            #expect(found == city.clubs)
+            #expect(city.value(forKeyPath: "clubs.@sum.wins") as? Int == 5)
+            #expect(city.value(forKeyPath: "clubs.name") as? [String] == ["City", "Rovers"])
+            #expect(!city.hasChanges && city.changedValues().isEmpty)
+        }
+    }
+
+    @Test func theResultStaysUntilTheObjectIsRefreshed() throws {
+        try withCity { context, city in
+            #expect(city.clubs.count == 2)
+            _ = context.make("Club", ["name": "Athletic", "district": "east", "wins": 5])
+            try context.save()
+            #expect(city.clubs.count == 2, "evaluated once")
+            context.refresh(city, mergeChanges: true)
+            #expect(city.clubs.map { $0.value(forKey: "name") as? String } == ["Athletic", "City", "Rovers"])
+            city.setValue("west", forKey: "district")
+            #expect(city.clubs.count == 3)
+            context.refresh(city, mergeChanges: true)
+            #expect(city.clubs.map { $0.value(forKey: "name") as? String } == ["United"], "by the unsaved value")
+            context.refresh(city, mergeChanges: false)
+            #expect(city.clubs.count == 3)
+        }
+    }
+
+    @Test func aFetchedPropertyIsNotAColumnAndCannotBeSet() async throws {
+        try withCity { context, city in
+            #expect(city.committedValues(forKeys: nil).keys.sorted() == ["district", "name"])
+        }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thing = NSFetchedPropertyDescription()
+            thing.name = "all"
+            let entity = Club.entity("Thing", [thing])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            NSManagedObject(entity: entity, insertInto: nil).setValue([], forKey: "all")
+        }
+        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(output.contains("The fetched property 'all' of 'Thing' cannot be set."))
+    }
+}
+
+final class FetchingCity: NSManagedObject {
+    @Managed var clubs: [NSManagedObject]
+}
