@@ -1,24 +1,40 @@
 import Foundation
 
-/// The shortest and the median of several runs, in seconds of wall time.
+/// The shortest and the median of several runs, in seconds.
 struct Timing {
     let minimum: Double
     let median: Double
 
+    /// What is counted: seconds on the wall, for how long somebody waits, or of processor time, for how much work it is,
+    /// whatever else the machine does.
+    enum Clock {
+        case wall, processor
+
+        var now: Double {
+            var time = timespec()
+            clock_gettime(self == .wall ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+        }
+    }
+
+    init(of seconds: [Double]) {
+        let sorted = seconds.sorted()
+        minimum = sorted[0]
+        median = sorted[sorted.count / 2]
+    }
+
     /// Runs `work` `times` times, `prepare` before each outside the clock.
     static func measure<State>(
-        times: Int, prepare: () throws -> State, work: (State) throws -> Void
+        _ clock: Clock = .wall, times: Int, prepare: () throws -> State, work: (State) throws -> Void
     ) rethrows -> Timing {
         var seconds: [Double] = []
         for _ in 0..<times {
             let state = try prepare()
-            let start = ContinuousClock.now
+            let start = clock.now
             try work(state)
-            let spent = ContinuousClock.now - start
-            seconds.append(Double(spent.components.seconds) + Double(spent.components.attoseconds) * 1e-18)
+            seconds.append(clock.now - start)
         }
-        seconds.sort()
-        return Timing(minimum: seconds[0], median: seconds[seconds.count / 2])
+        return Timing(of: seconds)
     }
 
     static func measure(times: Int, work: () throws -> Void) rethrows -> Timing {

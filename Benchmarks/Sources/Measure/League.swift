@@ -6,8 +6,8 @@ struct League {
     let teams: Int
     let zones: Int
 
-    /// Team(teamName, qualifyingZone, wins, founded) with the index that the list needs.
-    static func model() -> NSManagedObjectModel {
+    /// Team(teamName, qualifyingZone, wins, founded), with the index that the list needs if asked for.
+    static func model(isIndexed: Bool = true) -> NSManagedObjectModel {
         let team = NSEntityDescription()
         team.name = "Team"
         func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
@@ -23,7 +23,7 @@ struct League {
         team.properties = [name, zone, wins, founded]
         let elements = [zone, wins, name].map { NSFetchIndexElementDescription(property: $0, collationType: .binary) }
         elements[1].isAscending = false
-        team.indexes = [NSFetchIndexDescription(name: "byZone", elements: elements)]
+        if isIndexed { team.indexes = [NSFetchIndexDescription(name: "byZone", elements: elements)] }
         let model = NSManagedObjectModel()
         model.entities = [team]
         return model
@@ -61,12 +61,15 @@ struct League {
         return request
     }
 
-    /// A container on `url`, with history and remote changes as the terminal program has them.
-    static func container(at url: URL, model: NSManagedObjectModel) throws -> NSPersistentContainer {
+    /// A container on `url`, by default with history and remote changes as the terminal program has them.
+    static func container(
+        at url: URL, model: NSManagedObjectModel, keepsHistory: Bool = true
+    ) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "League", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
-        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
-        description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+        description.setOption(keepsHistory as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        description.setOption(
+            keepsHistory as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
         container.persistentStoreDescriptions = [description]
         var failure: (any Error)?
         container.loadPersistentStores { _, error in failure = error }

@@ -16,57 +16,13 @@ import Foundation
     func run() throws {
         print("| \(league.teams) teams, \(league.zones) zones | Roster ms | raw SQLite ms | ratio |")
         print("|---|---:|---:|---:|")
-        try insert()
+        try InsertMeasurement(records: records, folder: folder, times: times).run()
+        try fillStores()
         try fetchAll()
         try openCold()
         try openWarm()
         try oneChange()
         print("\npeak memory \(peakMemory()) MB")
-    }
-
-    /// Insert all records and save them in one transaction.
-    func insert() throws {
-        let raw = Timing.measure(times: times, prepare: { removeStore(rawPath) }) { insertRaw() }
-        let roster = try Timing.measure(
-            times: times,
-            prepare: {
-                removeStore(rosterURL.path)
-                return try League.container(at: rosterURL, model: model)
-            },
-            work: { container in
-                let context = container.viewContext
-                for record in records {
-                    let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
-                    team.setValue(record.name, forKey: "teamName")
-                    team.setValue(record.zone, forKey: "qualifyingZone")
-                    team.setValue(record.wins, forKey: "wins")
-                    team.setValue(Date(timeIntervalSinceReferenceDate: record.founded), forKey: "founded")
-                }
-                try context.save()
-            })
-        Line(what: "insert all and save (index and history kept)", roster: roster, raw: raw).report()
-    }
-
-    private func insertRaw() {
-        let database = RawDatabase(path: rawPath)
-        database.execute(
-            """
-            CREATE TABLE ZTEAM (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZWINS INTEGER,
-              ZFOUNDED TIMESTAMP, ZQUALIFYINGZONE VARCHAR, ZTEAMNAME VARCHAR);
-            CREATE INDEX byZone ON ZTEAM (ZQUALIFYINGZONE COLLATE BINARY ASC, ZWINS COLLATE BINARY DESC, ZTEAMNAME COLLATE BINARY ASC);
-            BEGIN
-            """)
-        let statement = database.prepare("INSERT INTO ZTEAM VALUES (NULL, 1, 1, ?, ?, ?, ?)")
-        for record in records {
-            sqlite3_bind_int64(statement, 1, Int64(record.wins))
-            sqlite3_bind_double(statement, 2, record.founded)
-            sqlite3_bind_text(statement, 3, record.zone, -1, transient)
-            sqlite3_bind_text(statement, 4, record.name, -1, transient)
-            sqlite3_step(statement)
-            sqlite3_reset(statement)
-        }
-        sqlite3_finalize(statement)
-        database.execute("COMMIT")
     }
 
     /// Fetch every team in the list's order with its values.
@@ -92,6 +48,13 @@ import Foundation
             }
         }
         Line(what: "fetch all in order, as objects", roster: roster, raw: raw).report()
+    }
+
+    /// The stores that the other measurements read.
+    private func fillStores() throws {
+        let inserts = InsertMeasurement(records: records, folder: folder, times: 1)
+        inserts.insertRaw(at: rawPath, isIndexed: true, keepsHistory: true)
+        try inserts.insert(into: League.container(at: rosterURL, model: model))
     }
 
     private func openController(_ context: NSManagedObjectContext) throws -> NSFetchedResultsController<NSManagedObject>
@@ -178,10 +141,6 @@ import Foundation
             what: "change one row, save, old and new path told (raw: UPDATE and commit alone)", roster: roster, raw: raw
         )
         .report()
-    }
-
-    private func removeStore(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }
 
