@@ -108,6 +108,20 @@ private final class Terminal {
         #expect(!terminal.screen.contains("Spain"))
     }
 
+    @Test func aLongSearchGoesOnBetweenTheKeys() async throws {
+        let fixture = try await Fixture()
+        try await fixture.fillWithManyTeams(10_000)
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("Team 000001") }
+        try terminal.type("/qq")
+        try await terminal.wait(for: "the end of the search") { $0.contains("nothing found") }
+        try terminal.keys("Escape")
+        try terminal.type("/09999")
+        try await terminal.wait(for: "the match") { $0.contains("Team 009999") && $0.contains("1 found") }
+    }
+
     @Test func aSignalLeavesACleanTerminal() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
@@ -133,6 +147,32 @@ private final class Terminal {
         #expect(!terminal.screen.contains("Brazil"))
         #expect(terminal.screen.contains("icanon"))
         #expect(try terminal.run(["display-message", "-p", "#{alternate_on} #{mouse_any_flag}"]) == "0 0\n")
+    }
+
+    @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))
+    func aStoreThatMayNotBeWrittenIsOfferedReadOnly() async throws {
+        let fixture = try await Fixture.filled()
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: fixture.storeURL.path)
+        let terminal = try Terminal(
+            command: "\(RosterProcess.unprivileged) '\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the question") {
+            $0.contains("Cup.sqlite is not writable") && $0.contains("r open read-only")
+        }
+        try terminal.type("r")
+        try await terminal.wait(for: "the list") { $0.contains("Brazil") && $0.contains("read-only") }
+        try terminal.type("D")
+        try await terminal.wait(for: "the refusal") { $0.contains("nothing can be changed") }
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+    }
+
+    @Test func aMistakeOfTheCommandLineIsToldInTheShell() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Club", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the end") { $0.contains("[status 2]") && $0.contains("no entity “Club”") }
     }
 
     /// Sends a signal to the program in the terminal.

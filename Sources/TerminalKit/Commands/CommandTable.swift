@@ -73,7 +73,7 @@ public struct CommandTable<Target> {
             if !lines.isEmpty { lines.append(TextPane.Line("")) }
             lines.append(TextPane.Line(category.name, role: .heading))
             for command in category.commands {
-                let keys = text.padded(command.keyLabel, to: min(keyWidth, 22))
+                let keys = text.padded(command.keyLabel, to: min(keyWidth, 26))
                 lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (command.help, .text)]))
             }
         }

@@ -40,8 +40,9 @@ public final class EventLoop {
         var needsFrame = true
         var lastFrame = ContinuousClock.now - Self.frameInterval
         while !program.isFinished {
+            // Asked first: a program that has something to do at once answers with the time at which it was asked.
+            if let wake = program.nextWake, wake <= .now { program.wake() }
             let now = ContinuousClock.now
-            if let wake = program.nextWake, wake <= now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
             if needsFrame, now - lastFrame >= Self.frameInterval {
                 Self.show(program, on: screen)

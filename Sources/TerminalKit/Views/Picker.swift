@@ -133,7 +133,7 @@ public final class Picker: Layer {
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
 
     public func draw(in canvas: Canvas) {
-        let width = min(canvas.width, max(30, canvas.width * 2 / 3))
+        let width = min(canvas.width, max(50, canvas.width * 2 / 3))
         let boxHeight = min(canvas.height, max(7, min(source.count + 5, canvas.height * 3 / 4)))
         let box = canvas.part(
             x: (canvas.width - width) / 2, y: (canvas.height - boxHeight) / 2, width: width, height: boxHeight)

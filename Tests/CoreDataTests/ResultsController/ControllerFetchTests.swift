@@ -26,6 +26,19 @@ import Testing
         }
     }
 
+    @Test func idsOfARangeOfRows() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            staff.employee("Tim", "S", 1)
+            let controller = staff.controller()
+            try controller.performFetch()
+            let objects = try #require(controller.fetchedObjects)
+            #expect(controller.objectIDs(at: 0..<4) == objects.map(\.objectID))
+            #expect(controller.objectIDs(at: 1..<3) == objects[1..<3].map(\.objectID))
+            #expect(controller.objectIDs(at: 4..<4) == [])
+        }
+    }
+
     @Test func case3And14And15_accessorsAgree() throws {
         try Staff.run { staff in
             for number in 0..<300 { staff.employee("N\(number % 70)", "T\(number % 11)", number) }

@@ -125,6 +125,27 @@ import Testing
         #expect(try reader.value("name", of: id) == .text("B"))
     }
 
+    @Test func aLogThatWasJustBegunHoldsNobodyUp() throws {
+        let writer = try harness.open()
+        let id = try writer.insert("Team", ["name": .text("A")])
+        try writer.close()
+        // As a writer leaves it that is killed when it has written the log's header and nothing more.
+        var header = Data([0x37, 0x7F, 0x06, 0x82, 0x00, 0x2D, 0xE2, 0x18, 0x00, 0x00, 0x10, 0x00])
+        header += Data((0..<20).map { UInt8($0) })
+        try header.write(to: URL(fileURLWithPath: harness.url.path + "-wal"))
+        try Data(repeating: 0, count: 32768).write(to: URL(fileURLWithPath: harness.url.path + "-shm"))
+        let start = Date()
+        let reader = try harness.open(Self.readOnly)
+        #expect(try reader.value("name", of: id) == .text("A"))
+        #expect(Date().timeIntervalSince(start) < 5)
+        // Whoever comes next is seen.
+        let other = try harness.open()
+        try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
+        #expect(try reader.value("name", of: id) == .text("B"))
+        try other.close()
+        try reader.close()
+    }
+
     @Test func aLogWithoutItsIndexIsRead() throws {
         let writer = try harness.open()
         let id = try writer.insert("Team", ["name": .text("in the log")])

@@ -89,7 +89,8 @@ import Testing
         try expectRefusal(1, "teamName", ["insert", sample.store, "Team", "teamName=Japan", "qualifyingZone=AFC"])
         let both = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1", "draws=-1"]
         try expectRefusal(1, "; ", both)
-        #expect(!(try RosterProcess.run(both).errors.contains(".;")))
+        let joined = try RosterProcess.run(both).errors
+        #expect(!joined.contains(".;"))
         #expect(!FileManager.default.fileExists(atPath: sample.path("nothing.sqlite")))
         #expect(!FileManager.default.fileExists(atPath: sample.path("new.sqlite")))
         #expect(try RosterProcess.run(["count", sample.store, "Team"]).output == "80")
@@ -128,6 +129,25 @@ import Testing
         let shown = try RosterProcess.run(["export", store, "Team", folder + "/out.json"])
         #expect(shown.status == 1 && shown.errorLines.count == 1, "\(shown.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder + "/out.json"))
+    }
+
+    @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))
+    func aStoreThatMayNotBeWrittenIsToldAndRead() throws {
+        func mode(_ mode: Int, _ path: String) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        let arguments = ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=8"]
+        defer { try? mode(0o700, sample.url.path) }
+        for (file, folder) in [(0o444, 0o755), (0o644, 0o555)] {
+            try mode(file, sample.store)
+            try mode(folder, sample.url.path)
+            let outcome = try RosterProcess.runUnprivileged(arguments)
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains(sample.store), "\(outcome.errors)")
+            // Reading needs no right to write.
+            let count = try RosterProcess.runUnprivileged(["count", sample.store, "Team", "--where", "wins == 7"])
+            #expect(count.output == "3", "\(count.errors)")
+        }
     }
 
     @Test func ctrlCStopsAnImportBetweenTransactions() throws {

@@ -23,6 +23,24 @@ enum RosterProcess {
         try run(program, arguments, input: input, environment: environment)
     }
 
+    /// Runs `roster` as somebody who may not write what its owner has made read-only: root may write everything.
+    static func runUnprivileged(_ arguments: [String]) throws -> Outcome {
+        try shell("exec \(unprivileged) \"$roster\" \"$@\"", arguments)
+    }
+
+    /// What to put before a command so that permissions count; empty where they do anyway.
+    static let unprivileged = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+
+    /// Whether a program can be run so. A build folder in the home of root is closed to everybody else.
+    static let canDropPrivileges: Bool = {
+        (try? shell(
+            "\(unprivileged) test -x \"$roster\" && \(unprivileged) test -x \"$1\"",
+            [
+                FileManager.default.temporaryDirectory.path
+            ]
+        ).status) == 0
+    }()
+
     /// Runs a line of the shell in which `$roster` is the program.
     static func shell(_ line: String, _ arguments: [String] = []) throws -> Outcome {
         try run(
@@ -46,7 +64,8 @@ final class LiveProcess: @unchecked Sendable {
     private struct Text {
         var lines: [String] = []
         var errorLines: [String] = []
-        var readersAtWork = 2
+        /// When each line came.
+        var times: [ContinuousClock.Instant] = []
     }
 
     private let process = Process()
@@ -75,6 +94,10 @@ final class LiveProcess: @unchecked Sendable {
     convenience init(roster arguments: [String]) throws { try self.init(RosterProcess.program, arguments) }
 
     var lines: [String] { text.withLock { $0.lines } }
+    /// The lines, each with the time at which it came.
+    var timedLines: [(line: String, time: ContinuousClock.Instant)] {
+        text.withLock { text in Array(zip(text.lines, text.times)) }.map { ($0, $1) }
+    }
     var errorLines: [String] { text.withLock { $0.errorLines } }
     var isRunning: Bool { process.isRunning }
     var identifier: Int32 { process.processIdentifier }
@@ -133,6 +156,9 @@ final class LiveProcess: @unchecked Sendable {
 
     private func add(_ line: Data, _ place: WritableKeyPath<Text, [String]> & Sendable) {
         let line = String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
-        text.withLock { $0[keyPath: place].append(line) }
+        text.withLock { text in
+            text[keyPath: place].append(line)
+            if place == \.lines { text.times.append(.now) }
+        }
     }
 }

@@ -60,13 +60,105 @@ import Testing
         #expect(move.events[1].path("indexPath") == [0, 0])
         #expect(move.events[1].values["wins"] as? Int == 1)
         #expect(move.events[1].fields["changedKeys"] as? [String] == ["wins"])
-        #expect(move.seconds < 0.5, "arrived after \(move.seconds) s")
         let update = try batch(
             of: process, ["update", sample.store, "Team", "--where", "teamName == 'Brazil'", "favorite=true"])
         #expect(update.events.map(\.event) == ["willChange", "object", "didChange"])
         #expect(update.events[1].type == "update")
         #expect(update.events[1].path("indexPath") == [3, 0])
-        #expect(update.seconds < 0.5, "arrived after \(update.seconds) s")
+    }
+
+    // MARK: How soon
+
+    /// Half a second is the limit. Where other programs take the processor away a measurement says little, so the limit
+    /// is for the median of several, and a series that misses it is measured once more.
+    private func expectPrompt(
+        _ what: String, location: SourceLocation = #_sourceLocation, _ measure: () throws -> [Double]
+    ) throws {
+        var medians: [Double] = []
+        while medians.count < 2 {
+            let times = try measure().sorted()
+            try #require(!times.isEmpty, sourceLocation: location)
+            medians.append(times[times.count / 2])
+            if medians[medians.count - 1] < 0.5 { return }
+        }
+        Issue.record("\(what) arrived after \(medians) s", sourceLocation: location)
+    }
+
+    @Test func changesArriveWithinHalfASecond() throws {
+        let process = try watch(["--timeout", "120"])
+        defer { process.killAtOnce() }
+        var number = 0
+        try expectPrompt("updates") {
+            try (0..<3).map { _ in
+                number += 1
+                return try batch(
+                    of: process, ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=\(number)"]
+                ).seconds
+            }
+        }
+        try expectPrompt("inserts") {
+            try (0..<3).map { _ in
+                number += 1
+                let inserted = try batch(
+                    of: process,
+                    ["insert", sample.store, "Team", "teamName=New \(number)", "qualifyingZone=N\(number)"])
+                #expect(inserted.events.map(\.event) == ["willChange", "section", "object", "didChange"])
+                return inserted.seconds
+            }
+        }
+    }
+
+    @Test func eachMatchOfAStreamArrivesWithinHalfASecond() throws {
+        let process = try watch(["--timeout", "120"])
+        defer { process.killAtOnce() }
+        try expectPrompt("matches") {
+            let (before, start) = (try matchesPlayed(), process.lines.count)
+            let season = try LiveProcess(roster: ["simulate", sample.store, "--count", "100", "--seed", "2"])
+            #expect(season.waitForEnd() == 0)
+            let written = season.timedLines.map(\.time)
+            try #require(written.count == 100, "\(season.errorLines)")
+            var arrived: [ContinuousClock.Instant] = []
+            let caughtUp = process.wait(20) { _ in
+                arrived = (try? arrivals(in: process.timedLines.dropFirst(start), before: before)) ?? []
+                return arrived.count == 100
+            }
+            try #require(caughtUp, "only \(arrived.count) matches arrived")
+            return zip(written, arrived).map { ($1 - $0) / .seconds(1) }
+        }
+    }
+
+    /// How many matches each team has played.
+    private func matchesPlayed() throws -> [String: Int] {
+        let columns = ["--columns", "teamName,wins,draws,losses", "--format", "json"]
+        let lines = try RosterProcess.run(["export", sample.store, "Team"] + columns).lines
+        return try Dictionary(
+            uniqueKeysWithValues: lines.map { line in
+                let fields = try Event(line).fields
+                return (fields["teamName"] as? String ?? "", Self.matches(in: fields))
+            })
+    }
+
+    private static func matches(in fields: [String: Any]) -> Int {
+        ["wins", "draws", "losses"].reduce(0) { $0 + (fields[$1] as? Int ?? 0) }
+    }
+
+    /// When each match was told. Two teams play it, and one batch may bring several.
+    private func arrivals(
+        in lines: some Sequence<(line: String, time: ContinuousClock.Instant)>, before: [String: Int]
+    ) throws -> [ContinuousClock.Instant] {
+        var played = before
+        var arrived: [ContinuousClock.Instant] = []
+        let total = before.values.reduce(0, +)
+        for (line, time) in lines {
+            let event = try Event(line)
+            if event.event == "object" {
+                played[event.values["teamName"] as? String ?? ""] = Self.matches(in: event.values)
+            } else if event.event == "didChange" {
+                let told = (played.values.reduce(0, +) - total) / 2
+                while arrived.count < told { arrived.append(time) }
+            }
+        }
+        return arrived
     }
 
     @Test func anInsertIntoANewZoneIsOneSectionAndOneObject() throws {

@@ -106,6 +106,7 @@ struct StoreFile {
             if try reader.usesLog() { return reader }
             reader.close()
         }
+        if hasLogIndex, logSize == Self.logHeaderSize { return try openWithBareLog() }
         let reader = try Connection(path: path, access: .readOnly, busyTimeout: timeout)
         do {
             _ = try reader.pragma("schema_version")
@@ -131,12 +132,25 @@ struct StoreFile {
         }
     }
 
+    /// Opens the file beside a log that is nothing but its header. Whoever began it may have been killed at that moment,
+    /// and then SQLite waits ten seconds for somebody who mends the index, and gives up, unless the reader may do so.
+    private func openWithBareLog() throws -> Connection {
+        // There is nothing in the log: without the right to mend the index, the main file is all there is.
+        let mayMend = access(path + "-shm", W_OK) == 0
+        return try Connection(path: path, access: mayMend ? .recovering : .immutable, busyTimeout: timeout)
+    }
+
     private var hasLogIndex: Bool { access(path + "-shm", F_OK) == 0 }
 
     /// Whether a write-ahead log with something in it stands beside the file.
-    var hasLog: Bool {
+    var hasLog: Bool { logSize > 0 }
+
+    private static let logHeaderSize: Int64 = 32
+
+    /// The length of the write-ahead log; 0 where there is none.
+    private var logSize: Int64 {
         var facts = stat()
-        return stat(path + "-wal", &facts) == 0 && facts.st_size > 0
+        return stat(path + "-wal", &facts) == 0 ? Int64(facts.st_size) : 0
     }
 
     // MARK: After opening

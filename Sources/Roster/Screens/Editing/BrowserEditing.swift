@@ -72,10 +72,12 @@ extension Browser {
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
         case .failed(let lines, _):
             let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
-            let rest = lines.count > 8 ? [TextPane.Line("and \(lines.count - 8) more")] : []
+            var rest = lines.count > 8 ? [TextPane.Line("and \(lines.count - 8) more")] : []
+            let nothing = "Nothing was written"
+            if !lines.contains(where: { $0.contains(nothing) }) { rest.append(TextPane.Line(nothing + ".")) }
             layers.push(
                 Dialog(
-                    title: "Not saved", lines: shown + rest + [TextPane.Line("Nothing was written.")],
+                    title: "Not saved", lines: shown + rest,
                     choices: [Dialog.Choice("<Enter><Esc><Space>q", "back")]))
         }
     }
