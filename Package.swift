@@ -8,6 +8,8 @@ let package = Package(
     name: "Roster",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
+        .executable(name: "momc", targets: ["momc"]),
         .executable(name: "roster", targets: ["Roster"]),
     ],
     targets: [
@@ -24,6 +26,11 @@ let package = Package(
         .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
         .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore"]),
 
+        // The compiler of models, and the plugin that runs it in builds.
+        .target(name: "ModelCompiler", dependencies: ["ModelFiles", "PredicateSyntax"]),
+        .executableTarget(name: "momc", dependencies: ["ModelCompiler"]),
+        .plugin(name: "GenerateModelClasses", capability: .buildTool(), dependencies: ["momc"]),
+
         // The framework.
         .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
 
@@ -33,6 +40,8 @@ let package = Package(
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
+        .testTarget(
+            name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),

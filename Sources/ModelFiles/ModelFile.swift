@@ -46,7 +46,7 @@ package enum ModelFile {
     }
 
     /// The bytes of a file that may be a model: no folder, and not too large.
-    static func contents(of file: URL) throws -> Data {
+    package static func contents(of file: URL) throws -> Data {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
             throw ModelFileError(.missing, file: file.path, "there is no such file")

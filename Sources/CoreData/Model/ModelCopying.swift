@@ -6,6 +6,7 @@ enum ModelCopying {
         copy.configurationMembers = model.configurationMembers
         copy.versionIdentifiers = model.versionIdentifiers
         copy.localizationDictionary = model.localizationDictionary
+        copy.classModules = model.classModules
         for (name, template) in templates(of: model, among: copy.entitiesByName) {
             copy.setFetchRequestTemplate(template, forName: name)
         }

@@ -9,6 +9,7 @@ enum ModelLoading {
         do {
             let document = try ModelFile.readForUse(url).model
             try ModelAssembly.fill(model, from: document, file: url.path)
+            model.classModules = ModelResources.modules(around: url)
             if let hashes = try writtenHashes(for: url) { VersionHash.adopt(hashes, in: model) }
         } catch let error as ModelFileError {
             throw cocoaError(error)

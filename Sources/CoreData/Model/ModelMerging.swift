@@ -59,6 +59,7 @@ enum ModelMerging {
                 model.setFetchRequestTemplate(template, forName: name)
             }
             model.versionIdentifiers.formUnion(source.versionIdentifiers)
+            model.classModules += source.classModules.filter { !model.classModules.contains($0) }
         }
         for entity in model.entities {
             entity.writtenVersionHash = entity.name.flatMap { kept[$0]?.writtenVersionHash }
@@ -66,18 +67,12 @@ enum ModelMerging {
         return true
     }
 
-    /// The models among the resources of `bundles`; of the main bundle for `nil`. Files that are no models are left out.
+    /// The models among the resources of `bundles`; for `nil` those of the program. Files that are no models are left out.
     static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
-        let folders = (bundles ?? [Bundle.main]).compactMap(\.resourceURL)
-        var found: [NSManagedObjectModel] = []
-        for folder in folders {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            let extensions: Set<String> = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
-            let urls = names.sorted().map { folder.appendingPathComponent($0) }
-            found += urls.filter { extensions.contains($0.pathExtension) }.compactMap(
-                NSManagedObjectModel.init(contentsOf:))
-        }
-        return found
+        let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
+        var seen: Set<String> = []
+        return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }
+            .flatMap(ModelResources.models).compactMap(NSManagedObjectModel.init(contentsOf:))
     }
 
     /// The checksum of each version of the model at `url`.

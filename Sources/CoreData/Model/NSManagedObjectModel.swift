@@ -58,7 +58,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         guard ModelMerging.fill(self, merging: models, forStoreMetadata: metadata) else { return nil }
     }
 
-    /// All models among the resources of `bundles` as one; of the main bundle for `nil`.
+    /// All models among the resources of `bundles` as one; for `nil` those of the program: in its folder and in its
+    /// module's resource bundle, or where none are there in the bundles of its libraries.
     ///
     /// - Returns: `nil` where there are none, or two of them have different entities of one name.
     open class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
@@ -110,6 +111,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     final func layoutIndex(of entity: NSEntityDescription) -> Int? {
         entitiesInLayoutOrder.firstIndex { $0 === entity }
     }
+
+    /// The modules among whose resources the model was found: its classes are looked for there.
+    final var classModules: [String] = []
 
     // MARK: Configurations
 

@@ -157,7 +157,7 @@ enum KeyValueAccess {
     }
 
     /// The members of any collection of objects, in its order.
-    private static func destinations(_ value: Any?, of object: NSManagedObject, _ key: String) -> [NSManagedObject] {
+    static func destinations(_ value: Any?, of object: NSManagedObject, _ key: String) -> [NSManagedObject] {
         let members: [Any]
         switch value {
         case nil, is NSNull: members = []

@@ -4,8 +4,8 @@ import Synchronization
 /// Which class an entity's objects have, and which entity a class stands for.
 ///
 /// A model names classes in Apple's ways: `Team`, `Module.Team`, or `.Team` for the program's own module. Without the
-/// Objective-C runtime a class is found by name only together with its module, so the modules of all classes that were
-/// ever asked for their entity are tried, and the program's own.
+/// Objective-C runtime a class is found by name only together with its module, so these are tried: the module whose
+/// resources the model is among, the modules of all classes that were ever asked for their entity, and the program's own.
 enum ManagedObjectClasses {
     private struct WeakModel {
         weak var model: NSManagedObjectModel?
@@ -105,24 +105,19 @@ enum ManagedObjectClasses {
         guard !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
         let registered = known.withLock { $0.classes[ObjectIdentifier(entity)] }
         if let registered, lastComponent(name) == String(describing: registered) { return registered }
-        for candidate in candidateNames(name) {
+        for candidate in candidateNames(name, modules: entity.owningModel?.classModules ?? []) {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
         }
         return NSManagedObject.self
     }
 
-    private static func candidateNames(_ name: String) -> [String] {
+    private static func candidateNames(_ name: String, modules: [String]) -> [String] {
         let short = lastComponent(name)
-        let modules = known.withLock { $0.modules } + [programModule]
+        let modules = modules + known.withLock { $0.modules } + [ModelResources.programModule]
         return (name.hasPrefix(".") ? [] : [name]) + modules.map { "\($0).\(short)" }
     }
 
     private static func lastComponent(_ name: String) -> String {
         name.split(separator: ".").last.map(String.init) ?? name
     }
-
-    private static let programModule: String = {
-        let program = CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
-        return String(program.map { $0.isLetter || $0.isNumber ? $0 : "_" })
-    }()
 }

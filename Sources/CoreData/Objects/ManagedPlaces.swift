@@ -1,14 +1,15 @@
 import Synchronization
 
-/// From the key path of an `@Managed` property and an entity to the property's place: a few nanoseconds once it is known.
+/// From a property of a class and an entity to the property's place: a few nanoseconds once it is known.
 ///
-/// The key path of a stored property is one object for the whole life of the program, so its address is the key. The table
-/// is read without a lock: it is never changed, but replaced by a larger copy; the old copies, each half as large, stay
-/// allocated.
+/// The key path of an `@Managed` property is one object for the whole life of the program, and the name that a generated
+/// accessor gives is one literal in it, so their addresses are the keys. The table is read without a lock: it is never
+/// changed, but replaced by a larger copy; the old copies, each half as large, stay allocated.
 @usableFromInline
 enum ManagedPlaces {
     private struct Entry {
-        var keyPath: UInt = 0
+        /// The address of a key path or of a name; 0 where the entry is free.
+        var property: UInt = 0
         var layout: UInt = 0
         var place: EntityLayout.Place = .attribute(0)
     }
@@ -24,9 +25,11 @@ enum ManagedPlaces {
             entries.initialize(repeating: Entry(), count: capacity)
         }
 
-        func index(of keyPath: UInt, _ layout: UInt) -> Int {
-            var index = Int(truncatingIfNeeded: (keyPath >> 4) &* 31 &+ (layout >> 4) &* 17) & mask
-            while entries[index].keyPath != 0, entries[index].keyPath != keyPath || entries[index].layout != layout {
+        func index(of property: UInt, _ layout: UInt) -> Int {
+            // Names lie close to each other, layouts do not: the product spreads both over the upper half.
+            let mixed = (property &+ layout >> 4) &* 0x9E37_79B9_7F4A_7C15
+            var index = Int(truncatingIfNeeded: mixed >> 32) & mask
+            while entries[index].property != 0, entries[index].property != property || entries[index].layout != layout {
                 index = (index + 1) & mask
             }
             return index
@@ -36,7 +39,7 @@ enum ManagedPlaces {
     /// The address of the table in use.
     private static let current = Atomic<UInt>(address(Table(capacity: 64)))
     /// Guards replacing the table; holds what has to stay alive for the addresses to stay unique.
-    private static let known = Mutex<(keyPaths: [AnyKeyPath], layouts: [EntityLayout])>(([], []))
+    private static let known = Mutex<(keyPaths: [AnyKeyPath], layouts: [EntityLayout], count: Int)>(([], [], 0))
 
     /// The table in use. It is never released, so nobody has to retain it.
     private static var table: Unmanaged<Table> {
@@ -46,39 +49,55 @@ enum ManagedPlaces {
 
     private static func address(_ table: Table) -> UInt { UInt(bitPattern: Unmanaged.passRetained(table).toOpaque()) }
 
+    /// The place of an `@Managed` property by the key path of its storage.
     @usableFromInline
     static func place(of keyPath: AnyKeyPath, in object: NSManagedObject) -> ManagedPlace {
-        let key = UInt(bitPattern: Unmanaged.passUnretained(keyPath).toOpaque())
-        let entity = UInt(bitPattern: Unmanaged.passUnretained(object.layout).toOpaque())
-        let known: EntityLayout.Place? = table._withUnsafeGuaranteedRef { table in
-            let entry = table.entries + table.index(of: key, entity)
-            return entry.pointee.keyPath == key ? entry.pointee.place : nil
+        let property = UInt(bitPattern: Unmanaged.passUnretained(keyPath).toOpaque())
+        if let known = knownPlace(property, object.layout) { return ManagedPlace(place: known) }
+        return ManagedPlace(
+            place: remember(property, object.layout, keeping: keyPath, name: propertyName(of: keyPath)))
+    }
+
+    /// The place of a property by its name, which stands in the program's text.
+    @usableFromInline
+    static func place(of name: StaticString, in object: NSManagedObject) -> ManagedPlace {
+        let property = UInt(bitPattern: name.utf8Start)
+        if let known = knownPlace(property, object.layout) { return ManagedPlace(place: known) }
+        return ManagedPlace(place: remember(property, object.layout, keeping: nil, name: "\(name)"))
+    }
+
+    @inline(__always)
+    private static func knownPlace(_ property: UInt, _ layout: EntityLayout) -> EntityLayout.Place? {
+        let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
+        return table._withUnsafeGuaranteedRef { table in
+            let entry = table.entries + table.index(of: property, entity)
+            return entry.pointee.property == property ? entry.pointee.place : nil
         }
-        return ManagedPlace(place: known ?? find(keyPath, object.layout, key, entity))
     }
 
     @inline(never)
-    private static func find(
-        _ keyPath: AnyKeyPath, _ layout: EntityLayout, _ key: UInt, _ entity: UInt
+    private static func remember(
+        _ property: UInt, _ layout: EntityLayout, keeping keyPath: AnyKeyPath?, name: String
     ) -> EntityLayout.Place {
-        let name = propertyName(of: keyPath)
         guard let place = layout.place(of: name) else {
             preconditionFailure("The entity '\(layout.entity.name ?? "")' has no property named '\(name)'.")
         }
+        let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
         known.withLock { known in
             let old = table.takeUnretainedValue()
             let larger = Table(capacity: old.count * 2 < old.mask ? old.mask + 1 : (old.mask + 1) * 2)
-            for index in 0...old.mask where old.entries[index].keyPath != 0 {
+            for index in 0...old.mask where old.entries[index].property != 0 {
                 let entry = old.entries[index]
-                larger.entries[larger.index(of: entry.keyPath, entry.layout)] = entry
+                larger.entries[larger.index(of: entry.property, entry.layout)] = entry
             }
-            let index = larger.index(of: key, entity)
-            if larger.entries[index].keyPath == 0 {
-                known.keyPaths.append(keyPath)
+            let index = larger.index(of: property, entity)
+            if larger.entries[index].property == 0 {
+                if let keyPath { known.keyPaths.append(keyPath) }
                 known.layouts.append(layout)
+                known.count += 1
             }
-            larger.entries[index] = Entry(keyPath: key, layout: entity, place: place)
-            larger.count = known.keyPaths.count
+            larger.entries[index] = Entry(property: property, layout: entity, place: place)
+            larger.count = known.count
             current.store(address(larger), ordering: .releasing)
         }
         return place

@@ -47,36 +47,69 @@ extension NSObject: ManagedPropertyValue {
     }
 }
 
-extension Set: ManagedPropertyValue where Element: NSManagedObject {
+/// Collections: the members of a to-many relationship, what a fetched property finds, and values of transformers and
+/// composites.
+extension Set: ManagedPropertyValue {
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element> {
-        guard case .toMany(let number) = place.place else { return [] }
+        managedValueIfSet(of: object, at: place) ?? []
+    }
+
+    public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element>? {
+        guard case .toMany(let number) = place.place else { return AnyManagedValue.value(of: object, at: place) }
         object.noteRead(place.place)
         return Set(object.toManyTargets(number).compactMap { $0 as? Element })
     }
 
     public static func setManagedValue(_ value: Set<Element>, of object: NSManagedObject, at place: ManagedPlace) {
-        guard case .toMany(let number) = place.place else {
-            preconditionFailure("A set can only be the value of a to-many relationship.")
-        }
-        InverseUpkeep.replace(Array(value), of: object, number: number)
+        AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
-/// The results of fetched properties, and the members of ordered relationships.
-extension Array: ManagedPropertyValue where Element: NSManagedObject {
+extension Array: ManagedPropertyValue {
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Element] {
+        managedValueIfSet(of: object, at: place) ?? []
+    }
+
+    public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Element]? {
+        guard case .toMany(let number) = place.place else { return AnyManagedValue.value(of: object, at: place) }
         object.noteRead(place.place)
-        switch place.place {
-        case .fetched(let number): return object.fetchedObjects(number).compactMap { $0 as? Element }
-        case .toMany(let number): return object.toManyTargets(number).compactMap { $0 as? Element }
-        case .attribute, .toOne: return []
-        }
+        return object.toManyTargets(number).compactMap { $0 as? Element }
     }
 
     public static func setManagedValue(_ value: [Element], of object: NSManagedObject, at place: ManagedPlace) {
-        guard case .toMany(let number) = place.place else {
-            preconditionFailure("An array can only be set as the value of a to-many relationship.")
+        AnyManagedValue.set(value, of: object, at: place)
+    }
+}
+
+extension Dictionary: ManagedPropertyValue {
+    public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value] {
+        managedValueIfSet(of: object, at: place) ?? [:]
+    }
+
+    public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value]? {
+        AnyManagedValue.value(of: object, at: place)
+    }
+
+    public static func setManagedValue(_ value: [Key: Value], of object: NSManagedObject, at place: ManagedPlace) {
+        AnyManagedValue.set(value, of: object, at: place)
+    }
+}
+
+/// Properties of any kind by their place, as `value(forKey:)` has them.
+private enum AnyManagedValue {
+    static func value<Value>(of object: NSManagedObject, at place: ManagedPlace) -> Value? {
+        object.value(forKey: name(of: object, place)) as? Value
+    }
+
+    static func set(_ value: Any, of object: NSManagedObject, at place: ManagedPlace) {
+        object.setValue(value, forKey: name(of: object, place))
+    }
+
+    private static func name(of object: NSManagedObject, _ place: ManagedPlace) -> String {
+        switch place.place {
+        case .attribute(let slot), .toOne(let slot): object.layout.slots[slot].name
+        case .toMany(let number): object.layout.toManyRelationships[number].name
+        case .fetched(let number): object.layout.fetchedProperties[number].name
         }
-        InverseUpkeep.replace(value, of: object, number: number)
     }
 }

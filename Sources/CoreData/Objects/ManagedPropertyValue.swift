@@ -3,8 +3,8 @@ import Foundation
 /// A type that an `@Managed` property may have.
 ///
 /// The framework's types are all there are: the numbers, `Bool`, `String`, `Date`, `Data`, `UUID`, `URL`, `Decimal`, every
-/// `NSObject` (managed objects, `NSSet`, `NSOrderedSet`, `NSNumber`, transformable values), `Set` of managed objects, and
-/// optionals of these.
+/// `NSObject` (managed objects, `NSSet`, `NSOrderedSet`, `NSNumber`, transformable values), `Set`, `Array` and `Dictionary`
+/// (members of relationships, what fetched properties find, values of transformers and composites), and optionals of these.
 public protocol ManagedPropertyValue {
     /// The value of the object's property; a value that is unset, or does not fit, reads as the type's empty value.
     static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self

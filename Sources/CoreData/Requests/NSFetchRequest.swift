@@ -19,6 +19,22 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
         requestedEntityName = entityName
     }
 
+    /// A copy of the fetch request of that name in the model of `entity`, its variables replaced by values: what the
+    /// methods of generated classes make.
+    ///
+    /// - Parameter variables: The values by the names of the variables, without `$`; `NSNull` stands for `nil`.
+    /// - Precondition: The model has a fetch request of that name.
+    public convenience init(
+        template name: String, of entity: NSEntityDescription, substitutionVariables variables: [String: Any] = [:]
+    ) {
+        self.init()
+        guard
+            let template = entity.managedObjectModel.fetchRequestFromTemplate(
+                withName: name, substitutionVariables: variables)
+        else { preconditionFailure("The model has no fetch request template named '\(name)'.") }
+        takeOver(template)
+    }
+
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     /// The entity whose objects are wanted. `nil` for a request made with `init(entityName:)`, until a context
@@ -89,25 +105,30 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     open override func copy(with zone: NSZone? = nil) -> Any {
         let result = super.copy(with: zone)
         guard let copy = result as? NSFetchRequest<ResultType> else { return result }
-        copy.entityDescription = entityDescription
-        copy.requestedEntityName = requestedEntityName
-        copy.includesSubentities = includesSubentities
-        copy.predicate = predicate
-        copy.sortDescriptors = sortDescriptors
-        copy.fetchLimit = fetchLimit
-        copy.fetchOffset = fetchOffset
-        copy.fetchBatchSize = fetchBatchSize
-        copy.resultType = resultType
-        copy.includesPendingChanges = includesPendingChanges
-        copy.includesPropertyValues = includesPropertyValues
-        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        copy.propertiesToFetch = propertiesToFetch
-        copy.returnsDistinctResults = returnsDistinctResults
-        copy.propertiesToGroupBy = propertiesToGroupBy
-        copy.havingPredicate = havingPredicate
+        copy.takeOver(erased)
         return copy
+    }
+
+    /// Makes everything that is asked for what `other` asks for.
+    private func takeOver(_ other: NSFetchRequest<NSFetchRequestResult>) {
+        entityDescription = other.entityDescription
+        requestedEntityName = other.requestedEntityName
+        includesSubentities = other.includesSubentities
+        predicate = other.predicate
+        sortDescriptors = other.sortDescriptors
+        fetchLimit = other.fetchLimit
+        fetchOffset = other.fetchOffset
+        fetchBatchSize = other.fetchBatchSize
+        resultType = other.resultType
+        includesPendingChanges = other.includesPendingChanges
+        includesPropertyValues = other.includesPropertyValues
+        returnsObjectsAsFaults = other.returnsObjectsAsFaults
+        shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+        propertiesToFetch = other.propertiesToFetch
+        returnsDistinctResults = other.returnsDistinctResults
+        propertiesToGroupBy = other.propertiesToGroupBy
+        havingPredicate = other.havingPredicate
     }
 
     open override var description: String {

@@ -15,7 +15,8 @@ enum ModelLocator {
         }
         throw CoreDataError.make(
             CocoaError.fileReadNoSuchFile.rawValue,
-            "No model named \(name) was found beside the program (\(name).momd, .mom or .xcdatamodeld); "
+            "No model named \(name) was found beside the program or in a resource bundle there "
+                + "(\(name).momd, .mom or .xcdatamodeld); "
                 + "pass a model to NSPersistentContainer(name:managedObjectModel:).")
     }
 
@@ -25,21 +26,12 @@ enum ModelLocator {
                 if let url = bundle.url(forResource: name, withExtension: suffix) { return url }
             }
         }
-        for folder in resourceFolders {
+        for folder in ModelResources.folders {
             for suffix in extensions {
                 let url = folder.appendingPathComponent("\(name).\(suffix)")
                 if FileManager.default.fileExists(atPath: url.path) { return url }
             }
         }
         return nil
-    }
-
-    /// The program's folder, and the resource bundles that the package manager puts into it.
-    private static var resourceFolders: [URL] {
-        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? ".").resolvingSymlinksInPath()
-        let folder = Bundle.main.executableURL?.deletingLastPathComponent() ?? program.deletingLastPathComponent()
-        let entries = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        let bundles = (entries ?? []).filter { ["resources", "bundle"].contains($0.pathExtension) }
-        return [folder] + bundles.sorted { $0.path < $1.path }
     }
 }

@@ -5,10 +5,12 @@ extension ModelDocument {
     /// every attribute so marked has an index under its own name, before the others: so it is in the files of Apple's
     /// compiler. What only the editor needs stays, and is left out when the model is written.
     ///
-    /// - Parameter file: The path for messages.
+    /// - Parameters:
+    ///   - file: The path for messages.
+    ///   - lines: The lines of properties and fetch requests in the file, for messages.
     /// - Throws: ``ModelFileError`` where the text of a predicate or an expression cannot be read.
-    package func compiled(file: String) throws(ModelFileError) -> ModelDocument {
-        let parsing = PredicateParsing(file: file)
+    package func compiled(file: String, lines: [String: Int] = [:]) throws(ModelFileError) -> ModelDocument {
+        let parsing = PredicateParsing(file: file, lines: lines)
         var model = self
         for index in model.entities.indices {
             try parsing.parse(&model.entities[index])
@@ -47,6 +49,7 @@ extension EntityDocument {
 /// Turns the text of predicates and expressions into structures.
 private struct PredicateParsing {
     let file: String
+    let lines: [String: Int]
 
     func parse(_ entity: inout EntityDocument) throws(ModelFileError) {
         for index in entity.properties.indices {
@@ -97,7 +100,8 @@ private struct PredicateParsing {
         do {
             return try PredicateTranslation.document(PredicateTranslation.tree(predicate))
         } catch {
-            throw ModelFileError(.malformed, file: file, "a predicate of '\(path)' cannot be read: \(error)")
+            throw ModelFileError(
+                .malformed, file: file, line: lines[path], "a predicate of '\(path)' cannot be read: \(error)")
         }
     }
 
@@ -105,7 +109,8 @@ private struct PredicateParsing {
         do {
             return try PredicateTranslation.document(PredicateTranslation.tree(expression))
         } catch {
-            throw ModelFileError(.malformed, file: file, "an expression of '\(path)' cannot be read: \(error)")
+            throw ModelFileError(
+                .malformed, file: file, line: lines[path], "an expression of '\(path)' cannot be read: \(error)")
         }
     }
 }

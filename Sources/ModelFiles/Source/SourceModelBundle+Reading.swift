@@ -4,11 +4,28 @@ extension SourceModelBundle {
     /// A source model with all its versions.
     package struct Contents: Sendable {
         /// The versions by name.
-        package var versions: [(name: String, model: ModelDocument)]
+        package var versions: [Version]
         /// The name of the version that programs load.
         package var current: String
+
         /// What was passed over, a line each, with its place.
-        package var notes: [String]
+        package var notes: [String] {
+            versions.flatMap { version in
+                version.notes.map { "\(version.file):\($0.line.map { "\($0):" } ?? "") \($0.text)" }
+            }
+        }
+    }
+
+    /// One version of a source model.
+    package struct Version: Sendable {
+        package var name: String
+        package var model: ModelDocument
+        /// The path of the file that was read.
+        package var file: String
+        /// The lines of what has a name, as ``SourceModelReader/readWithLines(_:file:)`` gives them.
+        package var lines: [String: Int]
+        /// What was passed over.
+        package var notes: [ModelNote]
     }
 
     /// Reads all versions of a `.xcdatamodeld`, or the one of an `.xcdatamodel` or a `contents` file.
@@ -28,12 +45,13 @@ extension SourceModelBundle {
             let named = url.lastPathComponent == "contents" && folder.pathExtension == "xcdatamodel" ? folder : url
             (current, all) = (named, [named])
         }
-        var result = Contents(versions: [], current: name(of: current), notes: [])
+        var result = Contents(versions: [], current: name(of: current))
         for version in all {
             let file = version.pathExtension == "xcdatamodel" ? try contents(of: version) : version
-            let (model, notes) = try SourceModelReader.read(ModelFile.contents(of: file), file: file.path)
-            result.versions.append((name(of: version), model))
-            result.notes += notes.map { "\(file.path):\($0.line.map { "\($0):" } ?? "") \($0.text)" }
+            let (model, notes, lines) = try SourceModelReader.readWithLines(
+                ModelFile.contents(of: file), file: file.path)
+            result.versions.append(
+                Version(name: name(of: version), model: model, file: file.path, lines: lines, notes: notes))
         }
         return result
     }

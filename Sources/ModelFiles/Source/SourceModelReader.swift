@@ -17,6 +17,17 @@ package struct SourceModelReader {
     /// - Returns: The model, and what was passed over.
     /// - Throws: ``ModelFileError``.
     package static func read(_ data: Data, file: String) throws -> (model: ModelDocument, notes: [ModelNote]) {
+        let (model, notes, _) = try readWithLines(data, file: file)
+        return (model, notes)
+    }
+
+    /// Reads the bytes of a `contents` file as ``read(_:file:)`` does.
+    ///
+    /// - Returns: With the model and what was passed over the lines of entities (`Team`), properties (`Team.wins`), fetch
+    ///   indexes, and of what else has a name.
+    package static func readWithLines(
+        _ data: Data, file: String
+    ) throws -> (model: ModelDocument, notes: [ModelNote], lines: [String: Int]) {
         var reader = SourceModelReader(file: file)
         let root = try XMLTree.parse(data, file: file)
         try reader.readModel(root)
@@ -24,7 +35,7 @@ package struct SourceModelReader {
             throw ModelFileError(
                 .malformed, file: file, line: reader.lines[problem.path] ?? root.line, problem.reason)
         }
-        return (reader.model, reader.notes)
+        return (reader.model, reader.notes, reader.lines)
     }
 
     private init(file: String) { self.file = file }

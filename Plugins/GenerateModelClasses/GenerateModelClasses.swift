@@ -1,0 +1,41 @@
+import Foundation
+import PackagePlugin
+
+/// Makes Swift classes and a compiled model of every Core Data model among the files of a target, at build time.
+///
+/// `X.xcdatamodeld` becomes `X.momd` in the target's resource bundle, and the classes whose generation the model asks for
+/// become part of the target. Both are made anew when a file of the model changes, and only then.
+@main
+struct GenerateModelClasses: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        guard let target = target as? SwiftSourceModuleTarget else { return [] }
+        let compiler = try context.tool(named: "momc").url
+        return target.sourceFiles.map(\.url).filter(Self.isModel).flatMap { model in
+            commands(for: model, module: target.moduleName, compiler: compiler, in: context.pluginWorkDirectoryURL)
+        }
+    }
+
+    private static func isModel(_ url: URL) -> Bool { ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) }
+
+    private func commands(for model: URL, module: String, compiler: URL, in folder: URL) -> [Command] {
+        let name = model.deletingPathExtension().lastPathComponent
+        let classes = folder.appending(path: "\(name)+CoreDataModel.swift")
+        let compiled = folder.appending(path: "\(name).\(model.pathExtension == "xcdatamodeld" ? "momd" : "mom")")
+        let inputs = [model] + Self.contents(of: model)
+        return [
+            .buildCommand(
+                displayName: "Generating classes of \(model.lastPathComponent)", executable: compiler,
+                arguments: ["--generate", model.path, classes.path], inputFiles: inputs, outputFiles: [classes]),
+            .buildCommand(
+                displayName: "Compiling \(model.lastPathComponent)", executable: compiler,
+                arguments: ["--module", module, model.path, compiled.path], inputFiles: inputs,
+                outputFiles: [compiled]),
+        ]
+    }
+
+    /// The files of a model: a change of any of them is a change of the model.
+    private static func contents(of model: URL) -> [URL] {
+        guard let walker = FileManager.default.enumerator(at: model, includingPropertiesForKeys: nil) else { return [] }
+        return walker.compactMap { $0 as? URL }.sorted { $0.path < $1.path }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// Where a program keeps its models: beside itself, and in the resource bundles that the package manager puts there, one
+/// for each module, called `Package_Module.resources`.
+enum ModelResources {
+    /// The program's folder and the resource bundles in it, by name.
+    static var folders: [URL] { [programFolder] + bundles }
+
+    /// What stands for the main bundle: the program's folder and the bundle of its own module. Where no model is in
+    /// these, all bundles, since a program may have its model in a library.
+    static var mainFolders: [URL] {
+        let own = bundles.filter { modules(of: $0).contains(programModule) }
+        let folders = [Bundle.main.resourceURL, programFolder].compactMap { $0 } + own
+        return folders.contains { !models(in: $0).isEmpty } ? folders : folders + bundles
+    }
+
+    /// The models that lie in a folder, compiled ones first, each name once: a compiled model says the same as its source.
+    static func models(in folder: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        var seen: Set<String> = []
+        return ["momd", "mom", "xcdatamodeld", "xcdatamodel"].flatMap { suffix in
+            names.sorted().map { folder.appendingPathComponent($0) }.filter {
+                $0.pathExtension == suffix && seen.insert($0.deletingPathExtension().lastPathComponent).inserted
+            }
+        }
+    }
+
+    /// The modules whose resources the file at `url` may be among, from the name of the bundle that it is in. A name such
+    /// as `my_league_App` does not tell where the module's name begins: all possibilities are given.
+    static func modules(around url: URL) -> [String] {
+        var folder = url.standardizedFileURL
+        while folder.pathComponents.count > 1 {
+            if isBundle(folder) { return modules(of: folder) }
+            folder.deleteLastPathComponent()
+        }
+        return []
+    }
+
+    /// The module of the program, as far as its file's name tells.
+    static let programModule = moduleName(
+        CommandLine.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "")
+
+    private static func modules(of bundle: URL) -> [String] {
+        let parts = bundle.deletingPathExtension().lastPathComponent.split(
+            separator: "_", omittingEmptySubsequences: false)
+        return parts.indices.dropFirst().map { moduleName(parts[$0...].joined(separator: "_")) }.filter { !$0.isEmpty }
+    }
+
+    private static func moduleName(_ target: String) -> String {
+        String(target.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    }
+
+    private static func isBundle(_ url: URL) -> Bool { ["resources", "bundle"].contains(url.pathExtension) }
+
+    private static var programFolder: URL {
+        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? ".").resolvingSymlinksInPath()
+        return Bundle.main.executableURL?.deletingLastPathComponent() ?? program.deletingLastPathComponent()
+    }
+
+    private static var bundles: [URL] {
+        let entries = try? FileManager.default.contentsOfDirectory(at: programFolder, includingPropertiesForKeys: nil)
+        return (entries ?? []).filter(isBundle).sorted { $0.path < $1.path }
+    }
+}

@@ -1,0 +1,45 @@
+/// Names of a model as words of Swift.
+enum SwiftWords {
+    /// Words that a declaration may only have as its name between backticks.
+    private static let reserved: Set<String> = [
+        "Any", "Self", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
+        "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
+        "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup",
+        "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct", "subscript",
+        "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+    ]
+
+    /// The name as it stands in source, in backticks where it is a keyword.
+    static func escaped(_ name: String) -> String { reserved.contains(name) ? "`\(name)`" : name }
+
+    /// Whether the name can be an identifier, keywords included.
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, name != "_" else { return false }
+        return (first == "_" || first.properties.isXIDStart)
+            && name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isXIDContinue }
+    }
+
+    /// The text as a literal.
+    static func literal(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.properties.generalCategory == .control:
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// The text with its first character in upper case, as accessors have the names of relationships.
+    static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+
+    /// The last component of the name of a class: `Team` of `League.Team` and of `.Team`. `nil` where there is none.
+    static func className(_ name: String?) -> String? {
+        guard let name, !name.hasSuffix("."), let last = name.split(separator: ".").last else { return nil }
+        return String(last)
+    }
+}

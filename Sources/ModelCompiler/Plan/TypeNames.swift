@@ -1,0 +1,16 @@
+/// The names of types of the standard library and the frameworks, in a module that has classes of its own.
+///
+/// An entity may be called `Set` or `Notification`; then the other type is named with its module.
+struct TypeNames {
+    private let ownClasses: Set<String>
+
+    init(ownClasses: Set<String>) { self.ownClasses = ownClasses }
+
+    func swift(_ name: String) -> String { qualified(name, "Swift") }
+    func foundation(_ name: String) -> String { qualified(name, "Foundation") }
+    func coreData(_ name: String) -> String { qualified(name, "CoreData") }
+
+    private func qualified(_ name: String, _ module: String) -> String {
+        ownClasses.contains(name) ? "\(module).\(name)" : name
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@testable import ModelCompiler
+
+/// Every source model that Apple's tools wrote.
+@Suite(.enabled(if: !Models.corpus.isEmpty, "the corpus is not on this machine"))
+struct GenerationCorpusTests {
+    /// Generates all classes of all models, and lets the compiler parse them.
+    @Test func generatedSourcesParse() throws {
+        let folder = try Models.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var files: [URL] = []
+        var classes = 0
+        for (number, url) in Models.corpus.enumerated() {
+            let generator = try ClassGenerator(ModelSource.read(url), everything: true)
+            let file = folder.appendingPathComponent("Model\(number).swift")
+            try generator.writeSingleFile(to: file)
+            files.append(file)
+            classes += generator.classNames.count
+        }
+        #expect(files.count > 80 && classes > 150)
+        #expect(try SwiftCompiler.run(["-parse"] + files.map(\.path)) == "")
+    }
+}
+
+/// The compiler of this toolchain.
+enum SwiftCompiler {
+    /// Runs `swiftc`, and gives what it says.
+    static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["swiftc"] + arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let said = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: said, as: UTF8.self)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import ModelFiles
+import Testing
+
+@testable import ModelCompiler
+
+/// Models of which no classes can be made: what is said, and where.
+@Suite struct GenerationErrorTests {
+    private func errors(_ source: ModelSource) -> [String] {
+        do {
+            _ = try ClassGenerator(source)
+            return []
+        } catch { return error.diagnostics.filter { $0.severity == .error }.map(\.description) }
+    }
+
+    @Test func namesThatEveryObjectHas() throws {
+        let source = try Models.source(
+            team: """
+                <attribute name="isDeleted" attributeType="Boolean"/>
+                <attribute name="name" attributeType="String"/>
+                <attribute name="description" attributeType="String"/>
+                """)
+        #expect(
+            errors(source) == [
+                "Cup/contents:6: error: the property 'Team.description' has the name of a property that every managed object "
+                    + "has: give it another",
+                "Cup/contents:4: error: the property 'Team.isDeleted' has the name of a property that every managed object "
+                    + "has: give it another",
+            ])
+    }
+
+    @Test func namesThatSwiftDoesNotAllow() throws {
+        let property = try Models.source(team: #"<attribute name="best player" attributeType="String"/>"#)
+        #expect(
+            errors(property) == [
+                "Cup/contents:4: error: the property 'Team.best player' has a name that Swift does not allow"
+            ])
+        let type = try Models.source(
+            team: "", rest: #"<entity name="Fan" representedClassName="Fan-Club" codeGenerationType="class"/>"#)
+        #expect(
+            errors(type) == [
+                "Cup/contents:6: error: the class 'Fan-Club' of the entity 'Fan' is no name that Swift allows"
+            ])
+    }
+
+    @Test func oneClassForTwoEntities() throws {
+        let source = try Models.source(
+            team: "", rest: #"<entity name="Squad" representedClassName="Team" codeGenerationType="category"/>"#)
+        #expect(errors(source).count == 1)
+        #expect(errors(source).first?.hasPrefix("Cup/contents:6: error: the entities 'Squad' and 'Team'") == false)
+        #expect(errors(source).first?.contains("'Squad'") == true && errors(source).first?.contains("'Team'") == true)
+    }
+
+    @Test func templatesThatCannotBeRead() throws {
+        let source = try Models.source(
+            team: #"<attribute name="name" attributeType="String"/>"#,
+            rest: #"<fetchRequest name="bad" entity="Team" predicateString="name =="/>"#)
+        let found = errors(source)
+        #expect(found.count == 1)
+        #expect(
+            found.first?.hasPrefix(
+                "Cup/contents:6: error: the predicate of the fetch request template 'bad' cannot be read: ") == true)
+    }
+
+    @Test func whatGetsNothingIsAWarning() throws {
+        let source = try Models.source(
+            team: "",
+            rest: """
+                <entity name="Fan" codeGenerationType="class"/>
+                <fetchRequest name="all of them" entity="Team"/>
+                """)
+        let generator = try ClassGenerator(source)
+        #expect(generator.classNames == ["Team"])
+        #expect(
+            generator.warnings.map(\.description) == [
+                "Cup/contents:6: warning: the entity 'Fan' names no class of its own (representedClassName): none is "
+                    + "generated",
+                "Cup/contents:7: warning: the fetch request template 'all of them' gets no method: Swift does not allow "
+                    + "its name",
+            ])
+    }
+}
