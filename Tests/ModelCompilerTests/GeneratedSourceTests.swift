@@ -147,4 +147,20 @@ import Testing
         source.model.fetchRequests.reverse()
         #expect(try ClassGenerator(source).singleFile(named: "X.swift").text == text)
     }
+
+    /// The variable of a subquery is no parameter, nor is what stands in quotes.
+    @Test func templatesHaveTheVariablesOfTheirPredicate() throws {
+        let source = try Models.source(
+            team: #"<attribute name="name" attributeType="String"/>"#,
+            rest: """
+                <fetchRequest name="rich" entity="Team" predicateString="SUBQUERY(fans, $f, $f.paid &gt; $least).@count &gt; $n AND name != '$x'"/>
+                """)
+        let text = try ClassGenerator(source).singleFile(named: "Cup.swift").text
+        #expect(
+            text.contains(
+                "public class func fetchRequestFromTemplateRich(least: Any, n: Any) -> NSFetchRequest<Team> {"))
+        #expect(
+            text.contains(
+                #"(template: "rich", of: entity(), substitutionVariables: ["least": least, "n": n])"#))
+    }
 }
