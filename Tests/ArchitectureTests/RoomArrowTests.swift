@@ -7,6 +7,8 @@ import Testing
         "SQLiteAccess": ["CSQLite3"],
         "ModelFiles": ["CZlib", "PredicateSyntax"],
         "PredicateSyntax": [],
+        "ModelCompiler": ["ModelFiles", "PredicateSyntax"],
+        "momc": ["ModelCompiler"],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],
         "RosterCommands": ["CoreData"],

@@ -6,22 +6,22 @@ public class Book: NSManagedObject {
 }
 
 /// A class that is written by hand, with a property of every kind.
-final class Review: NSManagedObject {
-    @Managed var data: Data?
-    @Managed var decimal: NSDecimalNumber?
-    @Managed var double: Double
-    @Managed var facts: [String: Int]?
-    @Managed var flag: Bool
-    @Managed var float: Float
-    @Managed var link: URL?
-    @Managed var number: Int64
-    @Managed var small: Int16
-    @Managed var stars: Int32?
-    @Managed var tags: [String]?
-    @Managed var text: String?
-    @Managed var token: UUID?
-    @Managed var when: Date?
-    @Managed var answers: NSOrderedSet?
-    @Managed var book: Book?
-    @Managed var question: Review?
+public final class Review: NSManagedObject {
+    @Managed public var data: Data?
+    @Managed public var decimal: NSDecimalNumber?
+    @Managed public var double: Double
+    @Managed public var facts: [String: Int]?
+    @Managed public var flag: Bool
+    @Managed public var float: Float
+    @Managed public var link: URL?
+    @Managed public var number: Int64
+    @Managed public var small: Int16
+    @Managed public var stars: Int32?
+    @Managed public var tags: [String]?
+    @Managed public var text: String?
+    @Managed public var token: UUID?
+    @Managed public var when: Date?
+    @Managed public var answers: NSOrderedSet?
+    @Managed public var book: Book?
+    @Managed public var question: Review?
 }

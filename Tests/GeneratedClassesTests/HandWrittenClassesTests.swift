@@ -35,7 +35,7 @@ import Testing
         }
         review.answers = NSOrderedSet(array: answers)
         review.book = Book(context: stack.context)
-        #expect(answers[0].question === review && review.book?.reviews == [review])
+        #expect(answers[0].question === review && review.book?.reviews == NSSet(array: [review]))
         try stack.reopened { context in
             let request = NSFetchRequest<Review>(entityName: "Review")
             request.predicate = NSPredicate(format: "text == %@", "Fine")

@@ -27,7 +27,7 @@ import Testing
             #expect(team.teamName == "Japan" && team.wins == 8 && team.favorite && team.draws == 0)
             #expect(team.firstAppearance == Date(timeIntervalSinceReferenceDate: 1_000) && team.localName == nil)
             #expect(team.homeVenue?.opened == 2001 && team.homeVenue?.location?.latitude == 35.9)
-            #expect(team.homeVenue?.location?.venue?.teams == [team])
+            #expect(team.homeVenue?.location?.venue?.teams == NSSet(array: [team]))
             #expect(team.id == ObjectIdentifier(team))
         }
     }
