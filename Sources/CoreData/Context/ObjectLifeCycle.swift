@@ -5,6 +5,8 @@ final class ObjectLifeCycle {
     private unowned(unsafe) let context: NSManagedObjectContext
     /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
     private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
+    /// The entity of the last new object: it belongs to the model.
+    private var lastInserted: NSEntityDescription?
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
 
     init(context: NSManagedObjectContext) { self.context = context }
@@ -20,6 +22,7 @@ final class ObjectLifeCycle {
             object.managedObjectContext == nil, "The object '\(object.objectID)' is already in another context.")
         let entity = object.layout.entity
         precondition(!entity.isAbstract, "Cannot insert an object of the abstract entity '\(entity.name ?? "")'.")
+        requireOwnEntity(entity)
         object.managedObjectContext = context
         context.registry.register(object, object.objectID)
         context.changes.noteInsertion(object)
@@ -27,6 +30,15 @@ final class ObjectLifeCycle {
         object.flags.formUnion([.awoken, .awakeningFromInsert])
         object.awakeFromInsert()
         object.flags.remove(.awakeningFromInsert)
+    }
+
+    private func requireOwnEntity(_ entity: NSEntityDescription) {
+        guard entity !== lastInserted, let source = context.source else { return }
+        let name = entity.name ?? ""
+        precondition(
+            source.model.entitiesByName[name] === entity,
+            "The entity '\(name)' is not one of the model of the context's coordinator.")
+        lastInserted = entity
     }
 
     func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {

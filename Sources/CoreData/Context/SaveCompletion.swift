@@ -5,7 +5,10 @@ struct SaveCompletion {
     let context: NSManagedObjectContext
 
     func finish(_ plans: [StorePlan], locked: [NSManagedObject]) {
+        let derived = DerivedValues(context: context)
+        let plans = derived.completing(plans)
         let saved = settle(plans)
+        derived.updateDependents(of: plans)
         for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
         post(saved)
         context.source?.didCommit(committed(saved, plans), from: context)
@@ -46,6 +49,9 @@ struct SaveCompletion {
 
     private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
         let traits = object.layout.traits
+        let announced = object.announcing(
+            traits.derivedSlots.filter { row.values[$0] != object.currentValue($0) }.map { .attribute($0) })
+        defer { announced?.end() }
         let keepsTransient =
             traits.hasTransient && !object.values.isEmpty
             && object.values.indices.contains { traits.isTransient[$0] && !object.values[$0].isNull }

@@ -54,7 +54,7 @@ enum ManagedObjectClasses {
 
     /// The one entity of `model` that has the class; `nil` if none has.
     static func entity(of type: NSManagedObject.Type, in model: NSManagedObjectModel) -> NSEntityDescription? {
-        let fullName = NSStringFromClass(type)
+        let fullName = String(reflecting: type)
         let shortName = String(describing: type)
         let candidates = model.entities.filter { lastComponent($0.managedObjectClassName) == shortName }
         let exact = candidates.filter { $0.managedObjectClassName == fullName }
@@ -70,7 +70,7 @@ enum ManagedObjectClasses {
 
     /// Says that objects of `entity` have the class `type`, when its name alone would not find it.
     static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
-        let module = String(NSStringFromClass(type).prefix { $0 != "." })
+        let module = String(String(reflecting: type).prefix { $0 != "." })
         known.withLock { known in
             guard known.classes[ObjectIdentifier(entity)] != type else { return }
             if !known.modules.contains(module) { known.modules.append(module) }

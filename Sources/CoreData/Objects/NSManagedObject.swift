@@ -10,8 +10,14 @@ open class NSManagedObject: NSObject {
     /// the context was reset or is gone.
     ///
     /// A context clears this in all its objects before it goes away, so that the reference never dangles.
+    public final internal(set) var managedObjectContext: NSManagedObjectContext? {
+        @inline(__always) get { contextReference?.takeUnretainedValue() }
+        @inline(__always) set { contextReference = newValue.map(Unmanaged.passUnretained) }
+    }
+
+    /// The context as it is kept: a look at it retains nothing.
     @exclusivity(unchecked)
-    public final internal(set) unowned(unsafe) var managedObjectContext: NSManagedObjectContext?
+    final var contextReference: Unmanaged<NSManagedObjectContext>?
 
     // What every access reads is not checked for overlapping accesses: an object belongs to one queue, each access is a
     // plain load or store, and the checks would cost more than the reading.

@@ -16,8 +16,11 @@ extension NSManagedObject: Observable {
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
-        guard let context = managedObjectContext, context.readProbe.isTracking else { return }
-        ObservedObjects.begin(self, place, in: context)
+        guard let contextReference else { return }
+        let isTracking = contextReference._withUnsafeGuaranteedRef { context in
+            Unmanaged.passUnretained(context.readProbe)._withUnsafeGuaranteedRef { $0.isTracking }
+        }
+        if isTracking { ObservedObjects.begin(self, place) }
     }
 
     /// Runs `change`, which changes the property at `place`, and tells whoever depends on it.
@@ -78,7 +81,8 @@ enum ObservedObjects {
 
     /// The first tracked read of an object.
     @inline(never)
-    static func begin(_ object: NSManagedObject, _ place: EntityLayout.Place, in context: NSManagedObjectContext) {
+    static func begin(_ object: NSManagedObject, _ place: EntityLayout.Place) {
+        guard let context = object.managedObjectContext else { return }
         let probe = context.readProbe
         context.readProbe = ObservationProbe()
         object.flags.insert(.observed)

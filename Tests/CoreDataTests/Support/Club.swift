@@ -155,6 +155,10 @@ final class ClubTeam: NSManagedObject {
     /// The calls since the last look; `nil` while nobody wants them.
     var log: [String]?
     var onWillSave: ((ClubTeam) -> Void)?
+    var onDidSave: ((ClubTeam) -> Void)?
+    var onPrepareForDeletion: ((ClubTeam) -> Void)?
+    /// Called both before and after the values go.
+    var onTurnIntoFault: ((ClubTeam) -> Void)?
     var onValidate: ((ClubTeam) throws -> Void)?
     var startsWithRating: Double?
 
@@ -171,14 +175,26 @@ final class ClubTeam: NSManagedObject {
         note("awakeFromFetch")
     }
     override func awake(fromSnapshotEvents flags: NSSnapshotEventType) { note("awake \(flags.rawValue)") }
-    override func prepareForDeletion() { note("prepareForDeletion") }
+    override func prepareForDeletion() {
+        note("prepareForDeletion")
+        onPrepareForDeletion?(self)
+    }
     override func willSave() {
         note("willSave")
         onWillSave?(self)
     }
-    override func didSave() { note("didSave") }
-    override func willTurnIntoFault() { note("willTurnIntoFault") }
-    override func didTurnIntoFault() { note("didTurnIntoFault") }
+    override func didSave() {
+        note("didSave")
+        onDidSave?(self)
+    }
+    override func willTurnIntoFault() {
+        note("willTurnIntoFault")
+        onTurnIntoFault?(self)
+    }
+    override func didTurnIntoFault() {
+        note("didTurnIntoFault")
+        onTurnIntoFault?(self)
+    }
     override func validateForInsert() throws {
         note("validateForInsert")
         try super.validateForInsert()

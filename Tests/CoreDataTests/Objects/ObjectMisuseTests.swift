@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Objects used in ways that raise exceptions at Apple's: the program stops and says what was wrong.
+@Suite struct ObjectMisuseTests {
+    @Test func objectsOfOtherContexts() async {
+        let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let (first, second) = (stack.context(), stack.context())
+            second.delete(first.team())
+        }
+        #expect(deleted.text.contains("An NSManagedObjectContext cannot delete objects in other contexts."))
+        let inserted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let (first, second) = (stack.context(), stack.context())
+            second.insert(first.team())
+        }
+        #expect(inserted.text.contains("is already in another context."))
+        let related = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let (first, second) = (stack.context(), stack.context())
+            first.team().mutableSetValue(forKey: "players").add(second.make("Player"))
+        }
+        #expect(
+            related.text.contains(
+                "Illegal attempt to establish a relationship 'players' between objects in different contexts"))
+    }
+
+    @Test func faultsThatCannotBeFulfilled() async {
+        let gone = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let (first, second) = (stack.context(), stack.context())
+            let team = first.team()
+            try first.save()
+            let twin = second.object(with: team.objectID)
+            first.delete(team)
+            try first.save()
+            second.shouldDeleteInaccessibleFaults = false
+            _ = twin.value(forKey: "name")
+        }
+        #expect(gone.text.contains("CoreData could not fulfill a fault for '"))
+        let reset = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let context = stack.context()
+            let team = context.team()
+            try context.save()
+            context.refresh(team, mergeChanges: false)
+            context.reset()
+            _ = team.name
+        }
+        #expect(reset.text.contains("CoreData could not fulfill a fault for '"))
+    }
+
+    @Test func wrongValuesOfRelationships() async {
+        let one = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = try ClubStack().contextKeepingStack()
+            context.make("Player").setValue(context.make("Venue"), forKey: "team")
+        }
+        #expect(
+            one.text.contains(
+                "Unacceptable type of value for to-one relationship: property = \"team\"; desired type = Team"))
+        let many = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try ClubStack().contextKeepingStack().team().setValue("Ada", forKey: "players")
+        }
+        #expect(many.text.contains("Unacceptable type of value for to-many relationship: property = \"players\""))
+        let unordered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try ClubStack().contextKeepingStack().team().mutableOrderedSetValue(forKey: "players")
+        }
+        #expect(unordered.text.contains("'Team' has no ordered relationship named 'players'."))
+    }
+
+    @Test func keysThatNobodyKnows() async {
+        let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try ClubStack().contextKeepingStack().make("Player").setValue("Al", forKey: "nickname")
+        }
+        #expect(set.text.contains("The entity 'Player' is not key value coding-compliant for the key \"nickname\"."))
+        let `operator` = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try ClubStack().contextKeepingStack().team().value(forKeyPath: "players.@middle.number")
+        }
+        #expect(`operator`.text.contains("The key path operator @middle is not known."))
+        let state = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try ClubStack().contextKeepingStack().team().hasFault(forRelationshipNamed: "wins")
+        }
+        #expect(state.text.contains("'Team' has no relationship named 'wins'."))
+    }
+
+    @Test func entitiesThatDoNotBelong() async {
+        let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let entity = Club.entity("Team", [])
+            let other = NSManagedObjectModel()
+            other.entities = [entity]
+            _ = NSManagedObject(entity: entity, insertInto: try ClubStack().contextKeepingStack())
+        }
+        #expect(foreign.text.contains("The entity 'Team' is not one of the model of the context's coordinator."))
+        let abstract = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try ClubStack().contextKeepingStack().make("Person")
+        }
+        #expect(abstract.text.contains("abstract entity 'Person'"))
+        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try ClubStack().contextKeepingStack().make("Referee")
+        }
+        #expect(unknown.text.contains("could not locate an entity named 'Referee' in this model."))
+    }
+
+    @Test func storesThatCannotBeChanged() async {
+        let saved = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            let context = stack.context()
+            let team = context.team()
+            try context.save()
+            context.assign(team, to: stack.coordinator.persistentStores[0])
+        }
+        #expect(saved.text.contains("Can't reassign an object to a different store once it has been saved."))
+    }
+}
