@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Reading stored properties of an object whose values are here.
+@Suite struct AllocationTests {
+    /// Freed blocks of every small size carry a mark. Whoever allocates one of them, even for a moment, writes over it.
+    @Test func readingAStoredPropertyAllocatesNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let stack = try ClubStack()
+            try stack.context().use { context in
+                let team = context.team()
+                team.founded = Date(timeIntervalSinceReferenceDate: 3)
+                try context.save()
+                var sum = 0
+                let reads: [(String, () -> Void)] = [
+                    ("an integer", { sum &+= Int(team.wins) }),
+                    ("a real number", { sum &+= Int(team.rating) }),
+                    ("a Boolean", { sum &+= team.favorite ? 1 : 0 }),
+                    ("a text", { sum &+= team.name.utf8.count }),
+                    ("a date", { sum &+= team.founded == nil ? 1 : 0 }),
+                    ("a state", { sum &+= team.isFault ? 1 : 0 }),
+                    ("a transient value", { sum &+= Int(team.scratch) }),
+                ]
+                for (_, read) in reads { read() }
+                let allocating = reads.filter { !leavesFreeMemoryAlone($0.1) }.map(\.0)
+                precondition(allocating.isEmpty, "these allocate: \(allocating)")
+                let boxed = leavesFreeMemoryAlone {
+                    sum &+= (team.value(forKey: "rating") as? NSNumber)?.intValue ?? 0
+                }
+                precondition(!boxed, "an allocation is not seen")
+            }
+        }
+        #expect(result.text.split(separator: "\n").first { $0.contains("these allocate") } == nil)
+    }
+}
+
+/// Whether `body` neither allocates nor frees a small block, as far as the free ones show it.
+private func leavesFreeMemoryAlone(_ body: () -> Void) -> Bool {
+    // No arrays and no loops over sequences: the measurement itself must not allocate, in debug builds either.
+    let count = 62
+    let blocks = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: count)
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 2048)
+    var index = 0
+    while index < count {
+        let size = 24 + 16 * index
+        guard let block = malloc(size) else { return false }
+        memset(block, 0xA5, size)
+        blocks[index] = block
+        index += 1
+    }
+    index = 0
+    while index < count {
+        free(blocks[index])
+        index += 1
+    }
+    body()
+    var isUntouched = true
+    index = 0
+    while index < count {
+        let size = 24 + 16 * index
+        guard let block = malloc(size) else { return false }
+        if block != blocks[index] { isUntouched = false }
+        memset(bytes, 0xA5, size)
+        // The first two words belong to the allocator while a block is free.
+        if memcmp(block + 16, bytes, size - 16) != 0 { isUntouched = false }
+        index += 1
+    }
+    index = 0
+    while index < count {
+        free(blocks[index])
+        index += 1
+    }
+    blocks.deallocate()
+    bytes.deallocate()
+    return isUntouched
+}
