@@ -35,7 +35,7 @@ let package = Package(
         .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
 
         // The terminal program.
-        .target(name: "RosterCommands", dependencies: ["CoreData"]),
+        .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler"]),
         .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),

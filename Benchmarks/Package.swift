@@ -10,6 +10,9 @@ let package = Package(
         .executableTarget(
             name: "Measure",
             dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw"]),
+        .executableTarget(
+            name: "Accessors", dependencies: [.product(name: "CoreData", package: "Roster")],
+            plugins: [.plugin(name: "GenerateModelClasses", package: "Roster")]),
     ],
     swiftLanguageModes: [.v6]
 )

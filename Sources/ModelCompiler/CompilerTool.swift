@@ -126,7 +126,8 @@ package struct CompilerTool {
         for warning in warnings { errors("\(warning)\n") }
     }
 
-    static func diagnostics(for error: any Error) -> [Diagnostic] {
+    /// What an error of reading, generating or writing has to say, with its place.
+    package static func diagnostics(for error: any Error) -> [Diagnostic] {
         switch error {
         case let failure as GenerationFailure: failure.diagnostics
         case let error as ModelFileError: [Diagnostic(.error, file: error.file, line: error.line, error.reason)]

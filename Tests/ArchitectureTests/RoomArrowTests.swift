@@ -11,7 +11,7 @@ import Testing
         "momc": ["ModelCompiler"],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],
-        "RosterCommands": ["CoreData"],
+        "RosterCommands": ["CoreData", "ModelCompiler"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]
     static let packageModules = Set(rooms.keys).union(["CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt"])

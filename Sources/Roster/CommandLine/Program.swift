@@ -16,10 +16,7 @@ enum Program {
         signal(SIGPIPE, SIG_DFL)
         var verb: any CommandVerb.Type = BrowseVerb.self
         var rest = words
-        if let first = words.first, let named = VerbTable.verb(named: first) {
-            verb = named
-            rest = Array(words.dropFirst())
-        }
+        if let named = VerbTable.verb(of: words) { (verb, rest) = named }
         do {
             try refuseUnknownVerb(words)
             return try run(verb, rest).code

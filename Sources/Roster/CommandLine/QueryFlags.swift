@@ -68,6 +68,14 @@ enum FormatFlag: CommandFlag {
     }
 }
 
+enum OutputFlag: CommandFlag {
+    static let name = "output"
+    static let letter: Character? = "o"
+    static let placeholder: String? = "FILE"
+    static let help = "Write to this file or folder, which appears whole or not at all."
+    typealias Value = String
+}
+
 enum EntityFlag: CommandFlag {
     static let name = "entity"
     static let placeholder: String? = "E"

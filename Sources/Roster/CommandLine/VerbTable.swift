@@ -3,7 +3,18 @@ enum VerbTable {
     static let verbs: [any CommandVerb.Type] = [
         ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
         ImportVerb.self, ExportVerb.self, WatchVerb.self, SimulateVerb.self, CreateVerb.self, ModelVerb.self,
+        ModelGenerateVerb.self,
     ]
 
     static func verb(named name: String) -> (any CommandVerb.Type)? { verbs.first { $0.name == name } }
+
+    /// The verb with which `words` begin, which may be one of two words, and what follows it; `nil` where there is none.
+    static func verb(of words: [String]) -> (verb: any CommandVerb.Type, rest: [String])? {
+        for count in [2, 1] where words.count >= count {
+            if let verb = verb(named: words.prefix(count).joined(separator: " ")) {
+                return (verb, Array(words.dropFirst(count)))
+            }
+        }
+        return nil
+    }
 }

@@ -1,0 +1,29 @@
+import RosterCommands
+
+enum EveryEntityFlag: CommandFlag {
+    static let name = "all"
+    static let help = "Also for entities whose classes are written by hand."
+    typealias Value = Bool
+}
+
+enum ModelGenerateVerb: CommandVerb {
+    static let name = "model generate"
+    static let summary = "Generate Swift classes for the entities of a model."
+    static let operands = [Operand(name: "MODEL")]
+    static let flags: [any CommandFlag.Type] = [OutputFlag.self, EveryEntityFlag.self]
+    static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
+    static let notes = """
+        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Into a folder go Xcode's files,
+        two for each class; where FILE ends in .swift all classes stand in it.
+        In a package the plugin GenerateModelClasses does the same with every build.
+        Example: roster model generate App.xcdatamodeld -o Sources/App/Classes
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try ModelGenerateCommand(
+            path: arguments.operands[0], output: arguments.required(OutputFlag.self),
+            everything: arguments.has(EveryEntityFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import ModelCompiler
+
+/// `model generate`: Swift classes for the entities of a model.
+public struct ModelGenerateCommand {
+    /// A model's file.
+    public var path: String
+    /// A folder for Xcode's files, or one file whose name ends in `.swift`.
+    public var output: String
+    /// Whether entities whose classes are written by hand get one too.
+    public var everything: Bool
+
+    public init(path: String, output: String, everything: Bool = false) {
+        self.path = path
+        self.output = output
+        self.everything = everything
+    }
+
+    /// - Throws: ``CommandError`` that names the model's file and line, or an error of the file system.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let generator = try generator()
+        guard !generator.classNames.isEmpty else {
+            throw CommandError.failure(
+                everything
+                    ? "no entity of \(path) names a class (representedClassName)"
+                    : "no entity of \(path) asks for a class (codeGenerationType); --all makes one for each that names one"
+            )
+        }
+        let url = URL(fileURLWithPath: output)
+        if url.pathExtension == "swift" {
+            try generator.writeSingleFile(to: url)
+        } else {
+            _ = try generator.write(into: url)
+        }
+        let names = VisibleText.shown(generator.classNames.joined(separator: ", "))
+        try surroundings.output.write("generated \(names) in \(VisibleText.shown(output))\n")
+        try surroundings.output.flush()
+    }
+
+    private func generator() throws -> ClassGenerator {
+        do {
+            return try ClassGenerator(ModelSource.read(URL(fileURLWithPath: path)), everything: everything)
+        } catch {
+            throw CommandError.failure(CompilerTool.diagnostics(for: error).map(\.description).joined(separator: "; "))
+        }
+    }
+}
