@@ -18,11 +18,27 @@ extension Connection {
     @discardableResult
     package func transaction<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result
     {
+        let result = try opening(mode, body)
+        try commit()
+        return result
+    }
+
+    /// Begins a transaction, runs `body` in it and leaves it open for ``commit()`` or ``rollBack()``; rolls it back when
+    /// `body` throws.
+    package func opening<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result {
         try execute(mode.rawValue)
         do {
-            let result = try body()
+            return try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Commits the open transaction, or rolls it back when that fails.
+    package func commit() throws {
+        do {
             try execute("COMMIT")
-            return result
         } catch {
             rollBack()
             throw error
@@ -52,7 +68,8 @@ extension Connection {
         }
     }
 
-    private func rollBack() {
+    /// Takes back what the open transaction, if there is one, has done.
+    package func rollBack() {
         // Some failures (a full disk) have rolled back already, and a second ROLLBACK would only fail.
         if isInTransaction { try? execute("ROLLBACK") }
     }

@@ -103,6 +103,7 @@ final class ChangeTracker {
         pendingRefreshed.remove(object)
         object.flags.remove(.dropped)
         object.baseline = nil
+        context.faults.unread.forget(object)
     }
 
     // MARK: Ending events and saves
@@ -179,6 +180,7 @@ final class ChangeTracker {
         pendingUpdated.takeAll()
         pendingDeleted.takeAll()
         pendingRefreshed.takeAll()
+        context.faults.unread.forgetAll()
         event += 1
     }
 }

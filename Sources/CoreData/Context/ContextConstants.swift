@@ -37,6 +37,8 @@ extension NSManagedObjectContext {
         case deletedObjectIDs = "deleted_objectIDs"
         case refreshedObjectIDs = "refreshed_objectIDs"
         case invalidatedObjectIDs = "invalidated_objectIDs"
+        /// In did-save of a context that is pinned: the `NSQueryGenerationToken` of the state that it reads from then on.
+        case queryGeneration = "newQueryGeneration"
     }
 
     /// A context (the object) is about to save; changes may still be made. Carries nothing.
@@ -73,4 +75,5 @@ public let NSInsertedObjectIDsKey = NSManagedObjectContext.NotificationKey.inser
 public let NSUpdatedObjectIDsKey = NSManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
 public let NSDeletedObjectIDsKey = NSManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
 public let NSRefreshedObjectIDsKey = NSManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
+public let NSManagedObjectContextQueryGenerationKey = NSManagedObjectContext.NotificationKey.queryGeneration.rawValue
 public let NSInvalidatedObjectIDsKey = NSManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue

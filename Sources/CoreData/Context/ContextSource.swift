@@ -25,8 +25,13 @@ protocol ContextSource: AnyObject {
         for entities: [NSEntityDescription], in store: NSPersistentStore
     ) throws -> [NSManagedObjectID]
 
-    /// Writes one store's changes as one transaction.
-    func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws
+    /// Writes the changes of each store: all of them or none.
+    ///
+    /// - Throws: ``StoreConflicts``, ``MultiStoreSave/Incomplete``, a store's errors.
+    func save(_ parts: [MultiStoreSave.Part]) throws
+
+    /// Writes what stores say of themselves, where that was changed.
+    func saveMetadata() throws
 
     /// Tells the other contexts what was committed. Call it outside of the lock.
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext)
@@ -75,8 +80,14 @@ final class CoordinatorSource: ContextSource {
         try withLock { try store.operations.obtainPermanentIDs(for: entities) }
     }
 
-    func save(_ changes: StoreChangeSet, to store: NSPersistentStore) throws {
-        try withLock { try store.operations.save(changes) }
+    func save(_ parts: [MultiStoreSave.Part]) throws { try withLock { try MultiStoreSave(parts).run() } }
+
+    func saveMetadata() throws {
+        try withLock {
+            for store in coordinator.persistentStores where store.hasUnsavedMetadata && !store.isReadOnly {
+                try store.operations.save(StoreChangeSet())
+            }
+        }
     }
 
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext) {

@@ -4,27 +4,30 @@ import Foundation
 final class FaultFirer {
     private unowned(unsafe) let context: NSManagedObjectContext
 
+    /// What could not be read.
+    private(set) lazy var unread = UnreadFaults(context: context)
+
     init(context: NSManagedObjectContext) { self.context = context }
 
     // MARK: Objects
 
-    /// Makes one fault real. Without I/O if it carries its row.
-    ///
-    /// - Precondition: The store can be read; as Apple's raises, an accessor has no way to report an error.
+    /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
+    /// ``UnreadFaults``.
     func fire(_ object: NSManagedObject) {
         context.requireQueue()
         if object.snapshot == nil {
-            do {
-                try fetchRows(
-                    of: object.faultBatch?.waiting(with: object, registered: context.registry.registered) ?? [object])
-            } catch {
-                preconditionFailure(
-                    "CoreData could not fulfill a fault for '\(object.objectID)': \((error as NSError).localizedDescription)"
-                )
-            }
+            do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
             if object.snapshot == nil { return becomeInaccessible(object) }
         }
         realise(object)
+    }
+
+    /// Reads the row of a fault, and those of its neighbours with the same query. Where that fails, a neighbour may be to
+    /// blame: then it reads the one row.
+    private func fetchRow(of object: NSManagedObject) throws {
+        let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered) ?? [object]
+        guard batch.count > 1 else { return try fetchRows(of: batch) }
+        do { try fetchRows(of: batch) } catch { try fetchRows(of: [object]) }
     }
 
     /// Makes the faults among `objects` real that exist, with one query for all whose rows are not here.
@@ -41,6 +44,7 @@ final class FaultFirer {
         guard !objects.isEmpty, let source = context.source else { return }
         let rows = try source.rows(for: objects.map(\.objectID))
         for object in objects { object.snapshot = rows[object.objectID] }
+        unread.didRead(objects)
     }
 
     private func realise(_ object: NSManagedObject) {
@@ -49,6 +53,7 @@ final class FaultFirer {
         object.awakeFromFetch()
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
+        unread.apply(to: object)
     }
 
     /// The row is gone: the object becomes a deleted one without values, or the program stops.
@@ -56,6 +61,7 @@ final class FaultFirer {
         guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
             preconditionFailure("CoreData could not fulfill a fault for '\(object.objectID)'")
         }
+        unread.forget(object)
         object.snapshot = RowSnapshot(values: object.layout.slots.map { _ in .null }, version: 0)
         object.flags.remove(.fault)
         object.flags.insert(.inaccessible)
@@ -64,35 +70,59 @@ final class FaultFirer {
 
     // MARK: To-many relationships
 
-    /// Reads the contents of the to-many relationship `number` of `owners` (of one entity), with one query.
-    ///
-    /// - Precondition: The store can be read.
+    /// Reads the contents of the to-many relationship `number` of `owners` (of one entity), with one query. Where that
+    /// fails they stay unread.
     func load(_ owners: [NSManagedObject], number: Int) {
         do {
             try fetchDestinations(of: owners, number: number)
         } catch {
-            let name = owners.first?.layout.toManyRelationships[number].name ?? ""
-            preconditionFailure(
-                "CoreData could not fulfill the fault of the relationship '\(name)': "
-                    + (error as NSError).localizedDescription)
+            for owner in owners where !owner.toManyState(number).isLoaded {
+                unread.didFail(owner, number: number, error)
+            }
         }
     }
 
     func fetchDestinations(of owners: [NSManagedObject], number: Int) throws {
         context.requireQueue()
-        let unread = owners.filter { !$0.toManyState(number).isLoaded }
-        let readable = unread.filter { !$0.objectID.isTemporaryID && !$0.flags.contains(.inaccessible) }
-        guard let first = unread.first else { return }
+        let waiting = owners.filter { !$0.toManyState(number).isLoaded }
+        let readable = waiting.filter { !$0.objectID.isTemporaryID && !$0.flags.contains(.inaccessible) }
+        guard let first = waiting.first else { return }
         var destinations: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         if !readable.isEmpty, let source = context.source {
             destinations = try source.destinations(
                 of: first.layout.toManyRelationships[number], from: readable.map(\.objectID))
         }
-        for owner in unread {
+        for owner in waiting {
             let ids = destinations[owner.objectID] ?? []
             let members = ids.map { context.registry.object(for: $0) }
             FaultBatch.join(members, size: FaultBatch.defaultSize)
-            owner.toManyState(number).load(members)
+            let state = owner.toManyState(number)
+            let known = state.contents
+            state.load(members)
+            guard unread.takeReplacement(owner, number: number) else { continue }
+            InverseUpkeep.replace(known, of: owner, number: number)
         }
+        unread.didRead(owners)
+    }
+
+    // MARK: Before a save
+
+    /// Reads what could not be read before, of objects with unsaved changes: no row is written that was not read.
+    ///
+    /// - Throws: the store's error if it still cannot be read.
+    func readUnread() throws {
+        let changed = context.changes.updated.all + context.changes.deleted.all
+        let faults = changed.filter { $0.isFault }
+        let contents = unread.unsavedContents
+        guard !faults.isEmpty || !contents.isEmpty else { return }
+        try fire(faults)
+        for (owner, number) in contents { try fetchDestinations(of: [owner], number: number) }
+        // What was deleted unread had no neighbours that its delete rules could have reached.
+        let deleted = (faults + contents.map(\.owner)).filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        if !deleted.isEmpty {
+            var propagation = DeletePropagation(context: context)
+            propagation.run(deleted)
+        }
+        context.events.process(propagatesDeletes: true)
     }
 }

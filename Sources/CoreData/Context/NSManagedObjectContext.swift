@@ -25,6 +25,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var lifeCycle = ObjectLifeCycle(context: self)
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
+    final private(set) lazy var generation = ContextGeneration(context: self)
     /// Tells whether somebody tracks what he reads of the context's objects.
     @exclusivity(unchecked)
     final var readProbe = ObservationProbe()

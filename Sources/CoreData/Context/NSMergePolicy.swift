@@ -21,6 +21,19 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///
 /// An object that is deleted here and was changed by others stays deleted under object trump and overwrite; under the
 /// other two it comes back with the store's values.
+///
+/// Objects whose unique values a row of the store has already, or another object of the context:
+///
+/// | policy | a new object | a saved object that was changed to such values |
+/// |---|---|---|
+/// | `error` | the save throws 133021 | the save throws 133021 |
+/// | `mergeByPropertyStoreTrump` | disappears; what refers to it refers to the row | takes the unique values back |
+/// | `mergeByPropertyObjectTrump` | its attributes, and its relationships as far as they are set, go to the row; then it disappears | keeps them; the other row is deleted, its relationships move |
+/// | `overwrite` | the same; to-one relationships that are not set are emptied | the same |
+/// | `rollback` | as under store trump | takes all its changes back |
+///
+/// Among new objects the first one stands for the row. Two saved objects that were changed to the same values are 133021
+/// under object trump and overwrite.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     public final let mergeType: NSMergePolicyType
 
@@ -36,11 +49,15 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     private static let allShared = (0...4).compactMap(NSMergePolicyType.init(rawValue:)).map(NSMergePolicy.init(merge:))
     private static func shared(_ type: NSMergePolicyType) -> NSMergePolicy { allShared[Int(type.rawValue)] }
 
-    /// Resolves the conflicts of a save. Called on the context's queue; the save is tried again afterwards.
+    /// Resolves the conflicts of a save: `NSMergeConflict`s and `NSConstraintConflict`s, which go to the two methods below,
+    /// in this order. Called on the context's queue; the save is tried again afterwards.
     ///
     /// - Throws: when the conflicts are not resolved; the save throws the same.
     open func resolve(mergeConflicts list: [Any]) throws {
-        try resolve(optimisticLockingConflicts: list.compactMap { $0 as? NSMergeConflict })
+        let locking = list.compactMap { $0 as? NSMergeConflict }
+        if !locking.isEmpty { try resolve(optimisticLockingConflicts: locking) }
+        let constraints = list.compactMap { $0 as? NSConstraintConflict }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
     /// Resolves conflicts over rows that others changed or deleted. Overriders may change the source objects, and call
@@ -48,6 +65,28 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         guard mergeType != .errorMergePolicyType else { throw Self.unresolved(list) }
         for conflict in list { ConflictResolution(conflict: conflict, type: mergeType).apply() }
+    }
+
+    /// Resolves conflicts over values that must be unique. Overriders may change the objects, and call `super` for what
+    /// the policy's kind does with those that still conflict.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        let resolutions = list.map { ConstraintResolution(conflict: $0, type: mergeType) }
+        guard mergeType != .errorMergePolicyType, resolutions.allSatisfy(\.isDecidable) else {
+            throw Self.unresolved(constraints: list)
+        }
+        for resolution in resolutions { resolution.apply() }
+    }
+
+    static func unresolved(constraints: [NSConstraintConflict]) -> NSError {
+        let object = constraints.first?.conflictingObjects.first
+        let path = object?.objectID.persistentStore?.url?.path ?? ""
+        let others = constraints.count > 1 ? " (and \(constraints.count - 1) more conflicts)" : ""
+        var info: [String: Any] = [NSPersistentStoreSaveConflictsErrorKey: constraints]
+        info[NSAffectedObjectsErrorKey] = constraints.flatMap(\.conflictingObjects)
+        info["constraint"] = constraints.first?.constraint
+        info["entity"] = object?.entity.name
+        let reason = constraints.first?.reason ?? "unique values are not unique"
+        return CoreDataError.make(133021, "Cannot save to the store \(path): \(reason)\(others).", userInfo: info)
     }
 
     static func unresolved(_ conflicts: [NSMergeConflict]) -> NSError {

@@ -8,7 +8,7 @@ final class Refresher {
 
     // MARK: Refresh
 
-    /// - Precondition: The store can be read, where values are merged.
+    /// Where values are merged and the store cannot be read, the objects stay as they are.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
         context.requireQueue()
         let stored = objects.filter {
@@ -31,7 +31,7 @@ final class Refresher {
         do {
             try readAnew(kept)
         } catch {
-            preconditionFailure("Objects could not be refreshed: \((error as NSError).localizedDescription)")
+            context.faults.unread.didFail(kept, error)
         }
     }
 
@@ -221,6 +221,7 @@ final class Refresher {
 
     func reset() {
         context.requireQueue()
+        context.generation.advance()
         context.undoRecorder.forgetAll()
         let objects = context.registry.all
         context.changes.removeAll()

@@ -78,12 +78,13 @@ struct SaveCompletion {
 
     private func post(_ saved: Saved) {
         let center = NotificationCenter.default
-        center.post(
-            name: NSManagedObjectContext.didSaveObjectsNotification, object: context,
-            userInfo: [
-                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
-                NSDeletedObjectsKey: Set(saved.deleted),
-            ])
+        var info: [String: Any] = [
+            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
+            NSDeletedObjectsKey: Set(saved.deleted),
+        ]
+        // Where the state cannot be read now, the next reading says why.
+        info[NSManagedObjectContextQueryGenerationKey] = try? context.generation.resolvedToken()
+        center.post(name: NSManagedObjectContext.didSaveObjectsNotification, object: context, userInfo: info)
         center.post(
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [

@@ -9,9 +9,8 @@ final class SavePipeline {
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false
 
-    /// How often hooks may change objects again, and how often a conflict may follow a conflict.
+    /// How often hooks may change objects again.
     private static let hookLimit = 1000
-    private static let conflictLimit = 20
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -21,15 +20,18 @@ final class SavePipeline {
         context.requireQueue()
         precondition(!isSaving, "A context cannot be saved from within its own save.")
         context.events.process(propagatesDeletes: true)
-        guard changes.hasChanges else { return }
+        guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
         guard context.source != nil else {
             throw CoreDataError.make(
                 134030, "This NSManagedObjectContext has no persistent store coordinator: it cannot save.")
         }
         isSaving = true
         defer { isSaving = false }
+        try context.faults.readUnread()
         try announce()
         try validate()
+        // Hooks and checks may have met more that could not be read.
+        try context.faults.readUnread()
         try write()
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }
@@ -127,30 +129,26 @@ final class SavePipeline {
     /// Obtains IDs, builds each store's changes and saves them; a conflict goes to the merge policy, and all is built anew.
     private func write() throws {
         guard let source = context.source else { return }
-        var committed: [StorePlan] = []
-        var conflicts = 0
-        let updated = changes.updated.all
-        try context.faults.fetchRows(of: (updated + changes.deleted.all).filter { $0.snapshot == nil })
-        rounds: while true {
+        var resolver = ConflictResolver(context: context)
+        var plans: [StorePlan] = []
+        var isWritten = false
+        while !isWritten {
             try obtainPermanentIDs(for: changes.inserted.all)
-            let plans = try SavePlanner(context: context, locked: lockedObjects).makePlans()
-            for plan in plans where !committed.contains(where: { $0.store === plan.store }) {
-                do {
-                    if !plan.changes.isEmpty { try source.save(plan.changes, to: plan.store) }
-                    committed.append(plan)
-                } catch let found as StoreConflicts {
-                    conflicts += 1
-                    try resolve(found, giveUp: conflicts > Self.conflictLimit)
-                    continue rounds
-                } catch  where !committed.isEmpty {
-                    try reportPartialSave(committed, failed: plan, error)
-                }
+            plans = try SavePlanner(context: context, locked: lockedObjects).makePlans()
+            do {
+                try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
+                isWritten = true
+            } catch let found as StoreConflicts {
+                try resolver.resolve(found)
+            } catch let incomplete as MultiStoreSave.Incomplete {
+                try report(incomplete, plans)
+            } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == 133021 {
+                try resolver.resolve(plans, refusedWith: error)
             }
-            break
         }
         // From here on everything is settled, and whoever hears of the save may save again.
         isSaving = false
-        SaveCompletion(context: context).finish(committed, locked: takeLocked())
+        SaveCompletion(context: context).finish(plans, locked: takeLocked())
     }
 
     private func takeLocked() -> [NSManagedObject] {
@@ -160,23 +158,17 @@ final class SavePipeline {
         return taken
     }
 
-    /// Some stores have committed, one has not: what is saved is saved, the rest stays to be saved.
-    private func reportPartialSave(_ committed: [StorePlan], failed: StorePlan, _ error: any Error) throws {
-        SaveCompletion(context: context).finish(committed, locked: [])
+    /// Some stores have committed, others have not: what is saved is saved, the rest stays to be saved.
+    private func report(_ incomplete: MultiStoreSave.Incomplete, _ plans: [StorePlan]) throws {
+        let failed = plans.filter { plan in incomplete.failed.contains { $0 === plan.store } }
+        SaveCompletion(context: context).finish(
+            plans.filter { plan in !incomplete.failed.contains { $0 === plan.store } }, locked: [])
+        let paths = incomplete.failed.map { $0.url?.path ?? "" }.joined(separator: ", ")
         throw CoreDataError.make(
-            134040, "The store \(failed.store.url?.path ?? "") could not be saved, but others were.", underlying: error,
+            134040, "Only a part was saved: \(paths) could not be saved, but the other stores were.",
+            underlying: incomplete.error,
             userInfo: [
-                NSAffectedStoresErrorKey: [failed.store], NSAffectedObjectsErrorKey: failed.objects,
+                NSAffectedStoresErrorKey: incomplete.failed, NSAffectedObjectsErrorKey: failed.flatMap(\.objects),
             ])
-    }
-
-    private func resolve(_ found: StoreConflicts, giveUp: Bool) throws {
-        let conflicts = found.rows.compactMap { row -> NSMergeConflict? in
-            guard let object = context.registry.registered(row.id) else { return nil }
-            return NSMergeConflict(object, current: row.current)
-        }
-        let policy = giveUp ? NSMergePolicy.error : context.mergePolicy as? NSMergePolicy ?? .error
-        guard !conflicts.isEmpty else { throw NSMergePolicy.unresolved([]) }
-        try policy.resolve(mergeConflicts: conflicts)
     }
 }

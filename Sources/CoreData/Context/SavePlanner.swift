@@ -162,12 +162,10 @@ struct SavePlanner {
             for (index, member) in state.contents.enumerated() {
                 guard case .toOne(let slot) = member.layout.place(of: inverse.name) else { continue }
                 if positions[ObjectIdentifier(member)] == nil { positioned.append(member) }
-                positions[ObjectIdentifier(member), default: [:]][slot] = Self.position(index)
+                positions[ObjectIdentifier(member), default: [:]][slot] = StoreRowChange.position(index)
             }
         }
     }
-
-    static func position(_ index: Int) -> Int { 2048 + 1024 * index }
 
     // MARK: Pairs
 
@@ -176,7 +174,7 @@ struct SavePlanner {
             let relationship = owner.layout.toManyRelationships[number]
             if let inverse = relationship.inverseRelationship, !inverse.isToMany { continue }
             guard !relationship.isTransient else { continue }
-            let writesPairs = Self.writesPairs(relationship)
+            let writesPairs = relationship.writesPairs
             guard writesPairs || state.isOrdered else { continue }
             let plan = try planIndex(of: owner)
             func ids(_ objects: some Sequence<NSManagedObject>) throws -> [NSManagedObjectID] {
@@ -189,13 +187,6 @@ struct SavePlanner {
                     removed: writesPairs ? try ids(state.removed.filter { !$0.isDeleted }) : [],
                     order: state.isOrdered ? try ids(owner.loadedToManyState(number).contents) : nil))
         }
-    }
-
-    /// Whether this end of a many-to-many relationship is the one that writes the pairs.
-    private static func writesPairs(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
-        func key(_ end: NSRelationshipDescription) -> (String, String) { (end.entity.name ?? "", end.name) }
-        return key(relationship) <= key(inverse)
     }
 
     // MARK: Stores

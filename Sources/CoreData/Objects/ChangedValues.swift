@@ -4,7 +4,10 @@ import Foundation
 enum ChangedValues {
     /// The slots whose values are saved and differ from the saved row.
     static func changedSlots(of object: NSManagedObject) -> [Int] {
-        guard !object.values.isEmpty, let snapshot = object.snapshot else { return [] }
+        guard let snapshot = object.snapshot else {
+            return object.managedObjectContext?.faults.unread.slots(of: object) ?? []
+        }
+        guard !object.values.isEmpty else { return [] }
         let isTransient = object.layout.traits.isTransient
         return object.values.indices.filter { slot in
             !isTransient[slot] && !same(object.values[slot], snapshot.values[slot], object)
@@ -43,7 +46,7 @@ enum ChangedValues {
     static func sinceSave(of object: NSManagedObject) -> [String: Any] {
         var result: [String: Any] = [:]
         for slot in changedSlots(of: object) {
-            result[object.layout.slots[slot].name] = present(object.values[slot], slot, object)
+            result[object.layout.slots[slot].name] = present(object.currentValue(slot), slot, object)
         }
         for number in changedToMany(of: object) {
             result[object.layout.toManyRelationships[number].name] = KeyValueAccess.collection(

@@ -11,14 +11,30 @@ extension NSManagedObject {
     @inline(__always)
     final func currentValue(_ slot: Int) -> SlotValue {
         if !values.isEmpty { return values[slot] }
-        guard let snapshot else { return .null }
+        guard let snapshot else { return unreadValue(slot) }
         return snapshot.values[slot]
+    }
+
+    /// A fault without its row has only what was set after it could not be read.
+    @inline(never)
+    private func unreadValue(_ slot: Int) -> SlotValue {
+        managedObjectContext?.faults.unread.value(slot, of: self) ?? .null
     }
 
     /// Sets a slot without any hook.
     @inline(__always)
     final func write(_ value: SlotValue, slot: Int) {
-        if values.isEmpty { values = snapshot?.values ?? layout.traits.startingRow.values }
+        if values.isEmpty {
+            guard let snapshot else { return writeUnread(value, slot: slot) }
+            values = snapshot.values
+        }
+        values[slot] = value
+    }
+
+    @inline(never)
+    private func writeUnread(_ value: SlotValue, slot: Int) {
+        if isFault, let context = managedObjectContext { return context.faults.unread.set(value, slot, of: self) }
+        values = layout.traits.startingRow.values
         values[slot] = value
     }
 

@@ -55,6 +55,9 @@ final class MemoryOperations: StoreOperations {
     private(set) var counts = 0
     /// How many rows each call of `rows(for:)` asked for.
     private(set) var rowRequests: [Int] = []
+    /// What reading rows and contents throws, while it is set; and what saving throws.
+    var readFailure: (any Error)?
+    var saveFailure: (any Error)?
     /// Whether simple counts are answered.
     var countsExactly = true
 
@@ -102,6 +105,7 @@ final class MemoryOperations: StoreOperations {
 
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         rowRequests.append(ids.count)
+        if let readFailure { throw readFailure }
         return database.lock.withLock {
             var found: [NSManagedObjectID: RowSnapshot] = [:]
             for id in ids { found[id] = id.rowKey.flatMap { database.rows[$0] } }
@@ -112,6 +116,7 @@ final class MemoryOperations: StoreOperations {
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        if let readFailure { throw readFailure }
         let inverse = relationship.inverseRelationship!
         var found: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         let rows = database.lock.withLock { database.rows }
@@ -142,6 +147,7 @@ final class MemoryOperations: StoreOperations {
     }
 
     func save(_ changes: StoreChangeSet) throws {
+        if let saveFailure { throw saveFailure }
         try database.lock.withLock {
             let conflicts = (changes.updated + changes.deleted + changes.locked).filter { change in
                 database.rows[change.id.rowKey!]?.version != change.baseVersion

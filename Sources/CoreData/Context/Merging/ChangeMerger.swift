@@ -64,6 +64,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     func merge(_ changes: CommittedChanges) {
         guard let context else { return }
         context.processPendingChanges()
+        context.generation.advance()
         var work = MergeWork(context: context)
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }

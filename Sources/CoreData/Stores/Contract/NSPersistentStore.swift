@@ -74,6 +74,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         preconditionFailure("\(self) must override setMetadata(_:forPersistentStoreAt:)")
     }
 
+    /// Whether `metadata` were changed since they were written.
+    var hasUnsavedMetadata: Bool { false }
+
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
     func prepare() throws {}
 
@@ -84,6 +87,20 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
     class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
+
+    /// Goes on with `url` instead of where the store was: opens what was moved there, or writes there from now on.
+    func reconnect(to url: URL) throws { self.url = url }
+
+    /// Whether stores of the type are files that can be copied while they are open.
+    class var copiesFiles: Bool { false }
+
+    /// Puts a copy of the store at `source` in the place of whatever stands at `destination`, which stays whole until the
+    /// copy is. The default copies a file that is written as a whole.
+    class func replaceStore(
+        at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try Data(contentsOf: source).write(to: destination, options: .atomic)
+    }
 
     /// Removes the store at `url` and all that belongs to it. The default removes the file.
     class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {

@@ -10,6 +10,7 @@ struct StoreOptions {
     var ignoresVersioning: Bool { flag(NSIgnorePersistentStoreVersioningOption) ?? false }
     var migratesAutomatically: Bool { flag(NSMigratePersistentStoresAutomaticallyOption) ?? false }
     var infersMappingModel: Bool { flag(NSInferMappingModelAutomaticallyOption) ?? false }
+    var forcesDestruction: Bool { flag(NSPersistentStoreForceDestroyOption) ?? false }
     var runsAnalyze: Bool { flag(NSSQLiteAnalyzeOption) ?? false }
     var runsVacuum: Bool { flag(NSSQLiteManualVacuumOption) ?? false }
     var postsRemoteChanges: Bool { flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey) ?? false }

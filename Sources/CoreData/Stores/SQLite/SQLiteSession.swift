@@ -13,6 +13,7 @@ final class SQLiteSession {
     /// Whether saves are written to the history.
     let hasHistory: Bool
     let tombstoneCount: Int
+    private var staged: Staged?
 
     init(connection: Connection, layout: TableLayout, file: StoredSchema, store: NSPersistentStore, path: String) {
         self.connection = connection
@@ -40,36 +41,80 @@ final class SQLiteSession {
             connection: connection, context: context, columns: historyColumns, tombstoneCount: tombstoneCount)
     }
 
-    /// Writes a change set, its history and, where they changed, the store's metadata as one transaction.
-    ///
-    /// - Returns: the number of the transaction in the history.
-    func save(_ changes: StoreChangeSet, metadata: [String: Any]?) throws -> Int64? {
+    /// Writes a change set, its history and, where they changed, the store's metadata in a transaction that stays open
+    /// until ``commitStaged()`` or ``abandonStaged()``. Nothing is left of it when this throws.
+    func stage(_ changes: StoreChangeSet, metadata: [String: Any]?) throws {
         let isBig = changes.inserted.count + changes.updated.count + changes.deleted.count > Self.bigSave
-        return isBig ? try withBigCache { try write(changes, metadata) } : try write(changes, metadata)
+        let cacheSize = isBig ? try raiseCacheSize() : nil
+        do {
+            staged = Staged(number: try begin(changes, metadata), cacheSize: cacheSize)
+        } catch {
+            restoreCacheSize(cacheSize)
+            throw error
+        }
     }
 
-    /// From this many rows on a save gets a cache that holds the indexes that it writes to all over.
+    /// - Returns: the number of the transaction in the history.
+    func commitStaged() throws -> Int64? {
+        guard let staged else { return nil }
+        defer { endStaged() }
+        try connection.commit()
+        return staged.number
+    }
+
+    func abandonStaged() {
+        connection.rollBack()
+        endStaged()
+    }
+
+    /// A save that was not committed yet.
+    private struct Staged {
+        let number: Int64?
+        /// The size of the cache before it was raised.
+        let cacheSize: Int64?
+    }
+
+    private func endStaged() {
+        restoreCacheSize(staged?.cacheSize)
+        staged = nil
+    }
+
+    /// From this many rows on a save gets a cache of 64 MB, that holds the indexes that it writes to all over: keeping them
+    /// up to date takes half the time, while sorts would take longer.
     private static let bigSave = 5000
     private static let bigCache = "-65536"
 
-    /// Runs `body` with a cache of 64 MB: keeping indexes up to date takes half the time, while sorts would take longer.
-    private func withBigCache<Result>(_ body: () throws -> Result) throws -> Result {
-        guard case .integer(let before)? = try connection.pragma("cache_size") else { return try body() }
+    /// - Returns: the size before.
+    private func raiseCacheSize() throws -> Int64? {
+        guard case .integer(let before)? = try connection.pragma("cache_size") else { return nil }
         try connection.setPragma("cache_size", to: Self.bigCache)
-        defer { _ = try? connection.setPragma("cache_size", to: "\(before)") }
-        return try body()
+        return before
     }
 
-    private func write(_ changes: StoreChangeSet, _ metadata: [String: Any]?) throws -> Int64? {
-        try connection.transaction {
-            let writer = hasHistory ? historyWriter : nil
-            let tombstones = try writer?.tombstones(of: changes.deleted) ?? [:]
-            let transaction = SaveTransaction(connection: connection, layout: layout, statements: statements)
-            let conflicts = try transaction.write(changes)
-            guard conflicts.isEmpty else { throw StoreConflicts(rows: try current(of: conflicts)) }
-            if let metadata { try StoreMetadata.write(metadata, to: connection) }
-            return changes.isEmpty ? nil : try writer?.write(changes, tombstones: tombstones)
+    private func restoreCacheSize(_ size: Int64?) {
+        if let size { _ = try? connection.setPragma("cache_size", to: "\(size)") }
+    }
+
+    /// A row may give a unique value up that another one takes: if they come in the wrong order, everything is written
+    /// again, with those values taken out first.
+    private func begin(_ changes: StoreChangeSet, _ metadata: [String: Any]?) throws -> Int64? {
+        do {
+            return try connection.opening { try write(changes, metadata, vacatesUniqueValues: false) }
+        } catch let error as SQLiteError where error.kind == .uniqueConstraint && !changes.updated.isEmpty {
+            return try connection.opening { try write(changes, metadata, vacatesUniqueValues: true) }
         }
+    }
+
+    private func write(
+        _ changes: StoreChangeSet, _ metadata: [String: Any]?, vacatesUniqueValues: Bool
+    ) throws -> Int64? {
+        let writer = hasHistory ? historyWriter : nil
+        let tombstones = try writer?.tombstones(of: changes.deleted) ?? [:]
+        let transaction = SaveTransaction(connection: connection, layout: layout, statements: statements)
+        let conflicts = try transaction.write(changes, vacatesUniqueValues: vacatesUniqueValues)
+        guard conflicts.isEmpty else { throw StoreConflicts(rows: try current(of: conflicts)) }
+        if let metadata { try StoreMetadata.write(metadata, to: connection) }
+        return changes.isEmpty ? nil : try writer?.write(changes, tombstones: tombstones)
     }
 
     /// The rows of `ids` as they stand now. Those that have a conflict were not written by the transaction that runs.

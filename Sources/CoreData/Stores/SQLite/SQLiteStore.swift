@@ -16,12 +16,16 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The transactions of the history that this store wrote.
     private var ownTransactions: Set<Int64> = []
     private var metadataIsDirty = false
+    /// What rows are read from; `nil` for the session, which shows what is newest.
+    private var snapshot: SQLiteSnapshot?
     /// The model's entities by the numbers of ``RowKey``s. Set before the store is used, and never changed.
     private var entities: [NSEntityDescription] = []
 
     override var type: String { NSSQLiteStoreType }
 
     override var metadata: [String: Any]! { didSet { metadataIsDirty = true } }
+
+    override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
     override var operations: any StoreOperations { self }
 
@@ -82,6 +86,31 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             connection: connection, layout: layout, file: schema, store: self, path: creation.file.path)
     }
 
+    /// Goes on with the file at `newURL`, which must be this store, moved.
+    override func reconnect(to newURL: URL) throws {
+        let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        guard file.exists else {
+            throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
+        }
+        let opened = try file.open()
+        do {
+            try file.errors.translating(.opening) {
+                guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {
+                    throw CoreDataError.make(134080, "Cannot go on with \(file.path): it is another store.")
+                }
+                session = try makeSession(opened, try creation(file))
+            }
+        } catch {
+            opened.close()
+            throw error
+        }
+        connection?.close()
+        connection = opened
+        reader.didOpen(file)
+        url = newURL
+        changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
+    }
+
     func close() throws {
         if let connection, !isReadOnly { changeTokens?.prepareToClose(connection) }
         session = nil
@@ -107,6 +136,18 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         try StoreFiles.destroy(at: url, options: options)
     }
 
+    override class var copiesFiles: Bool { true }
+
+    override class func replaceStore(
+        at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try StoreReplacement(
+            source: try StoreFile(url: source, options: StoreOptions(sourceOptions), isReadOnly: true),
+            destination: try StoreFile(url: destination, options: StoreOptions(options), isReadOnly: false),
+            isForced: StoreOptions(options).forcesDestruction
+        ).run()
+    }
+
     // MARK: Access for the operations
 
     /// Runs `body` with the open store; an error of SQLite's becomes a `CocoaError`.
@@ -118,6 +159,14 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
         let errors = SQLiteStoreErrors(path: session.connection.path, timeout: try file().timeout)
         return try errors.translating(activity) { try body(session) }
+    }
+
+    /// Runs `body`, which reads rows, with the snapshot in use, or else with the open store.
+    private func withVisibleSession<Result>(_ body: (SQLiteSession) throws -> Result) throws -> Result {
+        guard let snapshot else { return try withSession(.reading, body) }
+        return try SQLiteStoreErrors(path: snapshot.session.connection.path).translating(.reading) {
+            try body(snapshot.session)
+        }
     }
 
     /// The session; opened anew where the file was read without locks and somebody has written to it since.
@@ -136,28 +185,28 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
 // MARK: - Operations
 
-extension SQLiteStore: StoreOperations {
+extension SQLiteStore: StagedSaving {
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
-        try withSession { try $0.rowQueries.fetch(query) }
+        try withVisibleSession { try $0.rowQueries.fetch(query) }
     }
 
     func count(_ query: StoreQuery) throws -> Int? {
-        try withSession { try $0.rowQueries.count(query) }
+        try withVisibleSession { try $0.rowQueries.count(query) }
     }
 
     func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
-        try withSession { try $0.rowQueries.groupCounts(query, groupedBy: keyPath) }
+        try withVisibleSession { try $0.rowQueries.groupCounts(query, groupedBy: keyPath) }
     }
 
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         if ids.isEmpty { return [:] }
-        return try withSession { try $0.rowLookup.rows(for: ids) }
+        return try withVisibleSession { try $0.rowLookup.rows(for: ids) }
     }
 
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try withSession { try $0.toManyQueries.destinations(of: relationship, from: ids) }
+        try withVisibleSession { try $0.toManyQueries.destinations(of: relationship, from: ids) }
     }
 
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
@@ -168,17 +217,28 @@ extension SQLiteStore: StoreOperations {
 
     func save(_ changes: StoreChangeSet) throws {
         guard !changes.isEmpty || metadataIsDirty else { return }
+        try stage(changes)
+        try commitStaged()
+    }
+
+    func stage(_ changes: StoreChangeSet) throws {
         try checkWritable()
-        let number = try withSession(.saving) { session in
+        try withSession(.saving) { session in
             do {
-                return try session.save(changes, metadata: metadataIsDirty ? metadata : nil)
+                try session.stage(changes, metadata: metadataIsDirty ? metadata : nil)
             } catch let error as SQLiteError where error.kind == .uniqueConstraint {
                 throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: self)
             }
         }
+    }
+
+    func commitStaged() throws {
+        let number = try withSession(.saving) { try $0.commitStaged() }
         metadataIsDirty = false
         if let number { ownTransactions.insert(number) }
     }
+
+    func abandonStaged() { session?.abandonStaged() }
 
     private func checkWritable() throws {
         guard isReadOnly else { return }
@@ -214,5 +274,43 @@ extension SQLiteStore: StoreOperations {
             guard session.hasHistory else { return [] }
             return try session.historyQueries.transactions(after: number, own: ownTransactions)
         }
+    }
+}
+
+// MARK: - States that are kept
+
+/// A connection with an open read transaction: the store as it was when that began.
+final class SQLiteSnapshot: @unchecked Sendable {
+    let session: SQLiteSession
+
+    init(_ session: SQLiteSession) { self.session = session }
+
+    /// Whoever held the snapshot last is alone with its connection.
+    deinit { session.connection.close() }
+}
+
+extension SQLiteStore: SnapshotReading {
+    /// In other journal modes than WAL an open read transaction would keep everybody from writing.
+    func makeSnapshot() throws -> AnyObject? {
+        try withSession { session in
+            guard case .text(let mode)? = try session.connection.pragma("journal_mode"), mode.lowercased() == "wal",
+                session.connection.access != .immutable
+            else { return nil }
+            let file = try file()
+            let opened = try file.open()
+            do {
+                try opened.execute("BEGIN")
+                _ = try opened.integer("SELECT COUNT(*) FROM sqlite_master")
+                return SQLiteSnapshot(try makeSession(opened, try creation(file)))
+            } catch {
+                opened.close()
+                throw error
+            }
+        }
+    }
+
+    var snapshotInUse: AnyObject? {
+        get { snapshot }
+        set { snapshot = newValue as? SQLiteSnapshot }
     }
 }

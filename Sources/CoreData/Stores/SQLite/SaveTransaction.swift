@@ -22,11 +22,15 @@ final class SaveTransaction {
 
     /// Writes the rows and the relationship tables.
     ///
+    /// - Parameter vacatesUniqueValues: whether rows that get other unique values lose the old ones first, all of them.
     /// - Returns: the IDs of the rows that somebody else changed or deleted. If there are any, the transaction must be
     ///   rolled back.
-    func write(_ changes: StoreChangeSet) throws -> [NSManagedObjectID] {
+    func write(_ changes: StoreChangeSet, vacatesUniqueValues: Bool = false) throws -> [NSManagedObjectID] {
         try checkLocked(changes.locked)
         try delete(changes.deleted)
+        if vacatesUniqueValues {
+            try UniqueVacancy(connection: connection, layout: layout).vacate(changes.updated)
+        }
         try update(changes.updated)
         guard conflicts.isEmpty else { return conflicts }
         try insert(changes.inserted)

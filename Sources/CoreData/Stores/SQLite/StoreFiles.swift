@@ -29,7 +29,7 @@ enum StoreFiles {
 
     /// Removes a store with its companions and external data, once nobody holds a lock on it.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
-        let force = (options?[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue == true
+        let force = StoreOptions(options).forcesDestruction
         let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: false)
         guard file.exists else { return }
         if !force { try checkThatNobodyWrites(file) }
@@ -53,7 +53,13 @@ enum StoreFiles {
 
     /// Removes the database and its companions; what is not there is no error.
     static func remove(at path: String) {
-        for suffix in ["-wal", "-shm", "-journal", ""] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        removeCompanions(at: path)
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Removes the log, its index and the journal.
+    static func removeCompanions(at path: String) {
+        for suffix in ["-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private static func withConnection<Result>(

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Takes the conflicts of one save to the context's merge policy, until there are none or somebody gives up.
+struct ConflictResolver {
+    private let context: NSManagedObjectContext
+    private var rounds = 0
+
+    /// How often a conflict may follow a conflict.
+    private static let limit = 20
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    private var policy: NSMergePolicy { context.mergePolicy as? NSMergePolicy ?? .error }
+
+    /// Resolves conflicts over rows that others changed or deleted.
+    ///
+    /// - Throws: what the policy throws; 134050 when there is no end of conflicts.
+    mutating func resolve(_ found: StoreConflicts) throws {
+        let conflicts = found.rows.compactMap { row -> NSMergeConflict? in
+            guard let object = context.registry.registered(row.id) else { return nil }
+            return NSMergeConflict(object, current: row.current)
+        }
+        guard !conflicts.isEmpty else { throw NSMergePolicy.unresolved([]) }
+        try giveUp(after: conflicts)
+        try policy.resolve(mergeConflicts: conflicts)
+    }
+
+    /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
+    ///
+    /// - Throws: as above, and `error` where no conflict is found.
+    mutating func resolve(_ plans: [StorePlan], refusedWith error: NSError) throws {
+        guard let source = context.source else { throw error }
+        let conflicts = try source.withLock { try plans.flatMap(ConstraintConflictFinder(context: context).conflicts) }
+        guard !conflicts.isEmpty else { throw error }
+        try giveUp(after: conflicts)
+        // What a policy does is no step that a person undoes.
+        let manager = context.undoManager
+        manager?.disableUndoRegistration()
+        defer { manager?.enableUndoRegistration() }
+        try policy.resolve(mergeConflicts: conflicts)
+        context.events.process(propagatesDeletes: true)
+    }
+
+    private mutating func giveUp(after conflicts: [Any]) throws {
+        rounds += 1
+        guard rounds > Self.limit else { return }
+        throw CoreDataError.make(
+            134050,
+            "Cannot save: there were still conflicts after the merge policy had resolved them \(Self.limit) times.",
+            userInfo: [NSPersistentStoreSaveConflictsErrorKey: conflicts])
+    }
+}

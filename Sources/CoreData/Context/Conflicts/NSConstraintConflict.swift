@@ -1,0 +1,50 @@
+import Foundation
+
+/// Objects whose values would break a uniqueness constraint of the model: objects of one context among themselves, or
+/// with a row of the store.
+open class NSConstraintConflict: NSObject {
+    /// The names of the properties that must be unique together.
+    public final let constraint: [String]
+    /// The values, by name, that more than one object has.
+    public final let constraintValues: [String: Any]
+    /// The object of the row that has the values already; `nil` where only objects of the context conflict.
+    public final let databaseObject: NSManagedObject?
+    /// The values of that row.
+    public final let databaseSnapshot: [String: Any]?
+    /// The new or changed objects with the values: changed objects first, then new ones, in the order they came.
+    public final let conflictingObjects: [NSManagedObject]
+    /// What those objects were when they were last read or saved; empty for a new one, which has no saved values.
+    public final let conflictingSnapshots: [[AnyHashable: Any]]
+
+    /// - Parameter conflictingSnapshots: a dictionary for each of `conflictingObjects`, or `NSNull`.
+    public init(
+        constraint contraint: [String], database databaseObject: NSManagedObject?,
+        databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
+        conflictingSnapshots: [Any]
+    ) {
+        constraint = contraint
+        self.databaseObject = databaseObject
+        self.databaseSnapshot = databaseSnapshot.map { snapshot in
+            Dictionary(snapshot.map { ("\($0.key.base)", $0.value) }, uniquingKeysWith: { first, _ in first })
+        }
+        self.conflictingObjects = conflictingObjects
+        self.conflictingSnapshots = conflictingSnapshots.map { $0 as? [AnyHashable: Any] ?? [:] }
+        var values: [String: Any] = [:]
+        for name in contraint { values[name] = conflictingObjects.first?.value(forKey: name) ?? NSNull() }
+        constraintValues = values
+    }
+
+    /// The one line of an error about the conflict.
+    var reason: String {
+        let object = conflictingObjects.first ?? databaseObject
+        let values = constraint.map { "\(constraintValues[$0] ?? "")" }.joined(separator: ", ")
+        return "another \(object?.entity.root.name ?? "object") already has the same "
+            + "\(constraint.joined(separator: " and ")) (\(values))"
+    }
+
+    open override var description: String {
+        "NSConstraintConflict (constraint: \(constraint.joined(separator: ", ")), values: \(constraintValues), "
+            + "database: \(databaseObject.map { "\($0.objectID)" } ?? "(null)"), conflicting: "
+            + "\(conflictingObjects.map(\.objectID)))"
+    }
+}

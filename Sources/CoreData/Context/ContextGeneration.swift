@@ -1,0 +1,90 @@
+import Foundation
+
+/// Which state of the stores a context reads. Belongs to the context's queue.
+///
+/// Only reading looks at it. A save writes to what is newest, and meets conflicts with what others have written since.
+final class ContextGeneration {
+    private unowned(unsafe) let context: NSManagedObjectContext
+    private var pin: Pin = .none
+
+    private enum Pin {
+        case none
+        /// To what is newest at the next reading.
+        case next
+        case kept(NSQueryGenerationToken, QueryGeneration)
+    }
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    /// `nil` while the context reads what is newest.
+    var token: NSQueryGenerationToken? {
+        switch pin {
+        case .none: nil
+        case .next: .current
+        case .kept(let token, _): token
+        }
+    }
+
+    /// - Throws: 134060 for a token whose state is not kept any more, or has other stores.
+    func set(_ token: NSQueryGenerationToken?) throws {
+        context.requireQueue()
+        switch token?.meaning {
+        case nil: pin = .none
+        case .current: pin = .next
+        case .kept(let generation):
+            if let coordinator = context.persistentStoreCoordinator { try generation.check(with: coordinator) }
+            pin = .kept(token ?? NSQueryGenerationToken(.kept(generation)), generation)
+        case .lost:
+            throw CoreDataError.make(134060, "The query generation is not kept any more: take a new one.")
+        }
+    }
+
+    /// A pinned context goes on to what is newest at its next reading: after a save, a merge and a reset.
+    func advance() {
+        if case .kept = pin { pin = .next }
+    }
+
+    /// The token of a pinned context, with its state fixed now.
+    func resolvedToken() throws -> NSQueryGenerationToken? {
+        if case .next = pin, let coordinator = context.persistentStoreCoordinator { _ = try generation(of: coordinator) }
+        return token
+    }
+
+    /// Runs `body`, which reads, under the lock of `coordinator` with the stores in the state that the context sees.
+    func reading<Result>(_ coordinator: NSPersistentStoreCoordinator, _ body: () throws -> Result) throws -> Result {
+        guard let generation = try generation(of: coordinator) else { return try body() }
+        return try generation.reading(body)
+    }
+
+    private func generation(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration? {
+        switch pin {
+        case .none: return nil
+        case .kept(_, let generation): return generation
+        case .next:
+            let made = try QueryGeneration(of: coordinator)
+            pin = .kept(NSQueryGenerationToken(.kept(made)), made)
+            return made
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The state of the stores that the context is pinned to; `nil` while it reads what is newest, and always in a context
+    /// that has a parent.
+    public var queryGenerationToken: NSQueryGenerationToken? { generation.token }
+
+    /// Pins the context to a state of the stores: fetches and faults read it, whatever others save, until the context saves,
+    /// merges changes or is reset, which takes it to the newest state. Objects that were read already stay as they are:
+    /// call `refreshAllObjects()` to see them in the new state.
+    ///
+    /// Stores other than SQLite ones in WAL mode always show what is newest. While a state is kept, a store's write-ahead
+    /// log cannot be emptied and grows with each save of anybody: pin for as short a time as possible.
+    ///
+    /// - Parameter generation: `NSQueryGenerationToken.current` for the state at the next reading, another context's
+    ///   `queryGenerationToken` for the same state, or `nil` to read what is newest again.
+    /// - Throws: 134060 where the state is not kept any more, or a store of it was removed.
+    /// - Precondition: The context has no parent.
+    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+        try self.generation.set(generation)
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+// Stores that move: copies of files and of rows. Nothing is lost on the way: what stands is taken away only once what shall
+// take its place is whole.
+extension NSPersistentStoreCoordinator {
+    /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`, with its log, its history and its
+    /// external data. A store that was there is gone afterwards; until the copy is whole and in its place it stands.
+    ///
+    /// The copy keeps the UUID of the source.
+    ///
+    /// - Parameters:
+    ///   - destinationOptions: the time to wait for a lock; with `NSPersistentStoreForceDestroyOption` a store is replaced
+    ///     though others have it open.
+    ///   - sourceOptions: how to open the source.
+    /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
+    ///   259 where there is no store at the source.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try withLock {
+            guard persistentStore(for: destinationURL) == nil else {
+                throw CoreDataError.make(
+                    134080,
+                    "Cannot replace the store \(destinationURL.path): it is open in this coordinator; remove it first.")
+            }
+            try StoreTypeRegistry.storeClass(of: storeType).replaceStore(
+                at: destinationURL, options: destinationOptions, with: sourceURL, options: sourceOptions)
+        }
+    }
+
+    /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+        type sourceType: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: sourceType.rawValue)
+    }
+
+    /// Saves a store as another one: copies all of it to `storeURL`, adds the copy with the same configuration, and takes
+    /// the old store out, whose files stay. The copy has a UUID of its own, so its objects have other IDs, and those of the
+    /// old store become invalid as with `remove(_:)`.
+    ///
+    /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of the new
+    /// one's objects.
+    ///
+    /// - Parameter storeType: may be another type; then every row is read into memory.
+    /// - Returns: the new store.
+    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; what opening
+    ///   and saving throws. Then the old store is still there, and nothing at `storeURL`.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        let (new, ids) = try withLock {
+            try StoreRelocation(coordinator: self, store: store, url: URL, options: options, type: storeType).run()
+        }
+        try remove(store)
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSUUIDChangedPersistentStoresKey: [store, new, ids] as [Any]])
+        return new
+    }
+
+    /// Saves a store as another one.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
+        type storeType: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+    }
+
+    /// Tells a store that its file has moved to `url`: it goes on with that file, which must be the same store and fit its
+    /// model. A store that is written as a whole is written there from now on.
+    ///
+    /// - Returns: whether it could; otherwise the store goes on where it was.
+    @discardableResult
+    public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        withLock {
+            guard persistentStores.contains(where: { $0 === store }) else { return false }
+            do {
+                try store.reconnect(to: url)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    /// Does all that lightweight migrations have put off. Migrations here do everything at once, so that nothing ever is.
+    public func finishDeferredLightweightMigration() throws {}
+
+    /// Does one step of what lightweight migrations have put off: there is never any.
+    public func finishDeferredLightweightMigrationTask() throws {}
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+
+// A state of the stores as it was at one moment. An SQLite store in WAL mode shows such a state to a connection for as long
+// as that one has a read transaction open, while others write. So a generation has a connection of its own to each store.
+// The price: as long as it is open, what is written stays in the write-ahead log, which cannot be emptied past the
+// generation's end and grows. Stores that cannot keep a state show what is newest.
+
+/// A store that can show a state that it had, while others write.
+protocol SnapshotReading: StoreOperations {
+    /// A view of the store as it is now, which ends with its last reference; `nil` where the store cannot keep one.
+    func makeSnapshot() throws -> AnyObject?
+
+    /// The view, made by this store, from which rows are read; `nil` for what is newest. Used under the coordinator's lock.
+    var snapshotInUse: AnyObject? { get set }
+}
+
+/// A state of a coordinator's stores that is kept readable.
+final class QueryGeneration: @unchecked Sendable {
+    let identifier = UUID()
+    private let views: [View]
+
+    private struct View {
+        let store: NSPersistentStore
+        let operations: any SnapshotReading
+        let snapshot: AnyObject
+    }
+
+    /// Keeps the present state of all stores of `coordinator`, read under its lock. Each store opens a connection for it.
+    init(of coordinator: NSPersistentStoreCoordinator) throws {
+        views = try coordinator.withLock {
+            try coordinator.persistentStores.compactMap { store in
+                guard let operations = store.operations as? any SnapshotReading,
+                    let snapshot = try operations.makeSnapshot()
+                else { return nil }
+                return View(store: store, operations: operations, snapshot: snapshot)
+            }
+        }
+        let entry = Weak(generation: self)
+        Self.all.withLock { all in
+            all = all.filter { $0.value.generation != nil }
+            all[identifier] = entry
+        }
+    }
+
+    /// Runs `body`, under the coordinator's lock, with its stores as they were.
+    func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let before = views.map(\.operations.snapshotInUse)
+        for view in views { view.operations.snapshotInUse = view.snapshot }
+        defer { for (view, snapshot) in zip(views, before) { view.operations.snapshotInUse = snapshot } }
+        return try body()
+    }
+
+    /// Throws where a store of the state is not one of `coordinator`'s, or not any more.
+    func check(with coordinator: NSPersistentStoreCoordinator) throws {
+        let present = coordinator.persistentStores
+        for view in views where !present.contains(where: { $0 === view.store }) {
+            throw CoreDataError.make(
+                134060,
+                "The query generation has the store \(view.store.url?.path ?? ""), which the context's coordinator does not "
+                    + "have (any more).",
+                userInfo: [NSAffectedStoresErrorKey: [view.store]])
+        }
+    }
+
+    // MARK: What archives name
+
+    private struct Weak: @unchecked Sendable {
+        weak var generation: QueryGeneration?
+    }
+
+    private static let all = Mutex<[UUID: Weak]>([:])
+
+    /// The generation of that identifier, while somebody keeps it.
+    static func kept(_ identifier: UUID) -> QueryGeneration? { all.withLock { $0[identifier]?.generation } }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// The steps of `migratePersistentStore(_:to:options:withType:)` up to the new store. Run under the lock.
+struct StoreRelocation {
+    let coordinator: NSPersistentStoreCoordinator
+    let store: NSPersistentStore
+    let url: URL
+    let options: [AnyHashable: Any]?
+    let type: String
+
+    /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
+    func run() throws -> (NSPersistentStore, [NSManagedObjectID]) {
+        guard let oldURL = store.url, coordinator.persistentStores.contains(where: { $0 === store }) else {
+            throw CoreDataError.make(
+                134060, "Cannot migrate the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
+        }
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw CoreDataError.make(
+                516, "Cannot migrate the store \(oldURL.path) to \(url.path): a file stands there already.",
+                userInfo: [NSFilePathErrorKey: url.path])
+        }
+        let storeClass = try StoreTypeRegistry.storeClass(of: type)
+        if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }
+        do {
+            guard type == store.type, storeClass.copiesFiles else { return try copyRows() }
+            return try copyFiles(storeClass, from: oldURL)
+        } catch {
+            try? storeClass.destroyStore(at: url, options: nil)
+            throw error
+        }
+    }
+
+    private func add() throws -> NSPersistentStore {
+        try coordinator.addPersistentStore(
+            ofType: type, configurationName: configuration, at: url, options: options ?? store.options)
+    }
+
+    private var configuration: String? {
+        store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+    }
+
+    private var entities: [NSEntityDescription] {
+        coordinator.managedObjectModel.entities(forConfigurationName: store.configurationName)
+            ?? coordinator.managedObjectModel.entities
+    }
+
+    /// Rows keep their keys.
+    private func copyFiles(
+        _ storeClass: NSPersistentStore.Type, from oldURL: URL
+    ) throws -> (NSPersistentStore, [NSManagedObjectID]) {
+        try storeClass.replaceStore(at: url, options: nil, with: oldURL, options: store.options)
+        var metadata = try storeClass.metadataForPersistentStore(with: url)
+        metadata[NSStoreUUIDKey] = UUID().uuidString
+        try storeClass.setMetadata(metadata, forPersistentStoreAt: url)
+        let new = try add()
+        var ids: [NSManagedObjectID] = []
+        let all = entities
+        for root in all where !all.contains(where: { $0 === root.superentity }) {
+            var query = StoreQuery(entity: root)
+            query.wantsRows = false
+            ids += try new.operations.fetch(query).keys.map(new.operations.objectID(for:))
+        }
+        return (new, ids)
+    }
+
+    private func copyRows() throws -> (NSPersistentStore, [NSManagedObjectID]) {
+        let new = try add()
+        do {
+            var copier = StoreCopier(from: store, to: new, entities: entities)
+            return (new, Array(try copier.run().values))
+        } catch {
+            try? coordinator.remove(new)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import SQLiteAccess
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+// How a store takes the place of another one so that at every moment one of them stands there whole:
+//
+// 1. The source is copied to a file beside the destination, with what is in its log, into a single file without a log.
+// 2. Its external data come to the destination's: both stores find theirs from now on.
+// 3. The destination's log is moved into its main file, which needs that nobody else has it open, and then the copy is
+//    renamed over it. Without a log there is nothing beside it that could be taken for the new file's.
+// 4. External data that only the old store had are removed.
+
+/// Puts a copy of one SQLite store in the place of another.
+struct StoreReplacement {
+    let source: StoreFile
+    let destination: StoreFile
+    /// Whether the destination is replaced though somebody has it open.
+    let isForced: Bool
+
+    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where somebody has the destination open; then
+    ///   the destination is as it was.
+    func run() throws {
+        guard source.exists else {
+            throw CoreDataError.make(
+                260, "Cannot copy the store \(source.path): there is no such file.",
+                userInfo: [NSFilePathErrorKey: source.path])
+        }
+        guard !isSameFile else {
+            throw CoreDataError.make(134080, "Cannot replace the store \(source.path) with itself.")
+        }
+        let copy = copyPath
+        defer { StoreFiles.remove(at: copy) }
+        try makeCopy(at: copy)
+        try addExternalData()
+        try takePlace(copy)
+        removeExternalDataOfOldStore()
+    }
+
+    private var isSameFile: Bool {
+        var (left, right) = (stat(), stat())
+        guard stat(source.path, &left) == 0, stat(destination.path, &right) == 0 else { return false }
+        return left.st_dev == right.st_dev && left.st_ino == right.st_ino
+    }
+
+    private var copyPath: String {
+        let url = URL(fileURLWithPath: destination.path)
+        return url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.lastPathComponent).replacement-\(UUID().uuidString)").path
+    }
+
+    // MARK: Steps
+
+    private func makeCopy(at path: String) throws {
+        let reader = try source.open()
+        defer { reader.close() }
+        try source.errors.translating(.reading) { _ = try StoreMetadata.read(from: reader) }
+        try destination.errors.translating(.creating) {
+            let writer = try Connection(path: path, access: .create)
+            defer { writer.close() }
+            try reader.copy(to: writer)
+            try writer.setPragma("journal_mode", to: "delete")
+        }
+    }
+
+    private func takePlace(_ copy: String) throws {
+        guard destination.exists else {
+            // What a store that is gone may have left would be taken for the new one's.
+            StoreFiles.remove(at: destination.path)
+            return try rename(copy)
+        }
+        do {
+            try whileNobodyHasItOpen { try rename(copy) }
+        } catch let error as NSError where isForced || error.code == 259 {
+            StoreFiles.removeCompanions(at: destination.path)
+            try rename(copy)
+        }
+        StoreFiles.removeCompanions(at: destination.path)
+    }
+
+    private func whileNobodyHasItOpen(_ body: () throws -> Void) throws {
+        try destination.errors.translating(.saving) {
+            let connection = try Connection(
+                path: destination.path, access: .readWrite, busyTimeout: destination.timeout)
+            defer { connection.close() }
+            try connection.setPragma("journal_mode", to: "delete")
+            try connection.transaction(.exclusive, body)
+        }
+    }
+
+    private func rename(_ copy: String) throws {
+        guard Glibc.rename(copy, destination.path) == 0 else {
+            throw CoreDataError.make(
+                513, "Cannot replace the store \(destination.path): \(String(cString: strerror(errno))).",
+                userInfo: [NSFilePathErrorKey: destination.path])
+        }
+        let folder = open((destination.path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    // MARK: External data
+
+    private func names(in folder: URL) -> Set<String> {
+        Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
+    }
+
+    private func addExternalData() throws {
+        let from = ExternalData(storePath: source.path).folder
+        let files = names(in: from)
+        guard !files.isEmpty else { return }
+        let to = ExternalData(storePath: destination.path).folder
+        let manager = FileManager.default
+        try manager.createDirectory(at: to, withIntermediateDirectories: true)
+        for name in files {
+            let partial = to.appendingPathComponent("\(name).part")
+            try? manager.removeItem(at: partial)
+            try manager.copyItem(at: from.appendingPathComponent(name), to: partial)
+            _ = Glibc.rename(partial.path, to.appendingPathComponent(name).path)
+        }
+    }
+
+    private func removeExternalDataOfOldStore() {
+        let folder = ExternalData(storePath: destination.path).folder
+        let kept = names(in: ExternalData(storePath: source.path).folder)
+        for name in names(in: folder).subtracting(kept) {
+            try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+}

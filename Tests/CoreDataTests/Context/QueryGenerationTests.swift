@@ -1,0 +1,220 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Contexts that keep reading a state of the store while others write.
+@Suite struct QueryGenerationTests {
+    /// A league in a file, with a team `Ghana` that has won once.
+    private struct World {
+        let place: League.Place
+        let coordinator: NSPersistentStoreCoordinator
+        let id: NSManagedObjectID
+
+        init(_ kind: League.StoreKind = .sqlite) throws {
+            place = try League.Place(kind)
+            coordinator = try place.coordinator()
+            id = try League.context(coordinator).use { context in
+                let team = context.addTeam("Ghana", wins: 1)
+                let venue = context.addVenue("Accra")
+                team.setValue(venue, forKey: "venue")
+                try context.save()
+                return team.objectID
+            }
+        }
+
+        func pinned() throws -> NSManagedObjectContext {
+            let context = League.context(coordinator)
+            try context.use { try $0.setQueryGenerationFrom(.current) }
+            return context
+        }
+
+        /// Another team, and another win for Ghana.
+        func write(_ name: String, through coordinator: NSPersistentStoreCoordinator? = nil) throws {
+            try League.context(coordinator ?? self.coordinator).use { context in
+                context.addTeam(name)
+                let ghana = try context.fetch(League.request("Team", NSPredicate(format: "name == 'Ghana'")))[0]
+                ghana.setValue((ghana.value(forKey: "wins") as? Int ?? 0) + 1, forKey: "wins")
+                try context.save()
+            }
+        }
+
+        func names(_ context: NSManagedObjectContext) throws -> [String] {
+            try context.names(League.request("Team", by: "name"))
+        }
+    }
+
+    @Test func aPinnedContextReadsWhatItFoundFirst() throws {
+        let world = try World()
+        let (pinned, free) = (try world.pinned(), League.context(world.coordinator))
+        try pinned.use { context in
+            #expect(context.queryGenerationToken == .current, "fixed by the first reading")
+            #expect(try world.names(context) == ["Ghana"])
+            #expect(context.queryGenerationToken != .current && context.queryGenerationToken != nil)
+            try world.write("Togo")
+            #expect(try world.names(context) == ["Ghana"])
+            #expect(try context.count(for: League.request("Team")) == 1)
+            #expect(try context.existingObject(with: world.id).value(forKey: "wins") as? Int == 1)
+            context.refreshAllObjects()
+            #expect(try context.existingObject(with: world.id).value(forKey: "wins") as? Int == 1)
+            let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Team")
+            dictionaries.resultType = .dictionaryResultType
+            #expect(try context.fetch(dictionaries).count == 1)
+        }
+        try free.use { context in
+            #expect(context.queryGenerationToken == nil)
+            #expect(try world.names(context) == ["Ghana", "Togo"])
+        }
+        try pinned.use { context in
+            try context.setQueryGenerationFrom(nil)
+            #expect(context.queryGenerationToken == nil)
+            context.refreshAllObjects()
+            #expect(try world.names(context) == ["Ghana", "Togo"])
+            #expect(try context.existingObject(with: world.id).value(forKey: "wins") as? Int == 2)
+        }
+    }
+
+    @Test func aPinnedContextReadsRowsThatAreGone() throws {
+        let world = try World()
+        let pinned = try world.pinned()
+        try pinned.use { context in
+            #expect(try world.names(context) == ["Ghana"])
+            let venue = try #require(context.fetch(League.request("Venue")).first)
+            try League.context(world.coordinator).use { other in
+                other.delete(try other.existingObject(with: world.id))
+                try other.save()
+            }
+            #expect(venue.names("teams") == ["Ghana"])
+            #expect(context.object(with: world.id).value(forKey: "name") as? String == "Ghana")
+        }
+    }
+
+    @Test func anotherProcessWritesMeanwhile() throws {
+        let world = try World()
+        let elsewhere = try world.place.coordinator()
+        let pinned = try world.pinned()
+        try pinned.use { context in
+            #expect(try world.names(context) == ["Ghana"])
+            for name in ["Togo", "Mali"] { try world.write(name, through: elsewhere) }
+            #expect(try world.names(context) == ["Ghana"])
+            try context.setQueryGenerationFrom(.current)
+            #expect(try world.names(context) == ["Ghana", "Mali", "Togo"])
+        }
+    }
+
+    @Test func savingMergingAndResettingGoOnToTheNewest() throws {
+        let world = try World()
+        let pinned = try world.pinned()
+        try pinned.use { context in
+            let saves = Notices(context, [.NSManagedObjectContextDidSave])
+            #expect(try world.names(context) == ["Ghana"])
+            let first = context.queryGenerationToken
+            try world.write("Togo")
+            context.addTeam("Mali")
+            try context.save()
+            let token = saves.take().first?.userInfo?[NSManagedObjectContextQueryGenerationKey]
+            #expect(token as? NSQueryGenerationToken == context.queryGenerationToken)
+            #expect(context.queryGenerationToken != first)
+            #expect(try world.names(context) == ["Ghana", "Mali", "Togo"])
+            try world.write("Benin")
+            #expect(try world.names(context).count == 3)
+            context.reset()
+            #expect(try world.names(context).count == 4)
+            let writer = League.context(world.coordinator)
+            let observer = try writer.use { writer in
+                let observer = Notices(writer, [.NSManagedObjectContextDidSaveObjectIDs])
+                writer.addTeam("Chad")
+                try writer.save()
+                return observer
+            }
+            #expect(try world.names(context).count == 4)
+            context.mergeChanges(fromContextDidSave: try #require(observer.take().first))
+            #expect(try world.names(context).count == 5 && context.queryGenerationToken != nil)
+        }
+    }
+
+    @Test func aSaveOfAnOldStateMeetsConflicts() throws {
+        let world = try World()
+        let pinned = try world.pinned()
+        try pinned.use { context in
+            let ghana = try context.existingObject(with: world.id)
+            try world.write("Togo")
+            ghana.setValue(10, forKey: "wins")
+            #expect { try context.save() } throws: { code($0) == 133020 }
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+            #expect(try world.names(context) == ["Ghana", "Togo"])
+        }
+    }
+
+    @Test func contextsShareAState() throws {
+        let world = try World()
+        let pinned = try world.pinned()
+        var token = try pinned.use { context in
+            _ = try world.names(context)
+            return context.queryGenerationToken
+        }
+        try world.write("Togo")
+        let second = League.context(world.coordinator)
+        try second.use { context in
+            try context.setQueryGenerationFrom(token)
+            #expect(context.queryGenerationToken == token && token?.copy() as? NSQueryGenerationToken == token)
+            #expect(try world.names(context) == ["Ghana"])
+        }
+        // Archived, it means the same as long as the state is kept.
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: try #require(token), requiringSecureCoding: true)
+        func unarchived() throws -> NSQueryGenerationToken {
+            try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: archive))
+        }
+        #expect(try unarchived() == token)
+        token = nil
+        try pinned.use { try $0.setQueryGenerationFrom(nil) }
+        try second.use { context in
+            try context.setQueryGenerationFrom(nil)
+            let lost = try unarchived()
+            #expect { try context.setQueryGenerationFrom(lost) } throws: { code($0) == 134060 }
+        }
+        let marker = try NSKeyedArchiver.archivedData(
+            withRootObject: NSQueryGenerationToken.current, requiringSecureCoding: true)
+        #expect(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: marker) == .current)
+    }
+
+    @Test func aStateWhoseStoreWasRemovedCannotBeSet() throws {
+        let world = try World()
+        let context = try world.pinned()
+        try context.use { context in
+            _ = try world.names(context)
+            let token = context.queryGenerationToken
+            try context.setQueryGenerationFrom(nil)
+            try world.coordinator.remove(world.coordinator.persistentStores[0])
+            #expect { try context.setQueryGenerationFrom(token) } throws: { code($0) == 134060 }
+        }
+    }
+
+    @Test func otherStoresShowWhatIsNewest() throws {
+        let world = try World(.memory)
+        try world.pinned().use { context in
+            #expect(try world.names(context) == ["Ghana"])
+            try world.write("Togo")
+            #expect(try world.names(context) == ["Ghana", "Togo"])
+        }
+    }
+
+    @Test func aStateThatNobodyKeepsLetsTheLogBeEmptied() throws {
+        let world = try World()
+        let store = try #require(world.coordinator.persistentStores.first as? SQLiteStore)
+        let connection = try #require(store.openSession).connection
+        func isEmptied() throws -> Bool {
+            try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first?.first == .integer(0)
+        }
+        connection.setBusyTimeout(0)
+        let pinned = try world.pinned()
+        _ = try pinned.use { try world.names($0) }
+        try world.write("Togo")
+        #expect(try !isEmptied())
+        try pinned.use { try $0.setQueryGenerationFrom(nil) }
+        #expect(try isEmptied())
+    }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Stores that are copied, replaced and moved.
+@Suite struct StoreRelocationTests {
+    /// Two files with the web of ``StoreModels``, of which the first is full.
+    private final class World {
+        let harness: StoreHarness
+        let other: URL
+        let coordinator: NSPersistentStoreCoordinator
+
+        init() throws {
+            harness = try StoreHarness(StoreModels.web())
+            other = harness.folder.appendingPathComponent("Other.sqlite")
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: harness.model)
+        }
+
+        func add(_ url: URL, _ options: [AnyHashable: Any]? = nil) throws -> NSPersistentStore {
+            try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+        }
+
+        /// A folder with ordered notes and parts, friends and marks.
+        func fill(_ store: NSPersistentStore, _ name: String) throws {
+            try League.context(coordinator).use { context in
+                let folder = context.make("Folder", ["name": name])
+                let notes = ["c", "a", "b"].map { context.make("Note", ["name": $0]) }
+                let parts = ["z", "y", "x"].map { context.make("Part", ["name": $0]) }
+                folder.setValue(NSOrderedSet(array: notes), forKey: "notes")
+                folder.setValue(NSOrderedSet(array: parts), forKey: "parts")
+                let people = ["Ada", "Bob", "Cleo"].map { context.make("Person", ["name": $0]) }
+                people[0].setValue(Set(people[1...]), forKey: "friends")
+                folder.setValue(Set([context.make("Mark", ["name": "m"])]), forKey: "marks")
+                parts[0].setValue(context.make("Song", ["title": "La", "text": "la"]), forKey: "medium")
+                for object in context.insertedObjects { context.assign(object, to: store) }
+                try context.save()
+            }
+        }
+
+        func check(_ name: String) throws {
+            try League.context(coordinator).use { context in
+                let folders = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Folder"))
+                #expect(folders.map { $0.value(forKey: "name") as? String } == [name])
+                let folder = try #require(folders.first)
+                #expect(folder.names("notes") == ["c", "a", "b"] && folder.names("parts") == ["z", "y", "x"])
+                #expect(folder.names("marks") == ["m"])
+                let part = (folder.value(forKey: "parts") as? NSOrderedSet)?.firstObject as? NSManagedObject
+                #expect(part?.object("medium")?.value(forKey: "text") as? String == "la")
+                let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+                let friends = people.sorted { "\($0.value(forKey: "name")!)" < "\($1.value(forKey: "name")!)" }
+                #expect(friends.map { $0.names("friends") } == [["Bob", "Cleo"], ["Ada"], ["Ada"]])
+            }
+        }
+
+        /// What stands in the folder beside the stores' own files.
+        func strangers() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: harness.folder.path)
+                .filter { !$0.hasPrefix("Store.sqlite") && !$0.hasPrefix("Other.sqlite") && !$0.hasSuffix("_SUPPORT") }
+        }
+    }
+
+    @Test func aStoreIsSavedAsAnother() throws {
+        let world = try World()
+        let old = try world.add(world.harness.url, StoreHarness.history)
+        try world.fill(old, "Full")
+        world.coordinator.setMetadata(["Season": 2022], for: old)
+        let heard = Heard(.NSPersistentStoreCoordinatorStoresDidChange, from: world.coordinator)
+        let new = try world.coordinator.migratePersistentStore(old, to: world.other, type: .sqlite)
+        #expect(world.coordinator.persistentStores == [new] && old.persistentStoreCoordinator == nil)
+        #expect(new.url == world.other && new.identifier != old.identifier)
+        #expect(world.coordinator.metadata(for: new)["Season"] as? Int == 2022)
+        let changed = try #require(heard.last?.userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any])
+        #expect(changed[0] as? NSPersistentStore === old && changed[1] as? NSPersistentStore === new)
+        #expect((changed[2] as? [NSManagedObjectID])?.count == 12)
+        try world.check("Full")
+        #expect(try world.strangers().isEmpty)
+        #expect(FileManager.default.fileExists(atPath: world.harness.url.path), "the old file stays")
+        let connection = try Connection(path: world.other.path, access: .readOnly)
+        #expect(try connection.integer("SELECT COUNT(*) FROM ACHANGE") == 12, "the history comes along")
+    }
+
+    @Test func aStoreIsSavedAsOneOfAnotherType() throws {
+        MemoryStore.register()
+        let world = try World()
+        let memory = try world.coordinator.addPersistentStore(
+            ofType: MemoryStore.storeType, configurationName: nil,
+            at: URL(fileURLWithPath: "/memory/\(UUID().uuidString)"))
+        try League.context(world.coordinator).use { context in
+            let folder = context.make("Folder", ["name": "Full"])
+            let parts = ["z", "y"].map { context.make("Part", ["name": $0]) }
+            folder.setValue(NSOrderedSet(array: parts), forKey: "parts")
+            folder.setValue(NSOrderedSet(array: [context.make("Note", ["name": "n"])]), forKey: "notes")
+            try context.save()
+        }
+        _ = try world.coordinator.migratePersistentStore(memory, to: world.other, withType: NSSQLiteStoreType)
+        try League.context(world.coordinator).use { context in
+            let folder = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Folder")).first)
+            #expect(Set(folder.names("parts")) == ["z", "y"] && folder.names("notes") == ["n"])
+        }
+    }
+
+    @Test func nothingIsOverwrittenByMigrating() throws {
+        let world = try World()
+        let old = try world.add(world.harness.url)
+        try world.fill(old, "Full")
+        try Data("precious".utf8).write(to: world.other)
+        #expect {
+            try world.coordinator.migratePersistentStore(old, to: world.other, type: .sqlite)
+        } throws: { code($0) == 516 }
+        #expect(try Data(contentsOf: world.other) == Data("precious".utf8))
+        #expect(world.coordinator.persistentStores == [old])
+        try world.check("Full")
+        #expect {
+            try world.coordinator.migratePersistentStore(
+                old, to: world.harness.folder.appendingPathComponent("none/x.sqlite"), type: .sqlite)
+        } throws: { code($0) != 516 }
+        #expect(world.coordinator.persistentStores == [old])
+    }
+
+    @Test func aStoreIsReplacedByAnother() throws {
+        let world = try World()
+        let (first, second) = (try world.add(world.harness.url), try world.add(world.other))
+        try world.fill(first, "New")
+        try world.fill(second, "Old")
+        let external = ExternalData(storePath: world.harness.url.path).folder
+        try FileManager.default.createDirectory(at: external, withIntermediateDirectories: true)
+        let name = UUID().uuidString
+        try Data("external".utf8).write(to: external.appendingPathComponent(name))
+        #expect {
+            try world.coordinator.replacePersistentStore(
+                at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        } throws: { code($0) == 134080 && message($0).contains("remove it first") }
+        try world.coordinator.remove(second)
+        // The source may be open, with changes that stand in its log only.
+        try world.coordinator.replacePersistentStore(
+            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        try world.coordinator.remove(first)
+        let replaced = try world.add(world.other)
+        #expect(replaced.identifier == first.identifier)
+        try world.check("New")
+        #expect(try world.strangers().isEmpty)
+        let copied = ExternalData(storePath: world.other.path).folder.appendingPathComponent(name)
+        #expect(try Data(contentsOf: copied) == Data("external".utf8))
+    }
+
+    @Test func aStoreThatOthersHaveOpenIsNotReplaced() throws {
+        let world = try World()
+        let (first, second) = (try world.add(world.harness.url), try world.add(world.other))
+        try world.fill(first, "New")
+        try world.fill(second, "Old")
+        try world.coordinator.remove(second)
+        let elsewhere = try Connection(path: world.other.path, access: .readWrite)
+        #expect(try elsewhere.integer("SELECT COUNT(*) FROM ZFOLDER") == 1)
+        #expect {
+            try world.coordinator.replacePersistentStore(
+                at: world.other, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05],
+                withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        } throws: { code($0) == 134090 }
+        #expect(try elsewhere.rows("SELECT ZNAME FROM ZFOLDER") == [[.text("Old")]])
+        elsewhere.close()
+        try world.coordinator.replacePersistentStore(
+            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        try world.coordinator.remove(first)
+        _ = try world.add(world.other)
+        try world.check("New")
+    }
+
+    @Test func whatIsNoStoreReplacesNothing() throws {
+        let world = try World()
+        let second = try world.add(world.other)
+        try world.fill(second, "Old")
+        try world.coordinator.remove(second)
+        try Data("nothing".utf8).write(to: world.harness.url)
+        #expect(throws: CocoaError.self) {
+            try world.coordinator.replacePersistentStore(
+                at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        }
+        #expect {
+            try world.coordinator.replacePersistentStore(
+                at: world.other, withPersistentStoreFrom: world.harness.folder.appendingPathComponent("none"),
+                ofType: NSSQLiteStoreType)
+        } throws: { code($0) == 260 }
+        _ = try world.add(world.other)
+        try world.check("Old")
+        #expect(try world.strangers().isEmpty)
+    }
+
+    @Test func aDamagedStoreIsReplaced() throws {
+        let world = try World()
+        let first = try world.add(world.harness.url)
+        try world.fill(first, "New")
+        try Data("no store".utf8).write(to: world.other)
+        try Data("no log".utf8).write(to: URL(fileURLWithPath: world.other.path + "-wal"))
+        try world.coordinator.replacePersistentStore(
+            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        try world.coordinator.remove(first)
+        _ = try world.add(world.other)
+        try world.check("New")
+    }
+
+    @Test func aStoreFollowsItsFile() throws {
+        let world = try World()
+        let store = try world.add(world.harness.url)
+        try world.fill(store, "Full")
+        try world.coordinator.replacePersistentStore(
+            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        #expect(!world.coordinator.setURL(world.harness.folder.appendingPathComponent("none.sqlite"), for: store))
+        #expect(store.url == world.harness.url)
+        #expect(!FileManager.default.fileExists(atPath: world.harness.folder.appendingPathComponent("none.sqlite").path))
+        #expect(world.coordinator.setURL(world.other, for: store) && store.url == world.other)
+        try world.check("Full")
+        try League.context(world.coordinator).use { context in
+            _ = context.make("Mark", ["name": "second"])
+            try context.save()
+        }
+        let connection = try Connection(path: world.other.path, access: .readOnly)
+        #expect(try connection.integer("SELECT COUNT(*) FROM ZMARK") == 2)
+        let stranger = try World()
+        _ = try stranger.add(stranger.harness.url)
+        #expect(!world.coordinator.setURL(stranger.harness.url, for: store), "another store is not the same one moved")
+        #expect(store.url == world.other)
+    }
+
+    @Test func thereIsNothingDeferred() throws {
+        let world = try World()
+        _ = try world.add(world.harness.url)
+        try world.coordinator.finishDeferredLightweightMigrationTask()
+        try world.coordinator.finishDeferredLightweightMigration()
+    }
+}
