@@ -49,6 +49,9 @@ struct FolderException {
             place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
             reason: "a request names the stores to ask: Apple's API"),
         FolderException(
+            place: "Requests/NSFetchRequest.swift", type: "NSPersistentStore",
+            reason: "a request names the stores to ask: Apple's API"),
+        FolderException(
             place: "Stores/Contract/NSPersistentStore", type: "NSPersistentStoreCoordinator",
             reason: "a store tells its coordinator: Apple's API"),
         FolderException(

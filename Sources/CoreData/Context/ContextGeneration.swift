@@ -46,7 +46,9 @@ final class ContextGeneration {
 
     /// The token of a pinned context, with its state fixed now.
     func resolvedToken() throws -> NSQueryGenerationToken? {
-        if case .next = pin, let coordinator = context.persistentStoreCoordinator { _ = try generation(of: coordinator) }
+        if case .next = pin, let coordinator = context.persistentStoreCoordinator {
+            _ = try generation(of: coordinator)
+        }
         return token
     }
 

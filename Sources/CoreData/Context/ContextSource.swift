@@ -30,7 +30,7 @@ protocol ContextSource: AnyObject {
     /// - Throws: ``StoreConflicts``, ``MultiStoreSave/Incomplete``, a store's errors.
     func save(_ parts: [MultiStoreSave.Part]) throws
 
-    /// Writes what stores say of themselves, where that was changed.
+    /// Writes what stores say of themselves, where that was changed. Does nothing above a parent.
     func saveMetadata() throws
 
     /// Tells the other contexts what was committed. Call it outside of the lock.
@@ -40,16 +40,29 @@ protocol ContextSource: AnyObject {
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result
 }
 
+extension ContextSource {
+    func saveMetadata() throws {}
+}
+
 /// The source of a context that stands on a coordinator.
 final class CoordinatorSource: ContextSource {
     private let coordinator: NSPersistentStoreCoordinator
+    private unowned(unsafe) let context: NSManagedObjectContext
 
-    init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+    init(_ coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext) {
+        self.coordinator = coordinator
+        self.context = context
+    }
 
     var model: NSManagedObjectModel { coordinator.managedObjectModel }
 
+    /// Runs `body` under the lock, with the stores in the state that the context is pinned to.
+    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try withLock { try context.generation.reading(coordinator, body) }
+    }
+
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        try withLock {
+        try reading {
             var result: [NSManagedObjectID: RowSnapshot] = [:]
             for (store, ids) in try byStore(ids) {
                 let rows = try store.operations.rows(for: ids)
@@ -62,7 +75,7 @@ final class CoordinatorSource: ContextSource {
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try withLock {
+        try reading {
             var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
             for (store, ids) in try byStore(ids) {
                 let destinations = try store.operations.destinations(of: relationship, from: ids)

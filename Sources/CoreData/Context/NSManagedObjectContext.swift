@@ -60,7 +60,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
                 preconditionFailure("Cannot set a context's persistentStoreCoordinator to nil.")
             }
             ManagedObjectClasses.use(persistentStoreCoordinator.managedObjectModel)
-            source = CoordinatorSource(persistentStoreCoordinator)
+            source = CoordinatorSource(persistentStoreCoordinator, context: self)
             persistentStoreCoordinator.addCommitObserver(merger)
         }
     }

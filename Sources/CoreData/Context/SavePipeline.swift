@@ -126,15 +126,25 @@ final class SavePipeline {
 
     // MARK: Writing
 
+    /// Writes the objects of a request, as far as they are the context's and have changes.
+    func write(_ request: NSSaveChangesRequest) throws {
+        context.requireQueue()
+        for object in request.lockedObjects ?? [] { lock(object) }
+        let all = [request.insertedObjects, request.updatedObjects, request.deletedObjects, request.lockedObjects]
+        try write(only: Set(all.compactMap { $0 }.joined()))
+    }
+
     /// Obtains IDs, builds each store's changes and saves them; a conflict goes to the merge policy, and all is built anew.
-    private func write() throws {
+    ///
+    /// - Parameter chosen: the objects to write; `nil` for all that have changes.
+    private func write(only chosen: Set<NSManagedObject>? = nil) throws {
         guard let source = context.source else { return }
         var resolver = ConflictResolver(context: context)
         var plans: [StorePlan] = []
         var isWritten = false
         while !isWritten {
-            try obtainPermanentIDs(for: changes.inserted.all)
-            plans = try SavePlanner(context: context, locked: lockedObjects).makePlans()
+            try obtainPermanentIDs(for: changes.inserted.all.filter { chosen?.contains($0) ?? true })
+            plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen).makePlans()
             do {
                 try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
                 isWritten = true
@@ -148,6 +158,7 @@ final class SavePipeline {
         }
         // From here on everything is settled, and whoever hears of the save may save again.
         isSaving = false
+        context.generation.advance()
         SaveCompletion(context: context).finish(plans, locked: takeLocked())
     }
 

@@ -18,6 +18,8 @@ struct StorePlan {
 struct SavePlanner {
     let context: NSManagedObjectContext
     let locked: [NSManagedObject]
+    /// The objects to write; `nil` for all that have changes.
+    let chosen: Set<NSManagedObject>?
 
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
@@ -27,9 +29,10 @@ struct SavePlanner {
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
 
-    init(context: NSManagedObjectContext, locked: [NSManagedObject]) {
+    init(context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil) {
         self.context = context
         self.locked = locked
+        self.chosen = chosen
     }
 
     func makePlans() throws -> [StorePlan] {
@@ -39,9 +42,9 @@ struct SavePlanner {
     }
 
     private mutating func build() throws {
-        let inserted = context.changes.inserted.all
-        let updated = context.changes.updated.all
-        let deleted = context.changes.deleted.all
+        let inserted = chosen(context.changes.inserted.all)
+        let updated = chosen(context.changes.updated.all)
+        let deleted = chosen(context.changes.deleted.all)
         for object in inserted + updated { collectPositions(of: object) }
         for object in inserted { try addInsert(object) }
         for object in updated { try addUpdate(object) }
@@ -49,6 +52,11 @@ struct SavePlanner {
         for object in deleted { try addDelete(object) }
         for object in inserted + updated { try addPairs(of: object) }
         for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
+    }
+
+    private func chosen(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        guard let chosen else { return objects }
+        return objects.filter(chosen.contains)
     }
 
     // MARK: Rows

@@ -46,3 +46,14 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         copy.isOrdered = isOrdered
     }
 }
+
+extension NSRelationshipDescription {
+    /// Whether this end of a many-to-many relationship is the one that writes the pairs: the one whose entity and name come
+    /// first.
+    var writesPairs: Bool {
+        guard let inverse = inverseRelationship, inverse !== self else { return isToMany }
+        guard isToMany, inverse.isToMany else { return false }
+        func key(_ end: NSRelationshipDescription) -> (String, String) { (end.entity.name ?? "", end.name) }
+        return key(self) <= key(inverse)
+    }
+}

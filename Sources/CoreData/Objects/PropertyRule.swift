@@ -58,6 +58,9 @@ struct PropertyRule {
         if value.isNull {
             return isOptional ? nil : error(1570, "is a required value.", value, object)
         }
+        if isDate, case .real(let number) = value, !number.isFinite {
+            return error(1650, "is no date.", value, object)
+        }
         return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }
 

@@ -50,6 +50,12 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// The name of the entity whose objects are wanted.
     open var entityName: String? { entityDescription?.name ?? requestedEntityName }
 
+    /// The stores to search; `nil`, the default, means every store that holds the entity.
+    open override var affectedStores: [NSPersistentStore]? {
+        get { super.affectedStores }
+        set { super.affectedStores = newValue }
+    }
+
     /// Whether objects of descendants of the entity are found too. `true` by default.
     open var includesSubentities = true
 

@@ -5,18 +5,6 @@ import Foundation
 // have done so, the transactions are committed one after the other. What remains possible is that a later commit fails
 // after an earlier one succeeded: the disk fills up or goes away, or the machine does, in just that moment.
 
-/// A store that can hold the work of a save in an open transaction.
-protocol StagedSaving: StoreOperations {
-    /// Does all that `save(_:)` does but the commit, with the same errors; then nothing is left of it. Followed by
-    /// ``commitStaged()`` or ``abandonStaged()``.
-    func stage(_ changes: StoreChangeSet) throws
-
-    func commitStaged() throws
-
-    /// Leaves the store as it was.
-    func abandonStaged()
-}
-
 /// Writes the changes of one save to all stores that it concerns. Run under the coordinator's lock.
 struct MultiStoreSave {
     typealias Part = (changes: StoreChangeSet, store: NSPersistentStore)

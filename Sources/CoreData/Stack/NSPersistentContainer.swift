@@ -1,7 +1,15 @@
 import Foundation
 
+/// Gives containers the newer spelling of `defaultDirectoryURL()`: a class cannot declare both itself.
+public protocol DefaultDirectoryProviding {}
+
+extension DefaultDirectoryProviding where Self: NSPersistentContainer {
+    /// Where stores stand unless a description says otherwise: what `defaultDirectoryURL()` says.
+    public static var defaultDirectoryURL: URL { Self.defaultDirectoryURL() }
+}
+
 /// The whole stack in one object: a model, a coordinator with its stores, and contexts for them.
-open class NSPersistentContainer: NSObject, @unchecked Sendable {
+open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecked Sendable {
     /// The name of the container: of its model's file, and of its store's unless a description says otherwise.
     public let name: String
     /// The model of all stores.

@@ -6,15 +6,6 @@ import Synchronization
 // The price: as long as it is open, what is written stays in the write-ahead log, which cannot be emptied past the
 // generation's end and grows. Stores that cannot keep a state show what is newest.
 
-/// A store that can show a state that it had, while others write.
-protocol SnapshotReading: StoreOperations {
-    /// A view of the store as it is now, which ends with its last reference; `nil` where the store cannot keep one.
-    func makeSnapshot() throws -> AnyObject?
-
-    /// The view, made by this store, from which rows are read; `nil` for what is newest. Used under the coordinator's lock.
-    var snapshotInUse: AnyObject? { get set }
-}
-
 /// A state of a coordinator's stores that is kept readable.
 final class QueryGeneration: @unchecked Sendable {
     let identifier = UUID()

@@ -58,8 +58,8 @@ struct StoreCopier {
     ) throws -> [(NSRelationshipDescription, [NSManagedObjectID: [NSManagedObjectID]])] {
         var result: [(NSRelationshipDescription, [NSManagedObjectID: [NSManagedObjectID]])] = []
         for group in Dictionary(grouping: rows.map(\.id), by: { ObjectIdentifier($0.entity) }).values {
-            for relationship in group[0].entity.layout.toManyRelationships
-            where !relationship.isTransient && wanted(relationship) {
+            for relationship in group[0].entity.layout.toManyRelationships {
+                guard !relationship.isTransient, wanted(relationship) else { continue }
                 result.append((relationship, try source.operations.destinations(of: relationship, from: group)))
             }
         }

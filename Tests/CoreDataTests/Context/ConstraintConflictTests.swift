@@ -35,6 +35,7 @@ import Testing
         func context(_ policy: NSMergePolicy = .error) -> NSManagedObjectContext {
             let context = League.context(open.coordinator)
             context.mergePolicy = policy
+            context.userInfo["register"] = self
             return context
         }
 
@@ -239,7 +240,8 @@ import Testing
         }
         #expect(try register.saved("Club", "name") == ["Rovers"])
         try register.context().use { context in
-            #expect(try context.existingObject(with: club).objects("members").count == 4)
+            let members = try context.existingObject(with: club).objects("members")
+            #expect(members.count == 4)
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
         let stack = try ClubStack(model: model)
         ManagedObjectClasses.register(Caller.self, for: try #require(model.entitiesByName["Team"]))
         defer { (Caller.record, Caller.beforeSave) = (nil, nil) }
-        try stack.context().use { context in
+        try stack.contextKeepingStack().use { context in
             let old = context.make("Team", ["name": "Old"])
             let gone = context.make("Team", ["name": "Gone"])
             try context.save()
@@ -98,5 +98,47 @@ import Testing
             try context.save()
             #expect(record.take().isEmpty, "nothing to save is no save")
         }
+    }
+}
+
+/// Save requests that somebody makes himself.
+@Suite struct SaveRequestTests {
+    @Test func aRequestTakesItsObjectsToTheStores() throws {
+        let stack = try ClubStack()
+        try stack.contextKeepingStack().use { context in
+            let (first, second) = (context.team("First"), context.team("Second"))
+            let request = NSSaveChangesRequest(inserted: [first], updated: nil, deleted: nil, locked: nil)
+            #expect(request.requestType == .saveRequestType && request.updatedObjects == nil)
+            #expect((request.copy() as? NSSaveChangesRequest)?.insertedObjects == [first])
+            let answer = try stack.coordinator.execute(request, with: context)
+            #expect((answer as? [Any])?.isEmpty == true)
+            #expect(context.insertedObjects == [second] && !first.objectID.isTemporaryID)
+            #expect(throws: CocoaError.self) { try context.execute(request) }
+            context.detectConflicts(for: first)
+            try context.save()
+        }
+    }
+
+    @Test func aRequestAsksOnlyTheStoresItNames() throws {
+        let stack = try ClubStack()
+        let other = try stack.coordinator.addPersistentStore(
+            type: .sqlite, at: stack.folder.appendingPathComponent("other.sqlite"))
+        try stack.contextKeepingStack().use { context in
+            _ = context.team("First")
+            context.assign(context.team("Second"), to: other)
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            #expect(try context.fetch(request).count == 2)
+            request.affectedStores = [other]
+            #expect(try context.fetch(request).map { $0.value(forKey: "name") as? String } == ["Second"])
+        }
+    }
+
+    @Test func theDefaultDirectoryHasTwoSpellings() {
+        final class Elsewhere: NSPersistentContainer, @unchecked Sendable {
+            override class func defaultDirectoryURL() -> URL { URL(fileURLWithPath: "/elsewhere") }
+        }
+        let url = Elsewhere.defaultDirectoryURL
+        #expect(url.path == "/elsewhere" && url == Elsewhere.defaultDirectoryURL())
     }
 }

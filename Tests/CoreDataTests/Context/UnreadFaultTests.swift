@@ -65,7 +65,7 @@ import Testing
     @Test func askingForTheObjectItselfThrows() throws {
         let world = try World()
         try world.context.use { context in
-            try world.withoutDisk {
+            world.withoutDisk {
                 #expect { try context.existingObject(with: world.ids["Ghana"]!) } throws: { code($0) == 259 }
             }
             #expect(try context.existingObject(with: world.ids["Ghana"]!).value(forKey: "wins") as? Int == 4)
@@ -76,7 +76,7 @@ import Testing
         let world = try World()
         try world.context.use { context in
             let ghana = world.object("Ghana")
-            try world.withoutDisk {
+            world.withoutDisk {
                 ghana.setValue("Black Stars", forKey: "name")
                 #expect(ghana.value(forKey: "name") as? String == "Black Stars" && ghana.isUpdated)
                 #expect(ghana.changedValues() as? [String: String] == ["name": "Black Stars"])
@@ -142,7 +142,7 @@ import Testing
         try world.context.use { context in
             let (accra, mali) = (world.object("Accra"), world.object("Mali"))
             _ = (accra.value(forKey: "name"), mali.value(forKey: "name"))
-            try world.withoutDisk {
+            world.withoutDisk {
                 accra.setValue([mali] as Set, forKey: "teams")
                 #expect(accra.objects("teams") == [mali])
                 #expect { try context.save() } throws: { code($0) == 259 }
@@ -157,7 +157,7 @@ import Testing
         let world = try World()
         try world.context.use { context in
             let accra = world.object("Accra")
-            try world.withoutDisk {
+            world.withoutDisk {
                 context.delete(accra)
                 #expect(accra.isDeleted)
                 #expect { try context.save() } throws: { code($0) == 259 }

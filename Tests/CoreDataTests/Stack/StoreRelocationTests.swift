@@ -22,8 +22,11 @@ import Testing
             try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
         }
 
-        /// A folder with ordered notes and parts, friends and marks.
-        func fill(_ store: NSPersistentStore, _ name: String) throws {
+        /// Makes a store with a folder with ordered notes and parts, friends and marks.
+        func fill(_ url: URL, _ name: String, _ options: [AnyHashable: Any]? = nil) throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: harness.model)
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+            defer { try? coordinator.remove(store) }
             try League.context(coordinator).use { context in
                 let folder = context.make("Folder", ["name": name])
                 let notes = ["c", "a", "b"].map { context.make("Note", ["name": $0]) }
@@ -34,18 +37,17 @@ import Testing
                 people[0].setValue(Set(people[1...]), forKey: "friends")
                 folder.setValue(Set([context.make("Mark", ["name": "m"])]), forKey: "marks")
                 parts[0].setValue(context.make("Song", ["title": "La", "text": "la"]), forKey: "medium")
-                for object in context.insertedObjects { context.assign(object, to: store) }
                 try context.save()
             }
         }
 
-        func check(_ name: String) throws {
+        func check(_ name: String, mark: String = "m") throws {
             try League.context(coordinator).use { context in
                 let folders = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Folder"))
                 #expect(folders.map { $0.value(forKey: "name") as? String } == [name])
                 let folder = try #require(folders.first)
                 #expect(folder.names("notes") == ["c", "a", "b"] && folder.names("parts") == ["z", "y", "x"])
-                #expect(folder.names("marks") == ["m"])
+                #expect(folder.names("marks") == [mark])
                 let part = (folder.value(forKey: "parts") as? NSOrderedSet)?.firstObject as? NSManagedObject
                 #expect(part?.object("medium")?.value(forKey: "text") as? String == "la")
                 let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
@@ -63,8 +65,8 @@ import Testing
 
     @Test func aStoreIsSavedAsAnother() throws {
         let world = try World()
+        try world.fill(world.harness.url, "Full", StoreHarness.history)
         let old = try world.add(world.harness.url, StoreHarness.history)
-        try world.fill(old, "Full")
         world.coordinator.setMetadata(["Season": 2022], for: old)
         let heard = Heard(.NSPersistentStoreCoordinatorStoresDidChange, from: world.coordinator)
         let new = try world.coordinator.migratePersistentStore(old, to: world.other, type: .sqlite)
@@ -103,8 +105,8 @@ import Testing
 
     @Test func nothingIsOverwrittenByMigrating() throws {
         let world = try World()
+        try world.fill(world.harness.url, "Full")
         let old = try world.add(world.harness.url)
-        try world.fill(old, "Full")
         try Data("precious".utf8).write(to: world.other)
         #expect {
             try world.coordinator.migratePersistentStore(old, to: world.other, type: .sqlite)
@@ -121,9 +123,9 @@ import Testing
 
     @Test func aStoreIsReplacedByAnother() throws {
         let world = try World()
+        try world.fill(world.harness.url, "New")
+        try world.fill(world.other, "Old")
         let (first, second) = (try world.add(world.harness.url), try world.add(world.other))
-        try world.fill(first, "New")
-        try world.fill(second, "Old")
         let external = ExternalData(storePath: world.harness.url.path).folder
         try FileManager.default.createDirectory(at: external, withIntermediateDirectories: true)
         let name = UUID().uuidString
@@ -133,13 +135,18 @@ import Testing
                 at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
         } throws: { code($0) == 134080 && message($0).contains("remove it first") }
         try world.coordinator.remove(second)
-        // The source may be open, with changes that stand in its log only.
+        // The source is open, with a change that stands in its log only.
+        try League.context(world.coordinator).use { context in
+            let mark = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mark")).first)
+            mark.setValue("late", forKey: "name")
+            try context.save()
+        }
         try world.coordinator.replacePersistentStore(
             at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
         try world.coordinator.remove(first)
         let replaced = try world.add(world.other)
         #expect(replaced.identifier == first.identifier)
-        try world.check("New")
+        try world.check("New", mark: "late")
         #expect(try world.strangers().isEmpty)
         let copied = ExternalData(storePath: world.other.path).folder.appendingPathComponent(name)
         #expect(try Data(contentsOf: copied) == Data("external".utf8))
@@ -147,9 +154,9 @@ import Testing
 
     @Test func aStoreThatOthersHaveOpenIsNotReplaced() throws {
         let world = try World()
+        try world.fill(world.harness.url, "New")
+        try world.fill(world.other, "Old")
         let (first, second) = (try world.add(world.harness.url), try world.add(world.other))
-        try world.fill(first, "New")
-        try world.fill(second, "Old")
         try world.coordinator.remove(second)
         let elsewhere = try Connection(path: world.other.path, access: .readWrite)
         #expect(try elsewhere.integer("SELECT COUNT(*) FROM ZFOLDER") == 1)
@@ -169,9 +176,7 @@ import Testing
 
     @Test func whatIsNoStoreReplacesNothing() throws {
         let world = try World()
-        let second = try world.add(world.other)
-        try world.fill(second, "Old")
-        try world.coordinator.remove(second)
+        try world.fill(world.other, "Old")
         try Data("nothing".utf8).write(to: world.harness.url)
         #expect(throws: CocoaError.self) {
             try world.coordinator.replacePersistentStore(
@@ -189,8 +194,8 @@ import Testing
 
     @Test func aDamagedStoreIsReplaced() throws {
         let world = try World()
+        try world.fill(world.harness.url, "New")
         let first = try world.add(world.harness.url)
-        try world.fill(first, "New")
         try Data("no store".utf8).write(to: world.other)
         try Data("no log".utf8).write(to: URL(fileURLWithPath: world.other.path + "-wal"))
         try world.coordinator.replacePersistentStore(
@@ -202,13 +207,14 @@ import Testing
 
     @Test func aStoreFollowsItsFile() throws {
         let world = try World()
+        try world.fill(world.harness.url, "Full")
         let store = try world.add(world.harness.url)
-        try world.fill(store, "Full")
         try world.coordinator.replacePersistentStore(
             at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
         #expect(!world.coordinator.setURL(world.harness.folder.appendingPathComponent("none.sqlite"), for: store))
         #expect(store.url == world.harness.url)
-        #expect(!FileManager.default.fileExists(atPath: world.harness.folder.appendingPathComponent("none.sqlite").path))
+        #expect(
+            !FileManager.default.fileExists(atPath: world.harness.folder.appendingPathComponent("none.sqlite").path))
         #expect(world.coordinator.setURL(world.other, for: store) && store.url == world.other)
         try world.check("Full")
         try League.context(world.coordinator).use { context in

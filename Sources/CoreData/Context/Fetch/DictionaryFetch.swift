@@ -36,7 +36,7 @@ struct DictionaryFetch {
             query.limit = 0
             query.offset = 0
         }
-        let made = try pipeline.coordinator.withLock {
+        let made = try pipeline.reading {
             let found = try StoreFetch(plan: plan).run(query)
             return try dictionaries(for: found)
         }

@@ -18,7 +18,7 @@ extension FetchPipeline {
         guard plan.stores.count == 1 else { return nil }
         var query = plan.query
         query.wantsRows = false
-        let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+        let found = try reading { try StoreFetch(plan: plan).run(query) }
         return FetchedKeys(store: plan.stores[0], keys: found.keys)
     }
 
@@ -34,7 +34,7 @@ extension FetchPipeline {
         guard plan.stores.count == 1 else { return nil }
         var query = plan.query
         query.wantsRows = false
-        return try coordinator.withLock { try plan.stores[0].operations.groupCounts(query, groupedBy: keyPath) }
+        return try reading { try plan.stores[0].operations.groupCounts(query, groupedBy: keyPath) }
     }
 
     /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for
@@ -45,7 +45,7 @@ extension FetchPipeline {
         let plan = try plan(request).among(ids)
         var query = plan.query
         query.wantsRows = false
-        let found = try coordinator.withLock { try StoreFetch(plan: plan).run(query) }
+        let found = try reading { try StoreFetch(plan: plan).run(query) }
         return found.keys.indices.map { found.id(at: $0) }
     }
 
@@ -64,7 +64,7 @@ extension FetchPipeline {
             missing[ObjectIdentifier(store), default: (store, [])].ids.insert(id)
         }
         for (store, ids) in missing.values {
-            let rows = try coordinator.withLock { try store.operations.rows(for: Array(ids)) }
+            let rows = try reading { try store.operations.rows(for: Array(ids)) }
             for (id, row) in rows { _ = context.registry.object(for: id, row: row) }
         }
         return objects
@@ -72,6 +72,6 @@ extension FetchPipeline {
 
     /// The objects under `keys`, with their rows, as above.
     func objects(for keys: some Sequence<RowKey>, in store: NSPersistentStore) throws -> [NSManagedObject] {
-        try objects(for: try coordinator.withLock { keys.map { store.operations.objectID(for: $0) } })
+        try objects(for: try reading { keys.map { store.operations.objectID(for: $0) } })
     }
 }

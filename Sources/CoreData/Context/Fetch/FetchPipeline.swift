@@ -92,6 +92,12 @@ final class FetchPipeline {
         }
     }
 
+    /// Runs `body` under the coordinator's lock, with the stores in the state that the context is pinned to.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        let coordinator = try coordinator
+        return try coordinator.withLock { try context.generation.reading(coordinator, body) }
+    }
+
     private func overlay(_ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>) throws -> PendingOverlay? {
         request.includesPendingChanges ? try PendingOverlay(plan, in: context) : nil
     }
@@ -102,12 +108,12 @@ final class FetchPipeline {
         var query = plan.query
         query.wantsRows = wantsRows
         guard let overlay = try overlay(plan, request) else {
-            let found = try coordinator.withLock { try find(plan, query) }
+            let found = try reading { try find(plan, query) }
             return FetchAnswer(found: found, items: nil)
         }
         query.limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
         query.offset = 0
-        return try coordinator.withLock {
+        return try reading {
             let found = try find(plan, query)
             return FetchAnswer(found: found, items: plan.cut(try overlay.apply(to: found, plan)))
         }
@@ -127,7 +133,7 @@ final class FetchPipeline {
         var query = plan.query
         query.wantsRows = false
         query.sortKeys = []
-        return try coordinator.withLock {
+        return try reading {
             if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }
             return try StoreFetch(plan: plan.unsorted).run(query).count
         }

@@ -55,9 +55,13 @@ protocol ContextExecutable: NSPersistentStoreRequest {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Carries out a request for a context: a fetch gives an array, any other request its result. Prefer the context's
-    /// own members.
+    /// Carries out a request for a context: a fetch gives an array, a save an empty one, any other request its result.
+    /// Prefer the context's own members: a save request goes to the stores without hooks and validation.
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        if let save = request as? NSSaveChangesRequest {
+            try context.savePipeline.write(save)
+            return [Any]()
+        }
         if let fetch = request as? any ErasableFetchRequest { return try context.fetchPipeline.fetch(fetch.erased) }
         return try context.execute(request)
     }
