@@ -25,6 +25,8 @@ enum ObjectDescription {
         case .reference(let id):
             return word(text(of: object.managedObjectContext?.registry.registered(id)?.objectID ?? id))
         case .integer(let number): return word("\(number)")
+        // Foundation stops the program when it prints a date that is not finite.
+        case .real(let number) where !number.isFinite: return word("\(number)")
         case .data(let data): return word(bytes(data))
         default:
             let type = object.layout.attribute(at: slot)?.attributeType ?? .undefinedAttributeType

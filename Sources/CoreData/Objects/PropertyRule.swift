@@ -59,7 +59,8 @@ struct PropertyRule {
             return isOptional ? nil : error(1570, "is a required value.", value, object)
         }
         if isDate, case .real(let number) = value, !number.isFinite {
-            return error(1650, "is no date.", value, object)
+            // A date that is none cannot be printed, so the error leaves it out.
+            return error(1650, "is no date.", nil, object)
         }
         return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }

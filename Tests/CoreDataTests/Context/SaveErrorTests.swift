@@ -34,6 +34,7 @@ import Testing
                 let team = context.make("Team", ["founded": Date(timeIntervalSinceReferenceDate: number)])
                 let error = try #require(throws: CocoaError.self) { try context.save() }
                 #expect(error.code == .validationInvalidDate && error.validationKey == "founded")
+                #expect("\(error)".contains("founded"), "it can be printed")
                 context.delete(team)
             }
         }
@@ -109,8 +110,10 @@ import Testing
     }
 
     @Test func aStoreThatLostItsEntityHoldsNothingOfIt() throws {
-        let model = StoreModels.league()
-        model.setEntities([try #require(model.entitiesByName["Venue"])], forConfigurationName: "Venues")
+        let (team, venue) = (StoreModels.entity("Team", []), StoreModels.entity("Venue", []))
+        for entity in [team, venue] { entity.properties = [StoreModels.attribute("name", .stringAttributeType)] }
+        let model = StoreModels.model([team, venue])
+        model.setEntities([venue], forConfigurationName: "Venues")
         let harness = try StoreHarness(model)
         let open = try harness.open(configuration: "Venues")
         try League.context(open.coordinator).use { context in

@@ -5,80 +5,23 @@ import Testing
 
 /// The documented order of events in `save()`, recorded as a whole.
 @Suite struct SaveOrderTests {
-    /// Writes down what happens, in order, across objects and notifications.
-    private final class Record: @unchecked Sendable {
-        private(set) var events: [String] = []
-        private var tokens: [any NSObjectProtocol] = []
-
-        init(_ context: NSManagedObjectContext) {
-            for (name, text) in [
-                (NSNotification.Name.NSManagedObjectContextObjectsDidChange, "objects-did-change"),
-                (.NSManagedObjectContextWillSave, "will-save"), (.NSManagedObjectContextDidSave, "did-save"),
-                (.NSManagedObjectContextDidSaveObjectIDs, "did-save-object-IDs"),
-            ] {
-                tokens.append(
-                    NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
-                        [weak self] _ in
-                        self?.note(text)
-                    })
-            }
-        }
-
-        deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
-
-        func note(_ event: String) { events.append(event) }
-
-        func take() -> [String] {
-            defer { events = [] }
-            return events
-        }
-    }
-
-    /// A team whose calls are recorded, with whether its ID is permanent.
-    private final class Caller: NSManagedObject {
-        nonisolated(unsafe) static var record: Record?
-        nonisolated(unsafe) static var beforeSave: ((Caller) -> Void)?
-        private func note(_ call: String) {
-            Self.record?.note(
-                "\(call) \(primitiveValue(forKey: "name") ?? "-")\(objectID.isTemporaryID ? " temporary" : "")")
-        }
-        override func prepareForDeletion() { note("prepareForDeletion") }
-        override func willSave() {
-            note("willSave")
-            Self.beforeSave?(self)
-        }
-        override func validateForInsert() throws {
-            note("validateForInsert")
-            try super.validateForInsert()
-        }
-        override func validateForUpdate() throws {
-            note("validateForUpdate")
-            try super.validateForUpdate()
-        }
-        override func validateForDelete() throws {
-            note("validateForDelete")
-            try super.validateForDelete()
-        }
-        override func didSave() { note("didSave\(hasChanges ? " with changes" : "")") }
-    }
-
     @Test func theOrderOfEventsInASave() throws {
         // A model of its own, whose class no other test sees.
         let model = try #require(Club.model.copy() as? NSManagedObjectModel)
         let stack = try ClubStack(model: model)
-        ManagedObjectClasses.register(Caller.self, for: try #require(model.entitiesByName["Team"]))
-        defer { (Caller.record, Caller.beforeSave) = (nil, nil) }
+        ManagedObjectClasses.register(SaveOrderTeam.self, for: try #require(model.entitiesByName["Team"]))
+        defer { (SaveOrderTeam.record, SaveOrderTeam.beforeSave) = (nil, nil) }
         try stack.contextKeepingStack().use { context in
             let old = context.make("Team", ["name": "Old"])
             let gone = context.make("Team", ["name": "Gone"])
             try context.save()
-            let record = Record(context)
-            Caller.record = record
+            let record = SaveRecord(context)
+            SaveOrderTeam.record = record
             old.setValue(3, forKey: "wins")
             context.delete(gone)
             _ = context.make("Team", ["name": "New"])
             // The first willSave of the changed team changes it once more.
-            Caller.beforeSave = { team in
+            SaveOrderTeam.beforeSave = { team in
                 guard team === old, team.value(forKey: "wins") as? Int == 3 else { return }
                 team.setValue(4, forKey: "wins")
             }
@@ -99,6 +42,63 @@ import Testing
             #expect(record.take().isEmpty, "nothing to save is no save")
         }
     }
+}
+
+/// Writes down what happens, in order, across objects and notifications.
+final class SaveRecord: @unchecked Sendable {
+    private(set) var events: [String] = []
+    private var tokens: [any NSObjectProtocol] = []
+
+    init(_ context: NSManagedObjectContext) {
+        for (name, text) in [
+            (NSNotification.Name.NSManagedObjectContextObjectsDidChange, "objects-did-change"),
+            (.NSManagedObjectContextWillSave, "will-save"), (.NSManagedObjectContextDidSave, "did-save"),
+            (.NSManagedObjectContextDidSaveObjectIDs, "did-save-object-IDs"),
+        ] {
+            tokens.append(
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+                    [weak self] _ in
+                    self?.note(text)
+                })
+        }
+    }
+
+    deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+
+    func note(_ event: String) { events.append(event) }
+
+    func take() -> [String] {
+        defer { events = [] }
+        return events
+    }
+}
+
+/// A team whose calls are recorded, with whether its ID is permanent.
+final class SaveOrderTeam: NSManagedObject {
+    nonisolated(unsafe) static var record: SaveRecord?
+    nonisolated(unsafe) static var beforeSave: ((SaveOrderTeam) -> Void)?
+    private func note(_ call: String) {
+        Self.record?.note(
+            "\(call) \(primitiveValue(forKey: "name") ?? "-")\(objectID.isTemporaryID ? " temporary" : "")")
+    }
+    override func prepareForDeletion() { note("prepareForDeletion") }
+    override func willSave() {
+        note("willSave")
+        Self.beforeSave?(self)
+    }
+    override func validateForInsert() throws {
+        note("validateForInsert")
+        try super.validateForInsert()
+    }
+    override func validateForUpdate() throws {
+        note("validateForUpdate")
+        try super.validateForUpdate()
+    }
+    override func validateForDelete() throws {
+        note("validateForDelete")
+        try super.validateForDelete()
+    }
+    override func didSave() { note("didSave\(hasChanges ? " with changes" : "")") }
 }
 
 /// Save requests that somebody makes himself.

@@ -84,22 +84,22 @@ import Testing
     }
 
     @Test func aStoreIsSavedAsOneOfAnotherType() throws {
-        MemoryStore.register()
-        let world = try World()
-        let memory = try world.coordinator.addPersistentStore(
-            ofType: MemoryStore.storeType, configurationName: nil,
-            at: URL(fileURLWithPath: "/memory/\(UUID().uuidString)"))
-        try League.context(world.coordinator).use { context in
-            let folder = context.make("Folder", ["name": "Full"])
-            let parts = ["z", "y"].map { context.make("Part", ["name": $0]) }
-            folder.setValue(NSOrderedSet(array: parts), forKey: "parts")
-            folder.setValue(NSOrderedSet(array: [context.make("Note", ["name": "n"])]), forKey: "notes")
+        let (coordinator, memory) = try League.memoryStack()
+        let place = try League.Place(.sqlite)
+        try League.context(coordinator).use { context in
+            let venue = context.addVenue("Accra")
+            let teams = [context.addTeam("Ghana", wins: 3), context.addTeam("Togo", entity: "ClubTeam")]
+            for team in teams { team.setValue(venue, forKey: "venue") }
+            teams[0].setValue(Set([teams[1]]), forKey: "rivals")
             try context.save()
         }
-        _ = try world.coordinator.migratePersistentStore(memory, to: world.other, withType: NSSQLiteStoreType)
-        try League.context(world.coordinator).use { context in
-            let folder = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Folder")).first)
-            #expect(Set(folder.names("parts")) == ["z", "y"] && folder.names("notes") == ["n"])
+        let new = try coordinator.migratePersistentStore(memory, to: place.url, withType: NSSQLiteStoreType)
+        #expect(coordinator.persistentStores == [new] && new.type == NSSQLiteStoreType)
+        try League.context(coordinator).use { context in
+            let teams = try context.fetch(League.request("Team", by: "name"))
+            #expect(teams.map(\.entity.name) == ["Team", "ClubTeam"] && teams[0].value(forKey: "wins") as? Int == 3)
+            #expect(teams[0].names("rivals") == ["Togo"] && teams[1].names("rivals") == ["Ghana"])
+            #expect(teams[0].object("venue")?.names("teams") == ["Ghana", "Togo"])
         }
     }
 
