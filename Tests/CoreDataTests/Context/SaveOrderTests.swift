@@ -6,20 +6,23 @@ import Testing
 /// The documented order of events in `save()`, recorded as a whole.
 @Suite struct SaveOrderTests {
     @Test func theOrderOfEventsInASave() throws {
-        // A model of its own, whose class no other test sees.
-        let model = try #require(Club.model.copy() as? NSManagedObjectModel)
-        let stack = try ClubStack(model: model)
-        ManagedObjectClasses.register(SaveOrderTeam.self, for: try #require(model.entitiesByName["Team"]))
+        let stack = try ClubStack()
+        let entity = try #require(Club.model.entitiesByName["Team"])
+        func team(_ name: String, _ context: NSManagedObjectContext) -> SaveOrderTeam {
+            let team = SaveOrderTeam(entity: entity, insertInto: context)
+            team.setValue(name, forKey: "name")
+            return team
+        }
         defer { (SaveOrderTeam.record, SaveOrderTeam.beforeSave) = (nil, nil) }
         try stack.contextKeepingStack().use { context in
-            let old = context.make("Team", ["name": "Old"])
-            let gone = context.make("Team", ["name": "Gone"])
+            let old = team("Old", context)
+            let gone = team("Gone", context)
             try context.save()
             let record = SaveRecord(context)
             SaveOrderTeam.record = record
             old.setValue(3, forKey: "wins")
             context.delete(gone)
-            _ = context.make("Team", ["name": "New"])
+            _ = team("New", context)
             // The first willSave of the changed team changes it once more.
             SaveOrderTeam.beforeSave = { team in
                 guard team === old, team.value(forKey: "wins") as? Int == 3 else { return }
