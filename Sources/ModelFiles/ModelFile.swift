@@ -56,7 +56,12 @@ package enum ModelFile {
                 .malformed, file: file.path,
                 "this is a folder, but none whose name ends in .xcdatamodeld, .xcdatamodel or .momd")
         }
-        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int
+        // A pipe would keep the reader waiting, a device has no end.
+        let facts = try? FileManager.default.attributesOfItem(atPath: file.resolvingSymlinksInPath().path)
+        guard facts?[.type] as? FileAttributeType == .typeRegular else {
+            throw ModelFileError(.malformed, file: file.path, "this is no plain file")
+        }
+        let size = facts?[.size] as? Int
         guard (size ?? 0) <= greatestSize else {
             throw ModelFileError(.malformed, file: file.path, "the file is too large for a model")
         }

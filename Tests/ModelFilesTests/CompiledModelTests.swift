@@ -35,6 +35,9 @@ import Testing
         template.predicate = comparison(.keyPath("number"), 2, .integer(10))
         template.sortKeys = [SortKeyDocument(key: "text", isAscending: false, selector: "compare:")]
         template.fetchLimit = 5
+        template.includesSubentities = false
+        template.returnsObjectsAsFaults = false
+        template.returnsDistinctResults = true
         model.fetchRequests = [template]
         return model
     }
@@ -61,6 +64,8 @@ import Testing
         var number = attribute("number", .integer32) { $0.defaultValue = .integer(3) }
         number.validations = [.minimum(.integer(-5)), .maximum(.integer(5))]
         number.versionHashModifier = "2"
+        number.isIndexedBySpotlight = true
+        number.isStoredInExternalRecord = true
         var text = attribute("text", .string) { $0.defaultValue = .string("漢字") }
         text.isOptional = true
         text.renamingIdentifier = "title"

@@ -7,6 +7,9 @@ import Testing
 @Suite struct MutationTests {
     private static let seed: UInt64 = 20_261_120
 
+    /// `ROSTER_LONG_TESTS=n` multiplies the mutations by n; 10 makes 10,000 of each kind.
+    private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
+
     private func mutated(_ data: Data, _ generator: inout SeededGenerator) -> Data {
         var bytes = [UInt8](data)
         for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
@@ -29,6 +32,7 @@ import Testing
     private func attack(_ data: Data, count: Int, read: (Data) throws -> Void) {
         var generator = SeededGenerator(seed: Self.seed)
         var failures = 0
+        let count = count * Self.factor
         for number in 0..<count {
             do {
                 try read(mutated(data, &generator))
@@ -40,6 +44,7 @@ import Testing
                 Issue.record("seed \(Self.seed), mutation \(number): \(error)")
             }
         }
+        print("damaged models: \(count), refused \(failures), read \(count - failures)")
         #expect(failures > count / 4, "hardly any mutation was noticed: the test attacks nothing")
     }
 
@@ -68,7 +73,7 @@ import Testing
             return
         }
         var generator = SeededGenerator(seed: Self.seed)
-        for number in 0..<500 {
+        for number in 0..<500 * Self.factor {
             var changed = objects
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let pair = (0..<2).map { _ in Int.random(in: 0..<changed.count, using: &generator) }

@@ -7,6 +7,8 @@ enum ModelCopying {
         copy.versionIdentifiers = model.versionIdentifiers
         copy.localizationDictionary = model.localizationDictionary
         copy.classModules = model.classModules
+        copy.isInferred = model.isInferred
+        copy.inferenceNotes = model.inferenceNotes
         for (name, template) in templates(of: model, among: copy.entitiesByName) {
             copy.setFetchRequestTemplate(template, forName: name)
         }

@@ -19,7 +19,7 @@ enum ModelDisassembly {
         return document
     }
 
-    private static func document(of entity: NSEntityDescription) throws -> EntityDocument {
+    static func document(of entity: NSEntityDescription) throws -> EntityDocument {
         var document = EntityDocument(name: entity.name ?? "")
         document.className = entity.explicitClassName
         document.isAbstract = entity.isAbstract
@@ -34,7 +34,7 @@ enum ModelDisassembly {
         return document
     }
 
-    private static func document(of index: NSFetchIndexDescription) throws -> FetchIndexDocument {
+    static func document(of index: NSFetchIndexDescription) throws -> FetchIndexDocument {
         let elements = try index.elements.compactMap { element -> FetchIndexElementDocument? in
             guard let property = element.property else { return nil }
             var content = FetchIndexElementDocument.Content.property(property.name)
@@ -50,7 +50,7 @@ enum ModelDisassembly {
         return FetchIndexDocument(name: index.name, elements: elements, partialPredicate: predicate)
     }
 
-    private static func document(of property: NSPropertyDescription) throws -> PropertyDocument? {
+    static func document(of property: NSPropertyDescription) throws -> PropertyDocument? {
         let kind: PropertyDocument.Kind
         switch property {
         case let attribute as NSAttributeDescription: kind = .attribute(try self.document(of: attribute))

@@ -42,6 +42,31 @@ enum ModelLoading {
         }
     }
 
+    /// Fills an empty model with one that was inferred from the tables of a store.
+    ///
+    /// - Parameter metadata: The store's metadata, whose version hashes the entities take.
+    static func fill(
+        _ model: NSManagedObjectModel, inferred document: ModelDocument, store: String, metadata: [String: Any]
+    ) throws {
+        try translatingErrors {
+            try document.check(file: store)
+            try ModelAssembly.fill(model, from: document, file: store)
+        }
+        let hashes = ModelMerging.versionHashes(in: metadata) ?? [:]
+        for entity in model.entities { entity.writtenVersionHash = entity.name.flatMap { hashes[$0] } }
+    }
+
+    /// The plain form of `model`.
+    ///
+    /// - Throws: 134060 where a predicate or a sort is code.
+    static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
+        do {
+            return try ModelDisassembly.document(of: model)
+        } catch let error as PredicateTranslation.Failure {
+            throw CoreDataError.make(134060, "The model cannot be written: \(error)")
+        }
+    }
+
     /// The form in which a store keeps `model`.
     static func cachedData(of model: NSManagedObjectModel) throws -> Data {
         do {
@@ -51,6 +76,11 @@ enum ModelLoading {
         } catch let error as PredicateTranslation.Failure {
             throw CoreDataError.make(134060, "The model cannot be kept in the store: \(error)")
         }
+    }
+
+    /// Runs `body`; what is wrong with a model's file becomes a `CocoaError`.
+    static func translatingErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as ModelFileError { throw cocoaError(error) }
     }
 
     private static func cocoaError(_ error: ModelFileError) -> NSError {

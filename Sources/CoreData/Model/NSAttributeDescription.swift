@@ -32,6 +32,9 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// Whether the history keeps the value of a deleted object.
     open var preservesValueInHistoryOnDeletion = false { willSet { willModify() } }
 
+    /// The hash of what the column of the attribute depends on: name, optionality, type, and how it is kept.
+    open override var versionHash: Data { super.versionHash }
+
     /// The least and the greatest value of a number or date, where the model sets them.
     final var bounds: ValueBounds { validation.bounds }
 

@@ -4,11 +4,28 @@ import Foundation
 ///
 /// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
 /// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
-open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The model that has the entity; `nil` until it is in the `entities` of one.
     final weak var owningModel: NSManagedObjectModel? { didSet { invalidateCaches() } }
 
     public required override init() {}
+
+    /// The entity in an archive: standing alone as a copy does, but inheriting what it inherited.
+    public required convenience init?(coder: NSCoder) {
+        self.init()
+        guard let (entity, model) = DescriptionArchive.entity(with: coder) else { return nil }
+        entity.copyValues(to: self)
+        superentity = entity.superentity
+        archivedModel = model
+    }
+
+    /// Archives the entity and what it leads to.
+    ///
+    /// - Precondition: No predicate of it is code.
+    open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
+
+    /// Keeps alive what a decoded entity refers to.
+    private var archivedModel: NSManagedObjectModel?
 
     /// The model that has the entity.
     ///

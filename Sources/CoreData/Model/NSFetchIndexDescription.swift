@@ -1,7 +1,7 @@
 import Foundation
 
 /// An index of a store that makes fetches of an entity quick.
-open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The name of the index, unique in its entity.
     open var name: String { willSet { willModify() } }
 
@@ -25,6 +25,18 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         super.init()
         adoptElements()
     }
+
+    /// The index in an archive: standing alone as a copy does.
+    public required convenience init?(coder: NSCoder) {
+        guard let index = DescriptionArchive.index(with: coder) else { return nil }
+        self.init(name: index.name, elements: index.elements)
+        partialIndexPredicate = index.partialIndexPredicate
+    }
+
+    /// Archives the index.
+    ///
+    /// - Precondition: No predicate of it is code.
+    open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     private func adoptElements() {
         precondition(

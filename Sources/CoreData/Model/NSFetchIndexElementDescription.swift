@@ -9,7 +9,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 }
 
 /// One of the things that a fetch index orders its rows by.
-open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The property that is indexed, or an `NSExpressionDescription`.
     open internal(set) var property: NSPropertyDescription?
 
@@ -29,6 +29,19 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         self.property = property
         self.collationType = collationType
     }
+
+    /// The element in an archive: it belongs to no index.
+    public required convenience init?(coder: NSCoder) {
+        guard let element = DescriptionArchive.index(with: coder)?.elements.first, let property = element.property
+        else {
+            return nil
+        }
+        self.init(property: property, collationType: element.collationType)
+        isAscending = element.isAscending
+    }
+
+    /// Archives the element with the property that it indexes.
+    open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 
     /// A copy that refers to the same property and belongs to no index.
     open func copy(with zone: NSZone? = nil) -> Any {

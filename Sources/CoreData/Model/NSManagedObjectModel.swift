@@ -3,7 +3,7 @@ import Foundation
 /// A model: the entities of a graph of managed objects, and named sets and requests of them.
 ///
 /// Mutable, from one thread at a time, until a coordinator uses it; from then on immutable and safe to read on any thread.
-open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// An empty model.
     public override init() {}
 
@@ -213,6 +213,13 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         try ModelMerging.checksums(ofVersionsAt: modelURL)
     }
 
+    /// Whether the model was inferred from the tables of a store that keeps none: see
+    /// `NSPersistentStoreCoordinator.inferredModelForPersistentStore(at:options:)`. Stores open with it for reading only.
+    public final internal(set) var isInferred = false
+
+    /// What could not be told when the model was inferred, a line each.
+    public final internal(set) var inferenceNotes: [String] = []
+
     // MARK: Freezing and copying
 
     /// Whether a coordinator uses the model.
@@ -237,4 +244,17 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     /// A copy with copies of everything in it, which may be changed.
     open func copy(with zone: NSZone? = nil) -> Any { ModelCopying.copy(of: self) }
+
+    // MARK: Archives
+
+    /// The model in an archive.
+    public required convenience init?(coder: NSCoder) {
+        self.init()
+        guard DescriptionArchive.decode(self, with: coder) else { return nil }
+    }
+
+    /// Archives the model.
+    ///
+    /// - Precondition: No predicate of it is code.
+    open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
 }

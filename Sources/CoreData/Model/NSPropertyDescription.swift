@@ -4,11 +4,27 @@ import Foundation
 ///
 /// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
 /// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
-open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The entity that declares the property; `nil` until it is in the `properties` of one.
     final weak var owningEntity: NSEntityDescription?
 
     public required override init() {}
+
+    /// The property in an archive: standing alone as a copy does.
+    public required convenience init?(coder: NSCoder) {
+        self.init()
+        guard let (property, model) = DescriptionArchive.property(with: coder) else { return nil }
+        property.copyValues(to: self)
+        archivedModel = model
+    }
+
+    /// Archives the property and what it leads to.
+    ///
+    /// - Precondition: No predicate of it is code.
+    open func encode(with coder: NSCoder) { DescriptionArchive.encode(self, with: coder) }
+
+    /// Keeps alive what a decoded property refers to.
+    private var archivedModel: NSManagedObjectModel?
 
     /// The entity that declares the property.
     ///

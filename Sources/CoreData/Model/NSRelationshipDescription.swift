@@ -35,6 +35,10 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// `true` exactly when `maxCount` is not 1.
     open var isToMany: Bool { maxCount != 1 }
 
+    /// The hash of what the store's form of the relationship depends on: name, optionality, destination, inverse, counts
+    /// and order.
+    open override var versionHash: Data { super.versionHash }
+
     override func copyValues(to copy: NSPropertyDescription) {
         super.copyValues(to: copy)
         guard let copy = copy as? NSRelationshipDescription else { return }

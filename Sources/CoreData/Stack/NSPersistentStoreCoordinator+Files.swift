@@ -49,6 +49,26 @@ extension NSPersistentStoreCoordinator {
         return try NSManagedObjectModel(cachedModelData: data, store: url.path, metadata: metadata)
     }
 
+    /// A model for a store that keeps none, inferred from its tables: for stores of old frameworks. An addition.
+    ///
+    /// Entities, hierarchy, attributes and their kinds, many-to-many relationships and what is unique are as the file says.
+    /// To-one relationships are told from names, where the rows agree; the to-many at their other end has a made-up name.
+    /// Names are in lower case where no index kept their spelling. A store opens with such a model for reading only.
+    ///
+    /// - Throws: 134060 where the type of store cannot be read like that; 260 where nothing is there, 259 where it is no
+    ///   store.
+    public class func inferredModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        let storeType = options?[NSStoreTypeKey] as? String ?? NSSQLiteStoreType
+        guard let model = try StoreTypeRegistry.storeClass(of: storeType).inferredModel(at: url, options: options)
+        else {
+            throw CoreDataError.make(
+                134060, "The model of \(url.path) cannot be inferred: only SQLite stores say enough.")
+        }
+        return model
+    }
+
     /// Removes the store at `url` and everything that belongs to it.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil

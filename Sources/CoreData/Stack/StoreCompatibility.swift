@@ -38,11 +38,13 @@ struct StoreCompatibility {
 
     /// Throws where a store's metadata does not fit the model of its coordinator.
     ///
-    /// A store that keeps no hashes fits any model.
+    /// A store that keeps no hashes fits any model; a model that was inferred has no hashes that could differ.
     ///
     /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
     static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {
-        guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning else {
+        guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning,
+            !model.isInferred
+        else {
             return
         }
         var modelHashes = model.entityVersionHashesByName

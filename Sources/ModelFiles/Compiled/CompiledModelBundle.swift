@@ -16,8 +16,7 @@ package enum CompiledModelBundle {
     /// - Throws: ``ModelFileError``.
     package static func versionInfo(of url: URL) throws -> VersionInfo {
         let file = url.appendingPathComponent("VersionInfo.plist")
-        let data: Data
-        do { data = try Data(contentsOf: file) } catch { throw SourceModelBundle.missing(file, error) }
+        let data = try ModelFile.contents(of: file)
         let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
         guard let list, let current = list["NSManagedObjectModel_CurrentVersionName"] as? String else {
             throw ModelFileError(

@@ -23,6 +23,8 @@ extension CompiledModelReader {
         property.versionHashModifier = archive.text(fields["NSVersionHashModifier"])
         property.userInfo = try readUserInfo(fields["NSUserInfo"])
         property.isIndexed = archive.flag(fields["NSIsIndexed"])
+        property.isIndexedBySpotlight = archive.flag(fields[OwnKeys.isIndexedBySpotlight])
+        property.isStoredInExternalRecord = archive.flag(fields[OwnKeys.isStoredInExternalRecord])
         property.validations = try readValidations(fields, type: property.attribute?.type)
         if case .attribute(var attribute) = property.kind {
             attribute.allowsCloudEncryption = archive.flag(fields["NSAllowsCloudEncryption"]) || bits & 0x800 != 0
@@ -123,6 +125,11 @@ extension CompiledModelReader {
         request.fetchOffset = count("NSFetchOffset")
         request.fetchBatchSize = count("NSBatchSize")
         request.resultType = UInt(count("NSResultType"))
+        request.includesSubentities = !archive.flag(fields[OwnKeys.excludesSubentities])
+        request.includesPropertyValues = !archive.flag(fields[OwnKeys.excludesPropertyValues])
+        request.includesPendingChanges = !archive.flag(fields[OwnKeys.excludesPendingChanges])
+        request.returnsObjectsAsFaults = !archive.flag(fields[OwnKeys.returnsNoFaults])
+        request.returnsDistinctResults = archive.flag(fields[OwnKeys.returnsDistinctResults])
         for item in archive.elements(fields["NSSortDescriptors"]) ?? [] {
             guard let sort = archive.object(item), let key = archive.text(sort.fields["NSKey"]) else { continue }
             request.sortKeys.append(

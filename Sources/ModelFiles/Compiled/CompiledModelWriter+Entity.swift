@@ -74,7 +74,7 @@ extension CompiledModelWriter {
         for element in index.elements { elements.append(try write(element, of: reference)) }
         let fields: [String: PropertyListValue] = [
             "NSIndexName": builder.string(index.name), "NSEntity": self.reference(toEntity: entity.name),
-            "NSIndexElements": builder.array(elements, isMutable: true),
+            "NSIndexElements": builder.array(elements),
             "NSPartialIndexPredicate": try index.partialPredicate.map { try write($0) } ?? builder.null,
         ]
         builder.define(reference, ["NSFetchIndexDescription", "NSObject"], fields)

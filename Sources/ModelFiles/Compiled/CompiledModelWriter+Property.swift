@@ -42,6 +42,8 @@ extension CompiledModelWriter {
         if property.isTransient { fields["NSIsTransient"] = .boolean(true) }
         if isReadOnly { fields["NSIsReadOnly"] = .boolean(true) }
         if property.isIndexed { fields["NSIsIndexed"] = .boolean(true) }
+        if property.isIndexedBySpotlight { fields[OwnKeys.isIndexedBySpotlight] = .boolean(true) }
+        if property.isStoredInExternalRecord { fields[OwnKeys.isStoredInExternalRecord] = .boolean(true) }
         if !property.userInfo.isEmpty { fields["NSUserInfo"] = try write(property.userInfo) }
         if let modifier = property.versionHashModifier { fields["NSVersionHashModifier"] = builder.string(modifier) }
         if !property.validations.isEmpty {
@@ -149,7 +151,7 @@ extension CompiledModelWriter {
             ]
             sorts.append(builder.object(["NSSortDescriptor", "NSObject"], fields))
         }
-        let fields: [String: PropertyListValue] = [
+        var fields: [String: PropertyListValue] = [
             "NSEntity": reference(toEntity: request.entityName),
             "NSPredicate": try request.predicate.map { try write($0) } ?? builder.null,
             "NSSortDescriptors": sorts.isEmpty ? builder.null : builder.array(sorts),
@@ -160,6 +162,14 @@ extension CompiledModelWriter {
             "NSHavingPredicate": builder.null, "NSValuesToFetch": builder.null, "NSValuesToGroupBy": builder.null,
             "NSRelationshipKeyPathsForPrefetching": builder.null,
         ]
+        let marks = [
+            OwnKeys.excludesSubentities: !request.includesSubentities,
+            OwnKeys.excludesPropertyValues: !request.includesPropertyValues,
+            OwnKeys.excludesPendingChanges: !request.includesPendingChanges,
+            OwnKeys.returnsNoFaults: !request.returnsObjectsAsFaults,
+            OwnKeys.returnsDistinctResults: request.returnsDistinctResults,
+        ]
+        for (key, isSet) in marks where isSet { fields[key] = .boolean(true) }
         return builder.object(["NSFetchRequest", "NSPersistentStoreRequest", "NSObject"], fields)
     }
 }

@@ -1,9 +1,8 @@
 extension ModelDocument {
     /// The model as the compiler of models gives it to programs.
     ///
-    /// Predicates and expressions become structures. An attribute that alone makes a fetch index is marked as indexed, and
-    /// every attribute so marked has an index under its own name, before the others: so it is in the files of Apple's
-    /// compiler. What only the editor needs stays, and is left out when the model is written.
+    /// Predicates and expressions become structures. An attribute that alone makes a fetch index is marked as indexed, and a
+    /// marked one without such an index gets one under its own name: so it is in the files of Apple's compiler. What only the editor needs stays, and is left out when the model is written.
     ///
     /// - Parameters:
     ///   - file: The path for messages.
@@ -38,7 +37,9 @@ extension EntityDocument {
             guard let attribute = properties[index].attribute, !properties[index].isTransient else { continue }
             let name = properties[index].name
             if alone.contains(name) { properties[index].isIndexed = true }
-            guard properties[index].isIndexed, attribute.type != .composite, !known.contains(name) else { continue }
+            guard properties[index].isIndexed, attribute.type != .composite, !known.contains(name),
+                !alone.contains(name)
+            else { continue }
             added.append(
                 FetchIndexDocument(name: name, elements: [FetchIndexElementDocument(content: .property(name))]))
         }

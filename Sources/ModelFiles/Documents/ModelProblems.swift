@@ -1,3 +1,13 @@
+extension ModelDocument {
+    /// Throws where the model contradicts itself.
+    ///
+    /// - Parameter file: The path for messages.
+    package func check(file: String) throws(ModelFileError) {
+        guard let problem = ModelProblems.find(in: self).first else { return }
+        throw ModelFileError(.malformed, file: file, problem.reason)
+    }
+}
+
 /// Finds what contradicts itself in a model: names that lead nowhere, names used twice, hierarchies that bite their tail.
 struct ModelProblems {
     struct Problem: Equatable {

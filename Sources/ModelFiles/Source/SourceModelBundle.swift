@@ -28,7 +28,7 @@ package enum SourceModelBundle {
     package static func currentVersion(of url: URL) throws -> URL {
         let versions = try versions(of: url)
         let marker = url.appendingPathComponent(".xccurrentversion")
-        if let data = try? Data(contentsOf: marker) {
+        if let data = try? ModelFile.contents(of: marker) {
             let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
             guard let name = list?["_XCCurrentVersionName"] as? String else {
                 throw ModelFileError(

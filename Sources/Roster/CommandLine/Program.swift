@@ -48,7 +48,8 @@ enum Program {
         let interruption = SignalInterruption()
         if verb.stopsCleanly { interruption.install() }
         let surroundings = CommandSurroundings(
-            output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle)
+            output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle,
+            note: { FileHandle.standardError.write(Data("roster: \($0)\n".utf8)) })
         return try verb.run(arguments, in: surroundings)
     }
 }

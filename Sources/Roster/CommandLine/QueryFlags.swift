@@ -68,6 +68,19 @@ enum FormatFlag: CommandFlag {
     }
 }
 
+enum ModelFormatFlag: CommandFlag {
+    static let name = "format"
+    static let letter: Character? = "f"
+    static let placeholder: String? = ModelFormat.allCases.map(\.rawValue).joined(separator: "|")
+    static let help = "How the model is printed; JSON is one object a line."
+    static func value(from text: String) throws -> ModelFormat {
+        guard let format = ModelFormat(rawValue: text) else {
+            throw CommandError.misuse("--format is \(placeholder ?? ""), not “\(text)”")
+        }
+        return format
+    }
+}
+
 enum OutputFlag: CommandFlag {
     static let name = "output"
     static let letter: Character? = "o"

@@ -93,12 +93,39 @@ enum ExportVerb: CommandVerb {
 
 enum ModelVerb: CommandVerb {
     static let name = "model"
-    static let summary = "Print the entities, attributes and relationships of a store or a model."
+    static let summary = "Print the model of a store or of a model's file: text, data, source or diagram."
     static let operands = [Operand(name: "STORE|MODEL")]
-    static let flags: [any CommandFlag.Type] = [FormatFlag.self]
+    static let flags: [any CommandFlag.Type] = [ModelFormatFlag.self, OutputFlag.self]
+    static let notes = """
+        MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Without --format the end of the
+        output's name tells it (.xcdatamodel .xcdatamodeld .json .dot .mmd); else it is text.
+        A store of an old framework keeps no model: it is inferred from the tables.
+        Example: roster model App.sqlite --format xcdatamodel -o App.xcdatamodeld
+        """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
-        try ModelCommand(path: arguments.operands[0], format: arguments.value(FormatFlag.self) ?? .table)
+        try ModelCommand(
+            path: arguments.operands[0], format: arguments.value(ModelFormatFlag.self),
+            output: arguments.value(OutputFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ModelCompileVerb: CommandVerb {
+    static let name = "model compile"
+    static let summary = "Compile a source model, with all its versions, to the form that programs load."
+    static let operands = [Operand(name: "MODEL")]
+    static let flags: [any CommandFlag.Type] = [OutputFlag.self]
+    static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
+    static let notes = """
+        MODEL is an .xcdatamodeld or .xcdatamodel; of a store or a compiled model its one
+        version is written. FILE ends in .momd, or in .mom for the current version alone.
+        Example: roster model compile App.xcdatamodeld -o App.momd
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try ModelCompileCommand(path: arguments.operands[0], output: arguments.required(OutputFlag.self))
             .run(in: surroundings)
         return .done
     }

@@ -35,10 +35,14 @@ public struct CommandSurroundings {
     public let progress: any ProgressDisplay
     public let interruption: any Interruption
     public let textStyle: TextStyle
+    /// Hears what a person should know and what does not belong to the output.
+    public let note: (String) -> Void
 
     public init(
-        output: any TextOutput, progress: any ProgressDisplay, interruption: any Interruption, textStyle: TextStyle
+        output: any TextOutput, progress: any ProgressDisplay, interruption: any Interruption, textStyle: TextStyle,
+        note: @escaping (String) -> Void = { _ in }
     ) {
+        self.note = note
         self.output = output
         self.progress = progress
         self.interruption = interruption

@@ -4,9 +4,23 @@ import Foundation
 /// Finds the model of a store.
 enum StoreModel {
     /// The model that the command line names, or else the store's own.
-    static func model(for location: StoreLocation) throws -> NSManagedObjectModel {
+    static func model(
+        for location: StoreLocation, in surroundings: CommandSurroundings
+    ) throws -> NSManagedObjectModel {
         if let path = location.model { return try model(atPath: path) }
-        return try model(inStoreAt: location.storeURL())
+        return try model(inStoreAt: location.storeURL(), in: surroundings)
+    }
+
+    /// The model at `path`, be it the file of a model or a store.
+    static func any(at path: String, in surroundings: CommandSurroundings) throws -> NSManagedObjectModel {
+        let url = try StoreLocation.fileURL(path)
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError.failure("nothing at \(url.path)")
+        }
+        switch url.pathExtension {
+        case "xcdatamodeld", "xcdatamodel", "momd", "mom": return try model(atPath: url.path)
+        default: return try model(inStoreAt: url, in: surroundings)
+        }
     }
 
     /// The model in a file or bundle: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`.
@@ -18,8 +32,22 @@ enum StoreModel {
         return try NSManagedObjectModel(validContentsOf: url)
     }
 
-    /// The model that the store carries.
-    static func model(inStoreAt url: URL) throws -> NSManagedObjectModel {
-        try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    /// The model that the store carries, or else one inferred from its tables, which is said.
+    private static func model(
+        inStoreAt url: URL, in surroundings: CommandSurroundings
+    ) throws -> NSManagedObjectModel {
+        do {
+            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        } catch let error as CocoaError where error.code.rawValue == keepsNoModel {
+            let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
+            surroundings.note(
+                "\(url.path) keeps no model of its own: this one is inferred from its tables, and can only be read with"
+            )
+            for line in model.inferenceNotes { surroundings.note(VisibleText.shown(line)) }
+            return model
+        }
     }
+
+    /// The code of the error for a store without a model.
+    private static let keepsNoModel = 134_130
 }

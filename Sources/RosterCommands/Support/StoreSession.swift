@@ -26,7 +26,7 @@ final class StoreSession {
     /// - Throws: ``CommandError``, or an error of the framework, when it is not there, is no store, carries no model, or was
     ///   written with another one.
     init(
-        _ location: StoreLocation, for access: StoreAccess,
+        _ location: StoreLocation, for access: StoreAccess, in surroundings: CommandSurroundings,
         context type: NSManagedObjectContext.ConcurrencyType = .privateQueue
     ) throws {
         let url = try location.storeURL()
@@ -36,7 +36,7 @@ final class StoreSession {
             throw CommandError.failure("no store at \(url.path)")
         }
         if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
-        model = try StoreModel.model(for: location)
+        model = try StoreModel.model(for: location, in: surroundings)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(type: .sqlite, at: url, options: Self.options(for: access))
         context = NSManagedObjectContext(type)

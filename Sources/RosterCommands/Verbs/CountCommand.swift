@@ -15,7 +15,7 @@ public struct CountCommand {
 
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: .reading)
+        let session = try StoreSession(store, for: .reading, in: surroundings)
         let count = try session.perform {
             let request = try RecordQuery(predicate: predicate).request(for: try session.entity(named: entity))
             return try RecordQuery.asking { try session.context.count(for: request) }

@@ -22,7 +22,7 @@ public struct DeleteCommand {
     /// Prints each record that goes, those that go with the matching ones too, then how many there were.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was deleted.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
             let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
@@ -63,7 +63,7 @@ private final class ChangeRecorder: TextOutput {
             format: format,
             surroundings: CommandSurroundings(
                 output: self, progress: surroundings.progress, interruption: surroundings.interruption,
-                textStyle: surroundings.textStyle))
+                textStyle: surroundings.textStyle, note: surroundings.note))
     }
 
     func write(_ text: String) throws { held += text }

@@ -26,14 +26,15 @@ public struct ExportCommand {
 
     /// - Throws: ``CommandError``, or an error of the framework; then no file was written.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: .reading)
+        let session = try StoreSession(store, for: .reading, in: surroundings)
         guard let file, file != "-" else { return try write(session, surroundings) }
         let output = try FileOutput(path: file)
         try write(
             session,
             CommandSurroundings(
                 output: output, progress: surroundings.progress, interruption: surroundings.interruption,
-                textStyle: TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width)))
+                textStyle: TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width),
+                note: surroundings.note))
         try output.finish()
     }
 

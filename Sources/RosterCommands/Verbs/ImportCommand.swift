@@ -31,7 +31,7 @@ public struct ImportCommand {
     /// - Throws: ``CommandError`` with file, line, record, key and value of what is wrong, and how many records stay imported.
     public func run(in surroundings: CommandSurroundings) throws {
         guard batchSize > 0 else { throw CommandError.misuse("a batch has at least one record") }
-        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         let counts = try session.perform {
             let entity = try session.entity(named: entity)
             if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }

@@ -23,7 +23,7 @@ public struct InsertCommand {
     /// Prints the new record.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
             if entity.isAbstract { throw CommandError.misuse("\(entity.name ?? "") is abstract: name a subentity") }

@@ -31,7 +31,7 @@ public struct ListCommand {
         if sectionsOnly, query.section == nil {
             throw CommandError.misuse("--sections-only needs --section KEYPATH")
         }
-        let session = try StoreSession(store, for: .reading)
+        let session = try StoreSession(store, for: .reading, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
             let request = try query.request(for: entity)

@@ -1,44 +1,51 @@
 import CoreData
 import Foundation
 
-/// `model`: the entities of a store's model, or of a model's file.
+/// `model`: the model of a store, or of a model's file, as text, data, source or diagram.
 public struct ModelCommand {
     /// A store, or a model.
     public var path: String
-    public var format: OutputFormat
+    public var format: ModelFormat
+    /// Where to write it; `nil` means standard output.
+    public var output: String?
 
-    public init(path: String, format: OutputFormat = .table) {
+    /// - Parameter format: `nil` takes the one that the name of the output says, else text.
+    public init(path: String, format: ModelFormat? = nil, output: String? = nil) {
         self.path = path
-        self.format = format
+        self.output = output
+        self.format = format ?? output.flatMap(Self.format(ofFile:)) ?? .text
+    }
+
+    private static func format(ofFile path: String) -> ModelFormat? {
+        switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+        case "xcdatamodel", "xcdatamodeld": .xcdatamodel
+        case "json", "jsonl": .json
+        case "dot", "gv": .dot
+        case "mmd", "mermaid": .mermaid
+        default: nil
+        }
     }
 
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        let model = try model()
-        for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-            try write(entity, in: surroundings)
-        }
-        try surroundings.output.flush()
-    }
-
-    private func model() throws -> NSManagedObjectModel {
-        let url = try StoreLocation.fileURL(path)
-        switch url.pathExtension {
-        case "xcdatamodeld", "xcdatamodel", "momd", "mom": return try StoreModel.model(atPath: url.path)
-        default:
-            guard FileManager.default.fileExists(atPath: url.path) else {
-                throw CommandError.failure("nothing at \(url.path)")
+        let model = try StoreModel.any(at: path, in: surroundings)
+        if format == .xcdatamodel {
+            for omission in try model.sourceContents().omissions {
+                surroundings.note("a source model cannot say it: \(VisibleText.shown(omission))")
             }
-            return try StoreModel.model(inStoreAt: url)
         }
-    }
-
-    private func write(_ entity: NSEntityDescription, in surroundings: CommandSurroundings) throws {
-        let description = EntityOutline(entity)
-        switch format {
-        case .json: try surroundings.output.write(description.json.text + "\n")
-        case .table: try surroundings.output.write(description.text(surroundings.textStyle))
-        case .csv, .tsv: throw CommandError.misuse("a model is printed as table or json")
+        guard let output, output != "-" else {
+            try surroundings.output.write(ModelPrinter(model: model, style: surroundings.textStyle).text(format))
+            return try surroundings.output.flush()
+        }
+        let url = URL(fileURLWithPath: output)
+        if format == .xcdatamodel, url.pathExtension.hasPrefix("xcdatamodel") {
+            try model.write(to: url)
+        } else {
+            let style = TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width)
+            let file = try FileOutput(path: output)
+            try file.write(ModelPrinter(model: model, style: style).text(format))
+            try file.finish()
         }
     }
 }

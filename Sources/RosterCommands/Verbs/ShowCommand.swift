@@ -16,7 +16,7 @@ public struct ShowCommand {
 
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: .reading)
+        let session = try StoreSession(store, for: .reading, in: surroundings)
         try session.perform {
             let object = try ObjectReference.object(named: object, in: session)
             if format == .table {

@@ -26,7 +26,7 @@ public struct SimulateCommand {
     /// Prints a line for each match when it is saved.
     /// - Throws: ``CommandError``, or an error of the framework; matches printed before that stay played.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: .writing)
+        let session = try StoreSession(store, for: .writing, in: surroundings)
         let seed = seed ?? UInt64.random(in: .min ... .max)
         let league = try session.perform { try League(session, seed: seed) }
         let start = Date()

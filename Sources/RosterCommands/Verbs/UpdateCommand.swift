@@ -25,7 +25,7 @@ public struct UpdateCommand {
     /// Prints what changed in each record that did, then how many did.
     /// - Throws: ``CommandError``, or an error of the framework; then nothing was saved.
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: isDryRun ? .reading : .writing)
+        let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
             let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)

@@ -32,7 +32,7 @@ public struct WatchCommand {
     /// - Throws: ``CommandError``, or an error of the framework.
     @MainActor
     public func run(in surroundings: CommandSurroundings) throws {
-        let session = try StoreSession(store, for: .watching, context: .mainQueue)
+        let session = try StoreSession(store, for: .watching, in: surroundings, context: .mainQueue)
         session.context.automaticallyMergesChangesFromParent = true
         let entity = try session.entity(named: entity)
         let controller = NSFetchedResultsController(

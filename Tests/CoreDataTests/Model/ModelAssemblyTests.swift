@@ -188,16 +188,10 @@ import Testing
         return document
     }
 
-    /// Two marks of source models, the name of the class that is meant without one, and the bits of requests whose place
-    /// in archives is not known.
+    /// The name of the class that is meant without one.
     static func dropWhatArchivesLack(_ document: inout ModelDocument) {
-        for entity in document.entities.indices {
-            if document.entities[entity].className == "NSManagedObject" { document.entities[entity].className = nil }
-            for property in document.entities[entity].properties.indices {
-                document.entities[entity].properties[property].isIndexedBySpotlight = false
-                document.entities[entity].properties[property].isStoredInExternalRecord = false
-            }
+        for entity in document.entities.indices where document.entities[entity].className == "NSManagedObject" {
+            document.entities[entity].className = nil
         }
-        for index in document.fetchRequests.indices { document.fetchRequests[index].returnsDistinctResults = false }
     }
 }

@@ -6,6 +6,7 @@ import Foundation
 final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
     private(set) var text = ""
     private(set) var progress: [String] = []
+    private(set) var notes: [String] = []
     /// Raises the interruption once so many progress reports were made.
     var raisesAfterReports: Int?
 
@@ -25,7 +26,8 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
     func surroundings(columns: Int? = nil) -> CommandSurroundings {
         CommandSurroundings(
             output: self, progress: self, interruption: self,
-            textStyle: TextStyle(columns: columns, isEmphasized: false, width: Self.width))
+            textStyle: TextStyle(columns: columns, isEmphasized: false, width: Self.width),
+            note: { self.notes.append($0) })
     }
 
     /// Enough of a measure for tests: CJK takes two cells.

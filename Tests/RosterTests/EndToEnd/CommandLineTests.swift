@@ -33,7 +33,8 @@ import Testing
 
     @Test func everyVerbHasHelp() throws {
         for verb in VerbTable.verbs {
-            for arguments in [[verb.name, "--help"], [verb.name, "-h", "superfluous"]] {
+            let words = verb.name.split(separator: " ").map(String.init)
+            for arguments in [words + ["--help"], words + ["-h", "superfluous"]] {
                 let outcome = try RosterProcess.run(arguments)
                 #expect(outcome.status == 0)
                 #expect(outcome.output.hasPrefix("Usage: roster \(verb.name) "))
@@ -51,6 +52,8 @@ import Testing
         try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
         try expectRefusal(2, "--format is table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])
         try expectRefusal(2, "ENTITY is missing", ["list", store])
+        try expectRefusal(2, "--format is text|json|xcdatamodel|dot|mermaid", ["model", store, "--format", "csv"])
+        try expectRefusal(2, "--output FILE is missing", ["model", "compile", "X.xcdatamodeld"])
         try expectRefusal(2, "one argument too many", ["count", store, "Team", "Venue"])
         try expectRefusal(2, "does not parse", ["list", store, "Team", "--where", "wins > > 3"])
         try expectRefusal(2, "no entity “Tem”", ["list", store, "Tem"])

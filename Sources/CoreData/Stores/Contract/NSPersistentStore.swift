@@ -102,6 +102,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try Data(contentsOf: source).write(to: destination, options: .atomic)
     }
 
+    /// A model inferred from what the store at `url` holds; `nil` where the type does not say enough.
+    class func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
+
     /// Removes the store at `url` and all that belongs to it. The default removes the file.
     class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
         if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }

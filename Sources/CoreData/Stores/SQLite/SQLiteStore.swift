@@ -45,6 +45,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     override func loadMetadata() throws {
         let file = try file()
         let creation = try creation(file)
+        try creation.checkThatModelMayWrite()
         let isNew = !file.exists
         if isNew { try creation.checkThatModelCanBeKept() }
         let opened = try file.open()
@@ -130,6 +131,10 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
         try StoreFiles.cachedModelData(at: url, options: options)
+    }
+
+    override class func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try StoreFiles.inferredModel(at: url, options: options)
     }
 
     override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {

@@ -26,6 +26,15 @@ struct StoreCreation {
         }
     }
 
+    /// Refuses to write with a model that was inferred: it does not know what a save has to keep up.
+    func checkThatModelMayWrite() throws {
+        guard model.isInferred, !file.isReadOnly else { return }
+        throw CoreDataError.make(
+            134080,
+            "Cannot open the store \(file.path) for writing: its model was inferred from its tables, which do not say "
+                + "everything; open it read-only, or with its model.")
+    }
+
     // MARK: A new store
 
     /// Makes everything in one transaction. Does nothing where another process has been quicker.

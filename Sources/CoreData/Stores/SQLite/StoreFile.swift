@@ -64,6 +64,7 @@ struct StoreFile {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             if isFolder.boolValue { throw failure(134080, "Cannot open the store \(path): it is a folder.") }
+            if !isPlainFile { throw failure(259, "Cannot open the store \(path): it is no plain file.") }
             if access(path, R_OK) != 0 {
                 throw failure(257, "Cannot open the store \(path): there is no permission to read the file.")
             }
@@ -75,6 +76,12 @@ struct StoreFile {
             throw failure(260, "Cannot open the store \(path): there is no such file.")
         }
         if !isReadOnly { try checkFolder() }
+    }
+
+    /// Whether it is neither a pipe, which would keep the reader waiting, nor a device, which may have no end.
+    private var isPlainFile: Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
     }
 
     private func checkFolder() throws {

@@ -27,6 +27,19 @@ enum StoreFiles {
         }
     }
 
+    /// The model as far as the store's tables say it.
+    static func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel {
+        try withConnection(url, isReadOnly: true, options: options) { connection in
+            let metadata = try StoreMetadata.read(from: connection)
+            let (document, notes) = try ModelInference.infer(connection, metadata: metadata)
+            let model = NSManagedObjectModel()
+            try ModelLoading.fill(model, inferred: document, store: url.path, metadata: metadata)
+            model.isInferred = true
+            model.inferenceNotes = notes
+            return model
+        }
+    }
+
     /// Removes a store with its companions and external data, once nobody holds a lock on it.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         let force = StoreOptions(options).forcesDestruction

@@ -39,6 +39,11 @@ struct StoreMetadata {
     ///
     /// - Throws: 259 where the file is a database but no store; an `SQLiteError` where it cannot be read.
     static func read(from connection: Connection) throws -> [String: Any] {
+        guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") != 0 else {
+            throw CoreDataError.make(
+                259, "Cannot open the store \(connection.path): the file is empty.",
+                userInfo: [NSFilePathErrorKey: connection.path])
+        }
         guard try connection.hasTable("Z_METADATA") else {
             throw notAStore(connection.path, "it has no table Z_METADATA")
         }

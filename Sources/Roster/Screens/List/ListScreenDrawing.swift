@@ -38,7 +38,7 @@ extension ListScreen {
             x += 2
         }
         if session.isReadOnly {
-            let note = " read-only "
+            let note = session.model.isInferred ? " model inferred, read-only " : " read-only "
             canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
         }
     }

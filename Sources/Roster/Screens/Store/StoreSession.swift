@@ -27,8 +27,10 @@ final class StoreSession {
     /// - Throws: what stands in the way, with one clear line.
     init(url: URL, modelURL: URL?, isReadOnly: Bool) throws {
         self.url = url
-        self.isReadOnly = isReadOnly
         let model = try Self.model(at: modelURL, forStore: url)
+        // A model that was inferred does not know what a save has to keep up.
+        let isReadOnly = isReadOnly || model.isInferred
+        self.isReadOnly = isReadOnly
         container = NSPersistentContainer(
             name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
@@ -50,7 +52,11 @@ final class StoreSession {
 
     private static func model(at modelURL: URL?, forStore url: URL) throws -> NSManagedObjectModel {
         if let modelURL { return try NSManagedObjectModel(validContentsOf: modelURL) }
-        return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        do {
+            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        } catch let error as CocoaError where error.code.rawValue == 134_130 {
+            return try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
+        }
     }
 
     /// Lets go of the store, so that its file is whole by itself. Nothing of it may be used afterwards.

@@ -15,6 +15,15 @@ struct EntityOutline {
         entity.properties.compactMap { $0 as? NSRelationshipDescription }.sorted { $0.name < $1.name }
     }
 
+    private var fetchedProperties: [NSFetchedPropertyDescription] {
+        entity.properties.compactMap { $0 as? NSFetchedPropertyDescription }.sorted { $0.name < $1.name }
+    }
+
+    private static func text(of element: NSFetchIndexElementDescription) -> String {
+        let expression = (element.property as? NSExpressionDescription)?.expression?.description
+        return (expression ?? element.propertyName ?? "?") + (element.isAscending ? "" : " descending")
+    }
+
     private var uniqueKeys: [[String]] {
         entity.uniquenessConstraints.map { constraint in
             constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
@@ -40,12 +49,26 @@ struct EntityOutline {
             let inverse = relationship.inverseRelationship.map { ".\($0.name)" } ?? ""
             line(relationship.name, ([target + inverse] + traits(of: relationship)).joined(separator: ", "))
         }
+        for fetched in fetchedProperties {
+            let predicate = fetched.fetchRequest?.predicate.map { " where \($0.formatString)" } ?? ""
+            line(fetched.name, "fetched: \(fetched.fetchRequest?.entityName ?? "?")\(predicate)")
+        }
         for key in uniqueKeys { lines.append("  unique: \(key.joined(separator: ", "))") }
+        for index in entity.indexes {
+            lines.append("  index \(index.name): \(index.elements.map(Self.text(of:)).joined(separator: ", "))")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
     private func traits(of attribute: NSAttributeDescription) -> [String] {
         var traits: [String] = []
+        if let derived = attribute as? NSDerivedAttributeDescription {
+            traits.append("derived from \(derived.derivationExpression?.description ?? "?")")
+        }
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            let parts = composite.elements.map { "\($0.name): \(ValueParser.typeName($0))" }
+            traits.append("(\(parts.joined(separator: "; ")))")
+        }
         if attribute.isTransient { traits.append("transient") }
         if !attribute.isOptional { traits.append("required") }
         if let value = attribute.defaultValue {
@@ -71,14 +94,43 @@ struct EntityOutline {
         members.append(("attributes", .array(attributes.map(json(of:)))))
         members.append(("relationships", .array(relationships.map(json(of:)))))
         members.append(("unique", .array(uniqueKeys.map { .array($0.map(JSONValue.string)) })))
+        members.append(("class", .string(entity.managedObjectClassName)))
+        if let former = entity.renamingIdentifier, former != entity.name {
+            members.append(("renamingIdentifier", .string(former)))
+        }
+        members.append(("versionHash", .string(entity.versionHash.map { String(format: "%02x", $0) }.joined())))
+        members.append(("indexes", .array(entity.indexes.map(json(of:)))))
+        members.append(("fetchedProperties", .array(fetchedProperties.map(json(of:)))))
         return .object(members)
     }
 
     private func json(of attribute: NSAttributeDescription) -> JSONValue {
-        .object([
+        var members: RecordFields = [
             ("name", .string(attribute.name)), ("type", .string(ValueParser.typeName(attribute))),
             ("optional", .bool(attribute.isOptional)), ("transient", .bool(attribute.isTransient)),
             ("default", ValueText.json(attribute.defaultValue, of: attribute)),
+        ]
+        if let derived = attribute as? NSDerivedAttributeDescription {
+            members.append(("derivation", derived.derivationExpression.map { .string($0.description) } ?? .null))
+        }
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            members.append(("elements", .array(composite.elements.map(json(of:)))))
+        }
+        return .object(members)
+    }
+
+    private func json(of index: NSFetchIndexDescription) -> JSONValue {
+        .object([
+            ("name", .string(index.name)), ("elements", .array(index.elements.map { .string(Self.text(of: $0)) })),
+            ("where", index.partialIndexPredicate.map { .string($0.formatString) } ?? .null),
+        ])
+    }
+
+    private func json(of fetched: NSFetchedPropertyDescription) -> JSONValue {
+        .object([
+            ("name", .string(fetched.name)),
+            ("entity", fetched.fetchRequest?.entityName.map(JSONValue.string) ?? .null),
+            ("predicate", fetched.fetchRequest?.predicate.map { .string($0.formatString) } ?? .null),
         ])
     }
 

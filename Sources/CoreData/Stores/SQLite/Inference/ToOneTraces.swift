@@ -1,0 +1,138 @@
+import SQLiteAccess
+
+/// Finds the columns of to-one relationships and where they lead.
+struct ToOneTraces {
+    /// A to-one relationship by its column.
+    struct Column: Equatable {
+        let column: String
+        /// The number of the destination entity.
+        let destination: Int64
+        /// Whether the row has a place in an ordered relationship that leads back.
+        let isPlaced: Bool
+        let table: String
+        let destinationTable: String
+    }
+
+    let traces: StoreTraces
+    let connection: Connection
+    let frameworkVersion: Int
+
+    /// The to-one columns of a table whose destination is clear.
+    func columns(of root: StoreTraces.Entity) throws -> [Column] {
+        let table = traces.table(of: root)
+        return try candidates(table).compactMap { column in
+            guard let destination = try destination(of: column, table) else { return nil }
+            return Column(
+                column: column, destination: destination.number,
+                isPlaced: traces.columnNames(of: table).contains("Z_FOK_" + column.dropFirst()), table: table,
+                destinationTable: traces.table(of: destination))
+        }
+    }
+
+    /// What to say of columns that are relationships for certain, but lead nobody knows where.
+    func unclear(of root: StoreTraces.Entity, known: [Column]) throws -> [String] {
+        let table = traces.table(of: root)
+        let found = Set(known.map(\.column))
+        return candidates(table).filter { !found.contains($0) && isCertain($0, table) }.map { column in
+            "\(root.name).\(column.dropFirst().lowercased()) is a relationship, but nothing tells where it leads: "
+                + "it is shown as a number"
+        }
+    }
+
+    /// Columns that may be to-one relationships: numbers with an index of their own, or with a column for the entity.
+    private func candidates(_ table: String) -> [String] {
+        (traces.columns[table] ?? []).compactMap { column in
+            guard column.type == "INTEGER", column.name.hasPrefix("Z"), !column.name.hasPrefix("Z_"),
+                ColumnName.numbered(column.name) == nil,
+                companion(of: column.name, table) != nil || hasIndex(column.name, table)
+            else { return nil }
+            return column.name
+        }
+    }
+
+    private func hasIndex(_ column: String, _ table: String) -> Bool {
+        (traces.indexes[table] ?? []).contains { index in
+            index.columns == [column] && index.name.uppercased() == "\(table)_\(column)_INDEX"
+        }
+    }
+
+    /// Whether the column is a relationship: older frameworks gave indexes of attributes the same names.
+    private func isCertain(_ column: String, _ table: String) -> Bool {
+        companion(of: column, table) != nil || frameworkVersion >= ModelInference.clearIndexNames
+            || traces.columnNames(of: table).contains("Z_FOK_" + column.dropFirst())
+    }
+
+    /// The number in the name of the column that holds the destination's entity: `Z3_OWNER`.
+    private func companion(of column: String, _ table: String) -> Int64? {
+        for other in traces.columnNames(of: table) {
+            guard let (number, rest) = ColumnName.numbered(other), rest == "_" + column.dropFirst() else { continue }
+            if traces.entity(numbered: number) != nil { return number }
+        }
+        return nil
+    }
+
+    // MARK: Destinations
+
+    private func destination(of column: String, _ table: String) throws -> StoreTraces.Entity? {
+        if let number = companion(of: column, table) { return traces.entity(numbered: number) }
+        let name = String(column.dropFirst())
+        // A destination with subentities would have a column for the entity beside it.
+        let leaves = traces.entities.filter { !traces.hasSubentities($0.number) }
+        let fitting = try leaves.filter { try fits($0, column, table) }
+        let ranked = fitting.map { (entity: $0, rank: rank($0.name.uppercased(), name)) }.filter { $0.rank > 0 }
+        if let best = ranked.map(\.rank).max() {
+            let winners = ranked.filter { $0.rank == best }
+            // A name that only ends like an entity's counts where there are rows that agree.
+            guard winners.count == 1, try best == Self.sameName || hasValues(column, table) else { return nil }
+            return winners[0].entity
+        }
+        guard isCertain(column, table), fitting.count == 1, try hasValues(column, table) else { return nil }
+        return fitting[0]
+    }
+
+    private static let sameName = 3000
+
+    /// How well the name of a relationship speaks for a destination: the same name, one that ends with it
+    /// (`HOMEVENUE`, `VENUE`), one that it ends with (`USER`, `APPUSER`). 0 means not at all.
+    private func rank(_ entity: String, _ relationship: String) -> Int {
+        if relationship == entity { return Self.sameName }
+        if relationship.hasSuffix(entity) { return 1000 + entity.count }
+        return relationship.count > 2 && entity.hasSuffix(relationship) ? 1 : 0
+    }
+
+    /// Whether every value of the column is the key of a row of the entity.
+    private func fits(_ entity: StoreTraces.Entity, _ column: String, _ table: String) throws -> Bool {
+        let target = traces.table(of: entity)
+        guard traces.columnNames(of: target).isSuperset(of: ["Z_PK", "Z_ENT"]) else { return false }
+        let name = SQLName.quoted(column)
+        return try connection.value(
+            "SELECT 1 FROM \(SQLName.quoted(table)) WHERE \(name) IS NOT NULL AND \(name) NOT IN "
+                + "(SELECT Z_PK FROM \(SQLName.quoted(target)) WHERE Z_ENT = ?) LIMIT 1", [.integer(entity.number)])
+            == nil
+    }
+
+    private func hasValues(_ column: String, _ table: String) throws -> Bool {
+        try connection.value(
+            "SELECT 1 FROM \(SQLName.quoted(table)) WHERE \(SQLName.quoted(column)) IS NOT NULL LIMIT 1") != nil
+    }
+}
+
+/// Tells whether two to-one relationships are the two ends of one.
+struct InverseTraces {
+    let connection: Connection
+
+    /// Whether the rows know each other from both sides, and there is at least one such pair.
+    func areInverse(_ one: ToOneTraces.Column, _ other: ToOneTraces.Column) throws -> Bool {
+        try leadsBack(one, other) && leadsBack(other, one)
+            && connection.value(
+                "SELECT 1 FROM \(SQLName.quoted(one.table)) WHERE \(SQLName.quoted(one.column)) IS NOT NULL LIMIT 1")
+                != nil
+    }
+
+    private func leadsBack(_ one: ToOneTraces.Column, _ other: ToOneTraces.Column) throws -> Bool {
+        try connection.value(
+            "SELECT 1 FROM \(SQLName.quoted(one.table)) AS a JOIN \(SQLName.quoted(other.table)) AS b "
+                + "ON a.\(SQLName.quoted(one.column)) = b.Z_PK "
+                + "WHERE b.\(SQLName.quoted(other.column)) IS NOT a.Z_PK LIMIT 1") == nil
+    }
+}

@@ -1,0 +1,109 @@
+extension ModelDocument {
+    /// The model as its author would have it in the editor: the form in which it is written as a source model.
+    ///
+    /// The compiler's additions go (see ``compiled(file:)``), the kinds of composite attributes get names, and what the
+    /// editor says everywhere is said. A model that came from a source file has all of it and stays as it is.
+    package func decompiled() -> ModelDocument {
+        var model = self
+        for index in model.entities.indices { model.entities[index].removeMarkedIndexes() }
+        var naming = CompositeNaming(known: model.composites)
+        for index in model.entities.indices { naming.name(&model.entities[index]) }
+        model.composites = naming.composites
+        guard editorSettings.isEmpty else { return model }
+        model.editorSettings = Self.usualSettings
+        for index in model.entities.indices {
+            model.entities[index].isSyncable = true
+            for property in model.entities[index].properties.indices {
+                model.entities[index].properties[property].isSyncable = true
+            }
+        }
+        return model
+    }
+
+    /// What the editor writes about itself.
+    private static let usualSettings = [
+        "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0", "lastSavedToolsVersion": "22758",
+        "systemVersion": "23F79", "minimumToolsVersion": "Automatic", "sourceLanguage": "Swift",
+    ]
+
+    /// What a source model cannot say, a line each: it is left out when the model is written as one.
+    package var unwritableInSource: [String] {
+        var lines: [String] = []
+        if versionIdentifiers.count(where: { !$0.isEmpty }) > 1 {
+            lines.append("of several version identifiers only the first is written")
+        }
+        for request in fetchRequests where !request.sortKeys.isEmpty {
+            lines.append("the sort descriptors of the fetch request '\(request.name)'")
+        }
+        for entity in entities {
+            for property in entity.properties {
+                let path = "\(entity.name).\(property.name)"
+                lines += property.validations.compactMap { validation in
+                    guard case .predicate(let predicate, _) = validation else { return nil }
+                    return "the validation '\(SyntaxPrinter.text(predicate))' of '\(path)'"
+                }
+                switch property.attribute?.defaultValue {
+                case .data, .array, .set, .dictionary, .unknown: lines.append("the default value of '\(path)'")
+                default: break
+                }
+                if case .fetched(let request?) = property.kind, !request.sortKeys.isEmpty {
+                    lines.append("the sort descriptors of '\(path)'")
+                }
+                if property.attribute?.derivationFilter != nil {
+                    lines.append("the filter of the derivation '\(path)'")
+                }
+            }
+        }
+        return lines
+    }
+}
+
+extension EntityDocument {
+    /// Takes away what the compiler adds: an index under an attribute's own name for the mark, and the mark of an attribute
+    /// that has an index of another name for itself.
+    fileprivate mutating func removeMarkedIndexes() {
+        func alone(_ index: FetchIndexDocument) -> String? {
+            guard index.elements.count == 1, let element = index.elements.first, !element.isRTree,
+                index.partialPredicate == nil, case .property(let name) = element.content
+            else { return nil }
+            return name
+        }
+        for place in properties.indices where properties[place].attribute != nil && properties[place].isIndexed {
+            let name = properties[place].name
+            fetchIndexes.removeAll { $0.name == name && alone($0) == name && $0.elements.allSatisfy(\.isAscending) }
+            if fetchIndexes.contains(where: { alone($0) == name }) { properties[place].isIndexed = false }
+        }
+    }
+}
+
+/// Gives names to the kinds of composite attributes that have none, since compiled models do not keep them.
+private struct CompositeNaming {
+    private(set) var composites: [CompositeDocument]
+
+    init(known: [CompositeDocument]) { composites = known }
+
+    mutating func name(_ entity: inout EntityDocument) {
+        for index in entity.properties.indices { name(&entity.properties[index], prefix: entity.name) }
+    }
+
+    private mutating func name(_ property: inout PropertyDocument, prefix: String) {
+        guard case .attribute(var attribute) = property.kind, attribute.type == .composite,
+            attribute.compositeName == nil
+        else { return }
+        for index in attribute.elements.indices { name(&attribute.elements[index], prefix: prefix) }
+        if let known = composites.first(where: { $0.elements == attribute.elements }) {
+            attribute.compositeName = known.name
+        } else {
+            let wanted = property.name.prefix(1).uppercased() + property.name.dropFirst()
+            var free = wanted
+            var number = 1
+            while composites.contains(where: { $0.name == free }) {
+                free = number == 1 ? prefix + wanted : "\(prefix)\(wanted)\(number)"
+                number += 1
+            }
+            composites.append(CompositeDocument(name: free, elements: attribute.elements))
+            attribute.compositeName = free
+        }
+        property.kind = .attribute(attribute)
+    }
+}

@@ -1,0 +1,34 @@
+import CoreData
+import Foundation
+
+/// `model compile`: a model as programs load it.
+public struct ModelCompileCommand {
+    /// A source model, or anything else that has a model.
+    public var path: String
+    /// A `.momd`, or for one version a `.mom`.
+    public var output: String
+
+    public init(path: String, output: String) {
+        self.path = path
+        self.output = output
+    }
+
+    /// - Throws: ``CommandError``, or an error of the framework.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let target = URL(fileURLWithPath: output)
+        guard ["momd", "mom"].contains(target.pathExtension) else {
+            throw CommandError.misuse("“\(output)” is no name of a compiled model: it ends in .momd or .mom")
+        }
+        let source = try StoreLocation.fileURL(path)
+        guard FileManager.default.fileExists(atPath: source.path) else {
+            throw CommandError.failure("nothing at \(source.path)")
+        }
+        switch source.pathExtension {
+        case "xcdatamodeld", "xcdatamodel":
+            for note in try NSManagedObjectModel.compileModel(at: source, to: target) {
+                surroundings.note(VisibleText.shown(note))
+            }
+        default: try StoreModel.any(at: path, in: surroundings).write(to: target)
+        }
+    }
+}
