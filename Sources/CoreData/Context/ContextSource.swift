@@ -27,8 +27,10 @@ protocol ContextSource: AnyObject {
 
     /// Writes the changes of each store: all of them or none.
     ///
+    /// - Returns: the rows that the stores themselves changed beside what they were told (see
+    ///   ``StoreOperations/takeDerivedRows()``).
     /// - Throws: ``StoreConflicts``, ``MultiStoreSave/Incomplete``, a store's errors.
-    func save(_ parts: [MultiStoreSave.Part]) throws
+    func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot]
 
     /// Writes what stores say of themselves, where that was changed. Does nothing above a parent.
     func saveMetadata() throws
@@ -93,7 +95,14 @@ final class CoordinatorSource: ContextSource {
         try withLock { try store.operations.obtainPermanentIDs(for: entities) }
     }
 
-    func save(_ parts: [MultiStoreSave.Part]) throws { try withLock { try MultiStoreSave(parts).run() } }
+    func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
+        try withLock {
+            try MultiStoreSave(parts).run()
+            var derived: [NSManagedObjectID: RowSnapshot] = [:]
+            for part in parts { derived.merge(part.store.operations.takeDerivedRows()) { $1 } }
+            return derived
+        }
+    }
 
     func saveMetadata() throws {
         try withLock {

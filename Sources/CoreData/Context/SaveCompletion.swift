@@ -5,14 +5,13 @@ struct SaveCompletion {
     let context: NSManagedObjectContext
 
     func finish(_ plans: [StorePlan], locked: [NSManagedObject]) {
-        let derived = DerivedValues(context: context)
-        let plans = derived.completing(plans)
         let saved = settle(plans)
-        derived.updateDependents(of: plans)
+        let derived = adoptDerived(plans)
         for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
         post(saved)
         context.source?.didCommit(committed(saved, plans), from: context)
         for object in saved.deleted { context.letGo(object) }
+        derived?.announceDerived()
     }
 
     private struct Saved {
@@ -47,6 +46,14 @@ struct SaveCompletion {
         return saved
     }
 
+    /// Takes over the values that the stores derived; `nil` where there are none.
+    private func adoptDerived(_ plans: [StorePlan]) -> MergeWork? {
+        guard plans.contains(where: { !$0.derived.isEmpty }) else { return nil }
+        var work = MergeWork(context: context)
+        for plan in plans { work.adoptDerived(plan.derived) }
+        return work
+    }
+
     private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
         let traits = object.layout.traits
         let announced = object.announcing(
@@ -72,7 +79,17 @@ struct SaveCompletion {
         changes.inserted = saved.inserted.map(\.objectID)
         changes.updated = saved.updated.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
-        changes.rows = plans.flatMap { plan in plan.written.map { ($0.object.objectID, $0.row) } }
+        changes.rows = plans.flatMap { plan in
+            plan.written.map { written in
+                let id = written.object.objectID
+                return (id, plan.derived.isEmpty ? written.row : plan.derived[id] ?? written.row)
+            }
+        }
+        // What the stores derived for other rows is read by whoever merges: it has no version by which it could be late.
+        for plan in plans where !plan.derived.isEmpty {
+            let written = Set(plan.written.map(\.object.objectID))
+            changes.updated += plan.derived.keys.filter { !written.contains($0) }
+        }
         return changes
     }
 

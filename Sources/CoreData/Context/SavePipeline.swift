@@ -146,8 +146,12 @@ final class SavePipeline {
             try obtainPermanentIDs(for: changes.inserted.all.filter { chosen?.contains($0) ?? true })
             plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen).makePlans()
             do {
-                try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
+                let derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
                 isWritten = true
+                for index in plans.indices where !derived.isEmpty {
+                    let store = plans[index].store.identifier
+                    plans[index].derived = derived.filter { $0.key.storeIdentifier == store }
+                }
             } catch let found as StoreConflicts {
                 try resolver.resolve(found)
             } catch let incomplete as MultiStoreSave.Incomplete {

@@ -8,6 +8,8 @@ struct StorePlan {
     var objects: [NSManagedObject] = []
     /// Rows as they will stand after the commit, of objects that are written.
     var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+    /// After the save: the rows that the store derived values for, of objects that are written and of others.
+    var derived: [NSManagedObjectID: RowSnapshot] = [:]
 }
 
 /// Turns the unsaved changes into one change set for each store. Reads; changes nothing.

@@ -1,5 +1,4 @@
 import Foundation
-import PredicateSyntax
 
 /// What objects need to know of their entity, worked out once and kept with its layout.
 final class EntityTraits: @unchecked Sendable {
@@ -17,8 +16,6 @@ final class EntityTraits: @unchecked Sendable {
     let relationCount: Int
     /// The slots whose values the store derives.
     let derivedSlots: [Int]
-    /// The entities of related objects from which they are derived.
-    let derivedFrom: [NSEntityDescription]
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
 
@@ -30,29 +27,10 @@ final class EntityTraits: @unchecked Sendable {
         toOneCount = layout.slots.count - layout.attributeCount
         fetchedStart = toOneCount + layout.toManyRelationships.count
         relationCount = fetchedStart + layout.fetchedProperties.count
-        derivedSlots = layout.slots.indices.filter { layout.slots[$0] is NSDerivedAttributeDescription }
-        derivedFrom = derivedSlots.flatMap { slot in
-            let expression = (layout.slots[slot] as? NSDerivedAttributeDescription)?.derivationExpression
-            return expression.map { Self.entities(behind: $0.tree, from: layout.entity) } ?? []
+        derivedSlots = layout.slots.indices.filter {
+            layout.slots[$0] is NSDerivedAttributeDescription && !layout.slots[$0].isTransient
         }
         rules = PropertyRule.rules(of: layout)
-    }
-
-    /// The entities that the key paths of an expression lead to.
-    private static func entities(
-        behind tree: ExpressionTree, from entity: NSEntityDescription
-    ) -> [NSEntityDescription] {
-        switch tree {
-        case .keyPath(let keys):
-            var found: [NSEntityDescription] = []
-            for key in keys {
-                guard let next = (found.last ?? entity).relationshipsByName[key]?.destinationEntity else { break }
-                found.append(next)
-            }
-            return found
-        case .function(_, let arguments): return arguments.flatMap { entities(behind: $0, from: entity) }
-        default: return []
-        }
     }
 
     private static func startingValue(of property: NSPropertyDescription) -> SlotValue {

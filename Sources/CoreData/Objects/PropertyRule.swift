@@ -24,7 +24,8 @@ struct PropertyRule {
     private init(_ property: NSPropertyDescription, _ place: EntityLayout.Place) {
         self.property = property
         self.place = place
-        isOptional = property.isOptional
+        // A derived value is there only once its store has worked it out.
+        isOptional = property.isOptional || property is NSDerivedAttributeDescription
         let attribute = property as? NSAttributeDescription
         bounds = attribute.map(Self.bounds) ?? ValueBounds()
         lengthBounds = attribute?.lengthBounds ?? LengthBounds()

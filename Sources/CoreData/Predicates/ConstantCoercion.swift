@@ -43,7 +43,7 @@ extension PredicateResolver {
     ) throws -> (target: Target, isMany: Bool)? {
         let path = try ModelKeyPath(keys, from: source)
         switch path.end {
-        case .attribute(let attribute): return (.attribute(attribute), false)
+        case .attribute(let attribute), .element(_, _, let attribute): return (.attribute(attribute), false)
         case .toOne(let relationship): return (.relationship(relationship), false)
         case .object: return (.object(path.toOnes.last?.destinationEntity ?? source), false)
         case .toMany(let relationship, let rest):

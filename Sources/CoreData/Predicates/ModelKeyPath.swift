@@ -12,7 +12,9 @@ struct ModelKeyPath {
         /// A to-many relationship and what follows it: `@count`, `@sum.x`, `name`, …
         case toMany(NSRelationshipDescription, rest: [String])
         case fetched(NSFetchedPropertyDescription, rest: [String])
-        /// Something of an attribute's value: an element of a composite attribute, a text's `length`, a key of an object.
+        /// A value of a composite attribute, and the names that lead to it from there.
+        case element(NSCompositeAttributeDescription, path: [String], NSAttributeDescription)
+        /// Something of an attribute's value: a text's `length`, a key of an object.
         case member(NSAttributeDescription, rest: [String])
         /// A state of the managed object that no store knows, such as `isDeleted`.
         case state(String)
@@ -54,6 +56,15 @@ struct ModelKeyPath {
                 throw Self.unknown(key, of: current, in: keys)
             }
             switch property {
+            case let composite as NSCompositeAttributeDescription where !rest.isEmpty:
+                guard let element = composite.element(at: rest[...]) else {
+                    throw Self.unknown(rest[rest.count - 1], behind: composite, in: keys)
+                }
+                end =
+                    element is NSCompositeAttributeDescription
+                    ? .member(composite, rest: rest) : .element(composite, path: rest, element)
+                self.toOnes = toOnes
+                return
             case let attribute as NSAttributeDescription:
                 if !rest.isEmpty && !attribute.hasMember(rest) {
                     throw Self.unknown(rest[0], behind: attribute, in: keys)

@@ -27,6 +27,41 @@ package struct KeyedArchive {
         self.root = root
     }
 
+    /// Whether every reference leads to an object, and every object's class is described: what an unarchiver takes for
+    /// granted.
+    package var isWhole: Bool {
+        isWhole(root) && objects.allSatisfy { isWhole($0) && hasClass($0) }
+    }
+
+    /// The names of the classes of all objects.
+    package var classNames: Set<String> {
+        Set(
+            objects.compactMap { object in
+                guard case .dictionary(let fields) = object, case .string(let name) = fields["$classname"] else {
+                    return nil
+                }
+                return name
+            })
+    }
+
+    private func isWhole(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .reference(let number): objects.indices.contains(number)
+        case .array(let elements): elements.allSatisfy(isWhole)
+        case .dictionary(let fields): fields.values.allSatisfy(isWhole)
+        default: true
+        }
+    }
+
+    /// Plain values and the descriptions of classes have none.
+    private func hasClass(_ value: PropertyListValue) -> Bool {
+        guard case .dictionary(let fields) = value, fields["$classname"] == nil else { return true }
+        guard case .dictionary(let description) = resolve(fields["$class"]), case .string = description["$classname"],
+            case .array(let ancestors) = description["$classes"]
+        else { return false }
+        return ancestors.allSatisfy { if case .string = $0 { true } else { false } }
+    }
+
     /// The value that `value` refers to, or itself; `nil` for no value, the null object, and references that lead nowhere.
     package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
         guard case .reference(let number) = value else { return value }

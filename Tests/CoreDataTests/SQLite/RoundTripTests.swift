@@ -35,6 +35,74 @@ import Testing
         #expect(try open.value(name, of: id) == value)
     }
 
+    /// What SQLite's numbers cannot keep: signed zeros and not-a-number, as everywhere in SQLite.
+    @Test func edgesOfNumbers() throws {
+        let open = try harness.open()
+        for value in [Int64.min, .max, -1, 0] { #expect(try back("int64", .integer(value), open) == .integer(value)) }
+        for value in [Double.greatestFiniteMagnitude, .leastNonzeroMagnitude, -0.1, .pi, 1e300, .infinity, -.infinity] {
+            #expect(try back("double", .real(value), open) == .real(value))
+        }
+        let dates = [
+            Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0.1 + 0.2),
+            Date(timeIntervalSinceReferenceDate: 1e15 + 0.125), Date(timeIntervalSinceReferenceDate: -1e-9),
+        ].map(\.timeIntervalSinceReferenceDate)
+        for date in dates {
+            guard case .real(let found) = try back("date", .real(date), open) else { throw Missing() }
+            #expect(found.bitPattern == date.bitPattern)
+        }
+        guard case .real(let zero) = try back("double", .real(-0.0), open) else { throw Missing() }
+        #expect(zero == 0 && zero.sign == .plus)
+        #expect(try back("double", .real(.nan), open) == .null)
+        #expect(try back("decimal", .decimal(.notANumber), open) == .null)
+    }
+
+    private func back(_ name: String, _ value: SlotValue, _ open: StoreHarness.Open) throws -> SlotValue {
+        try open.value(name, of: try open.insert("Thing", [name: value]))
+    }
+
+    /// Decimals come back to the last digit, and queries of a store with long ones are exact.
+    @Test func decimalsLoseNothing() throws {
+        let texts = [
+            "12345678901234567890.12345678901234567", "0.1000000000000000000000000001",
+            "-99999999999999999999999999999999999999",
+            "9223372036854775808", "1e-100", "3.14", "0.30000000000000004", "123456789012345678",
+        ]
+        let open = try harness.open()
+        let entity = try open.entity("Thing")
+        func found(_ format: String, _ store: SQLiteStore) throws -> [String]? {
+            var query = StoreQuery(entity: entity, predicate: NSPredicate(format: format).syntaxTree)
+            query.sortKeys = [NSSortDescriptor(key: "decimal", ascending: true).storeSortKey]
+            let result = try store.fetch(query)
+            return result.undone.isEmpty ? result.rows.map { "\($0.values[slot(entity)])" } : nil
+        }
+        try open.insert("Thing", ["decimal": .decimal(NSDecimalNumber(string: "1.5"))])
+        #expect(try found("decimal > 1", open.store)?.count == 1)
+        for text in texts {
+            let value = SlotValue.decimal(NSDecimalNumber(string: text))
+            #expect(try back("decimal", value, open) == value, "\(text)")
+        }
+        #expect(try found("decimal > 1", open.store) == nil, "compared in memory")
+        #expect(open.store.metadata[DecimalCoding.metadataKey] != nil)
+        open.store.metadata["Other"] = "kept"
+        try open.store.save(StoreChangeSet())
+        try open.close()
+        let again = try harness.open()
+        #expect(try found("decimal > 1", again.store) == nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = again.coordinator
+        try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "decimal > 1e18")
+            request.sortDescriptors = [NSSortDescriptor(key: "decimal", ascending: true)]
+            let values = try context.fetch(request).compactMap { $0.value(forKey: "decimal") as? NSDecimalNumber }
+            #expect(values == [texts[3], texts[0]].map { NSDecimalNumber(string: $0) })
+        }
+    }
+
+    private func slot(_ entity: NSEntityDescription) -> Int {
+        entity.layout.slots.firstIndex { $0.name == "decimal" } ?? 0
+    }
+
     @Test func aTransformableValueIsAnArchive() throws {
         let open = try harness.open()
         let object = NSArray(array: [NSString("a"), NSNumber(value: 2)])
@@ -51,7 +119,7 @@ import Testing
     @Test func aValueOfAnUnknownTransformerIsLeftAlone() throws {
         let model = StoreModels.types()
         let attribute = try #require(model.entitiesByName["Thing"]?.attributesByName["transformable"])
-        attribute.valueTransformerName = "ColorTransformer"
+        attribute.valueTransformerName = "TransformerThatIsNotHere"
         let harness = try StoreHarness(model)
         let open = try harness.open()
         let id = try open.insert("Thing", ["string": .text("a")])
@@ -61,7 +129,7 @@ import Testing
         #expect(try harness.sql("SELECT ZTRANSFORMABLE FROM ZTHING") == [[.blob(Data([0xC0, 0xFF, 0xEE]))]])
         let change = try open.change(id, ["transformable": .object(NSString("red"))])
         #expect { try open.store.save(StoreChangeSet(updated: [change])) } throws: {
-            code($0) == 134030 && message($0).contains("no value transformer named ColorTransformer")
+            code($0) == 134030 && message($0).contains("no value transformer named TransformerThatIsNotHere")
         }
     }
 

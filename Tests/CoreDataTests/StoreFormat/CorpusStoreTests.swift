@@ -89,14 +89,14 @@ struct CorpusStoreTests {
         let text = SchemaText(layout: try TableLayout(numbering: numbering))
         let names = Set(text.layout.tables.map(\.name) + text.layout.joinTables.map(\.table.name))
         let actual = try harness.sql(
-            "SELECT sql, tbl_name FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL ORDER BY rowid"
+            "SELECT sql, tbl_name FROM sqlite_master WHERE type IN ('table', 'index', 'trigger') AND sql NOT NULL ORDER BY rowid"
         ).compactMap { row -> String? in
             guard case .text(let sql) = row[0], case .text(let table) = row[1], names.contains(table) else {
                 return nil
             }
             return sql
         }
-        let planned = text.entityTables() + text.indexes()
+        let planned = text.entityTables() + text.indexes() + (try text.triggers())
         for (plannedText, actualText) in zip(planned, actual) where plannedText != actualText {
             Issue.record("planned: \(plannedText)\n  actual: \(actualText)")
         }

@@ -69,7 +69,8 @@ struct DictionaryFetch {
         var current = row
         for (index, key) in keyPath.enumerated() {
             switch current.rowLayout.place(of: key) {
-            case .attribute: return current.value(forKey: key)
+            case .attribute:
+                return KeyPathReader.value(of: current.value(forKey: key), at: keyPath[(index + 1)...])
             case .toOne(let slot):
                 guard index < keyPath.count - 1 else {
                     guard case .reference(let id) = current.slotValue(slot) else { return nil }
@@ -104,6 +105,7 @@ struct DictionaryFetch {
         let path = try ModelKeyPath(keys, from: entity)
         switch path.end {
         case .attribute(let attribute) where !attribute.isTransient: return Column(name: name, keyPath: keys)
+        case .element(let composite, _, _) where !composite.isTransient: return Column(name: name, keyPath: keys)
         case .toOne: return Column(name: name, keyPath: keys)
         case .object: return Column(name: name, keyPath: path.toOnes.map(\.name))
         case .toMany:

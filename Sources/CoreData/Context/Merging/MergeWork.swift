@@ -76,13 +76,51 @@ struct MergeWork {
             }
             return dropValues(of: object)
         }
-        guard row.version > old.version else { return }
+        guard row.version > old.version || derivedValuesDiffer(row, old, object) else { return }
         forgetContents(of: object)
         forgetContents(pointingAt: object, old.values)
         forgetContents(pointingAt: object, row.values)
         keepBaseline(of: object)
         context.refresher.adoptMerged(row, for: object)
         noteRefresh(object)
+    }
+
+    // MARK: Derived values
+
+    /// What a store derived in a save of this context: of the rows that were written, and of others. Nothing is told yet.
+    mutating func adoptDerived(_ rows: [NSManagedObjectID: RowSnapshot]) {
+        for (id, row) in rows {
+            guard let object = context.registry.registered(id), !object.flags.contains(.dropped),
+                let old = object.snapshot
+            else {
+                foundUpdated.append(id)
+                continue
+            }
+            if row.version > old.version {
+                update(object, Rows(given: [id: row]))
+            } else if row.version == old.version, storedValuesDiffer(row, old) {
+                keepBaseline(of: object)
+                context.refresher.adoptMerged(row, for: object)
+                noteRefresh(object)
+                foundUpdated.append(id)
+            }
+        }
+    }
+
+    /// Whether the values differ, as far as they can be compared: objects that were transformed are made anew each time.
+    private func storedValuesDiffer(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool {
+        zip(row.values, old.values).contains { new, old in
+            if case .object(let new) = new, case .object = old, !(new is NSDictionary) { return false }
+            return new != old
+        }
+    }
+
+    func announceDerived() { announce(CommittedChanges()) }
+
+    /// Whether a row of the same version stands otherwise: its store derives values without counting the version up.
+    private func derivedValuesDiffer(_ row: RowSnapshot, _ old: RowSnapshot, _ object: NSManagedObject) -> Bool {
+        row.version == old.version
+            && object.layout.traits.derivedSlots.contains { row.values[$0] != old.values[$0] }
     }
 
     /// An object that was changed here in this event has its baseline already.

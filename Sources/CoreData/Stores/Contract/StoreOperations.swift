@@ -35,6 +35,10 @@ protocol StoreOperations: AnyObject {
     /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
     func save(_ changes: StoreChangeSet) throws
 
+    /// The rows that the store itself changed in the last save beside what it was told: those whose values it derived, and
+    /// others. Asked once after each save; by default there are none.
+    func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot]
+
     /// The ID of the row under `key`: the same row always gives an equal ID. Called on any thread, at any time, after the
     /// store was closed too.
     func objectID(for key: RowKey) -> NSManagedObjectID
@@ -53,6 +57,10 @@ protocol StoreOperations: AnyObject {
 
     /// Closes files and connections; nothing is called afterwards.
     func close() throws
+}
+
+extension StoreOperations {
+    func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
 }
 
 /// What a fetch asks of a store, without any object of the context.

@@ -44,7 +44,12 @@ extension PredicateToSQL {
             guard let column = scopes[scope].column(of: attribute, following: path.toOnes) else {
                 throw NeedsMemory("\(attribute.name) is transient")
             }
-            return .expression(SQLExpression(fragment: SQLFragment(column), kind: .init(attribute)))
+            return .expression(SQLExpression(fragment: SQLFragment(column), kind: schema.kind(of: attribute)))
+        case .element(let composite, let names, let leaf):
+            guard let column = scopes[scope].column(of: composite, at: names, following: path.toOnes) else {
+                throw NeedsMemory("\(composite.name) is transient")
+            }
+            return .expression(SQLExpression(fragment: SQLFragment(column), kind: schema.kind(of: leaf)))
         case .toOne(let relationship):
             guard let column = scopes[scope].column(of: relationship, following: path.toOnes) else {
                 throw NeedsMemory("\(relationship.name) is transient")

@@ -6,7 +6,8 @@
 struct RowColumns {
     /// Where one slot's value stands. `-1` means: not in the table.
     struct SlotColumn: Hashable {
-        /// The column of the value: an attribute's, or a to-one relationship's `Z_PK`.
+        /// The column of the value: an attribute's, the first of a composite attribute's, which stand side by side, or a
+        /// to-one relationship's `Z_PK`.
         var value: Int
         /// The column of the destination's `Z_ENT`, for a to-one relationship to an entity family.
         var entity: Int
@@ -44,6 +45,10 @@ struct RowColumns {
         for concrete in includingSubentities ? entity.family : [entity] {
             guard let number = schema.entityNumbers(of: concrete, includingSubentities: false).first else { continue }
             let slots = concrete.layout.slots.map { property in
+                if let composite = property as? NSCompositeAttributeDescription {
+                    let places = schema.columns(of: composite).map { position(of: $0) }
+                    return SlotColumn(value: places.first ?? -1, entity: -1)
+                }
                 let relationship = property as? NSRelationshipDescription
                 return SlotColumn(
                     value: position(of: schema.column(of: property, in: concrete)),

@@ -70,6 +70,17 @@ struct SQLJoins {
         return "\(table).\(SQLName.quoted(column))"
     }
 
+    /// The column of a value of a composite attribute at the end of `relationships`; `nil` where the table has none.
+    mutating func column(
+        of composite: NSCompositeAttributeDescription, at path: [String],
+        following relationships: [NSRelationshipDescription]
+    ) -> String? {
+        guard let column = schema.column(of: composite, at: path), let table = alias(following: relationships) else {
+            return nil
+        }
+        return "\(table).\(SQLName.quoted(column))"
+    }
+
     /// The condition on `Z_ENT` of the entity's own table, or `nil` where every row of the table belongs.
     func entityCondition(includingSubentities: Bool) -> SQLFragment? {
         guard schema.sharesTable(entity) else { return nil }

@@ -6,6 +6,15 @@ protocol SQLSchema: AnyObject {
     /// The column of a persistent attribute or of a to-one relationship, unquoted; `nil` for a transient property.
     func column(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String?
 
+    /// The column of a value of a composite attribute; `nil` for a transient one.
+    func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String?
+
+    /// The columns of a composite attribute, in the order of its leaves; empty for a transient one.
+    func columns(of composite: NSCompositeAttributeDescription) -> [String]
+
+    /// Whether decimal columns may hold values that are no numbers to SQL: then they are compared in memory.
+    var keepsLongDecimals: Bool { get }
+
     /// The column that holds the destination's entity number, where the destination is an entity family.
     func entityColumn(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> String?
 
@@ -17,6 +26,26 @@ protocol SQLSchema: AnyObject {
 
     /// Where a to-many relationship is kept.
     func storage(of relationship: NSRelationshipDescription) -> SQLToManyStorage
+}
+
+extension SQLSchema {
+    var keepsLongDecimals: Bool { false }
+
+    /// What kind of values the column of an attribute gives.
+    func kind(of attribute: NSAttributeDescription) -> SQLExpression.Kind {
+        keepsLongDecimals && attribute.attributeType == .decimalAttributeType ? .opaque : .init(attribute)
+    }
+
+    /// Whether the column of an attribute gives the order of its values.
+    func isOrdered(by attribute: NSAttributeDescription) -> Bool {
+        SlotOrder(attribute) != nil && !(keepsLongDecimals && attribute.attributeType == .decimalAttributeType)
+    }
+
+    func columns(of composite: NSCompositeAttributeDescription) -> [String] {
+        composite.leaves.compactMap { column(of: composite, at: $0.path) }
+    }
+
+    func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String? { nil }
 }
 
 /// Where a to-many relationship is kept. Names are unquoted.

@@ -67,8 +67,12 @@ struct SelectBuilder {
         guard query.limit == 0, query.offset == 0 else { return nil }
         guard let key = query.sortKeys.first, key.keyPath == keyPath, key.comparison == .plain else { return nil }
         var joins = SQLJoins(entity: query.entity, schema: schema)
-        guard case .attribute(let attribute) = try ModelKeyPath(keyPath, from: query.entity).end,
-            let order = try SortToSQL.translate(key, joins: &joins)
+        let attribute: NSAttributeDescription
+        switch try ModelKeyPath(keyPath, from: query.entity).end {
+        case .attribute(let found), .element(_, _, let found): attribute = found
+        default: return nil
+        }
+        guard let order = try SortToSQL.translate(key, joins: &joins)
         else { return nil }
         let condition = try condition(joins: &joins)
         guard condition.isExact else { return nil }

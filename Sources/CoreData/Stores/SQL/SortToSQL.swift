@@ -17,12 +17,17 @@ enum SortToSQL {
         let direction = key.ascending ? "" : " DESC"
         switch path.end {
         case .attribute(let attribute):
-            guard SlotOrder(attribute) != nil, let column = joins.column(of: attribute, following: path.toOnes) else {
+            guard joins.schema.isOrdered(by: attribute),
+                let column = joins.column(of: attribute, following: path.toOnes)
+            else {
                 return nil
             }
-            let collation =
-                attribute.holdsText ? SQLFunctions.collation(for: key.comparison).map { " COLLATE \($0)" } : nil
-            return Term(expression: column, text: column + (collation ?? "") + direction)
+            return term(column, attribute, key)
+        case .element(let composite, let names, let leaf):
+            guard joins.schema.isOrdered(by: leaf), !composite.isTransient,
+                let column = joins.column(of: composite, at: names, following: path.toOnes)
+            else { return nil }
+            return term(column, leaf, key)
         case .toOne(let relationship):
             guard let column = joins.column(of: relationship, following: path.toOnes) else { return nil }
             return Term(expression: column, text: column + direction)
@@ -32,5 +37,11 @@ enum SortToSQL {
         case .entity, .toMany, .fetched, .member, .state:
             return nil
         }
+    }
+
+    private static func term(_ column: String, _ attribute: NSAttributeDescription, _ key: StoreSortKey) -> Term {
+        let collation =
+            attribute.holdsText ? SQLFunctions.collation(for: key.comparison).map { " COLLATE \($0)" } : nil
+        return Term(expression: column, text: column + (collation ?? "") + (key.ascending ? "" : " DESC"))
     }
 }

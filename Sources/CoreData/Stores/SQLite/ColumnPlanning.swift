@@ -53,14 +53,17 @@ struct ColumnPlanning {
     private func columns(
         of attribute: NSAttributeDescription, entity: NSEntityDescription, index: Int, names: inout UniqueNames
     ) -> [Placed] {
-        guard let coding = ValueCoding(attribute) else { return [] }
-        let name = names.claim("Z" + attribute.name.uppercased())
-        let column = TableColumn(name: name, content: .attribute(attribute), entity: entity)
-        return [
-            Placed(
-                column: column, rank: rank(of: coding, attribute), entity: index, part: 0, name: attribute.name,
-                companion: 0)
-        ]
+        func place(_ value: NSAttributeDescription, _ content: TableColumn.Content) -> Placed? {
+            guard let coding = ValueCoding(value) else { return nil }
+            let name = names.claim("Z" + value.name.uppercased())
+            return Placed(
+                column: TableColumn(name: name, content: content, entity: entity), rank: rank(of: coding, value),
+                entity: index, part: 0, name: value.name, companion: 0)
+        }
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            return [place(attribute, .attribute(attribute))].compactMap(\.self)
+        }
+        return composite.leaves.compactMap { place($0.attribute, .element(composite, $0)) }
     }
 
     private func rank(of coding: ValueCoding, _ attribute: NSAttributeDescription) -> Int {
@@ -70,7 +73,7 @@ struct ColumnPlanning {
         case .decimal: 3
         case .text: attribute.attributeType == .URIAttributeType ? 5 : 4
         case .uuid: 6
-        case .transformable: 7
+        case .transformable, .composite: 7
         case .data, .externalData: 8
         }
     }

@@ -4,8 +4,9 @@ import SQLiteAccess
 /// What decoding a row needs of its store.
 final class DecodingContext {
     let layout: TableLayout
-    private let externalData: ExternalData
+    let externalData: ExternalData
     private let ids: ObjectIDCache
+    private var knownLeaves: [ObjectIdentifier: [NSCompositeAttributeDescription.Leaf]] = [:]
     var storeIdentifier: String? { ids.storeIdentifier }
 
     init(layout: TableLayout, externalData: ExternalData, ids: ObjectIDCache) {
@@ -35,6 +36,26 @@ final class DecodingContext {
                 .map(SlotValue.object) ?? .null
         default: return .null
         }
+    }
+
+    private func leaves(
+        of composite: NSCompositeAttributeDescription
+    ) -> [NSCompositeAttributeDescription.Leaf] {
+        if let known = knownLeaves[ObjectIdentifier(composite)] { return known }
+        let leaves = composite.leaves
+        knownLeaves[ObjectIdentifier(composite)] = leaves
+        return leaves
+    }
+
+    /// The value of a composite attribute whose columns begin at `column`.
+    func compositeValue(
+        _ composite: NSCompositeAttributeDescription, from column: Int, of statement: Statement
+    ) -> SlotValue {
+        let leaves = leaves(of: composite)
+        let values = leaves.enumerated().map { place, leaf in
+            value(of: leaf.attribute, at: column + place, of: statement)
+        }
+        return CompositeRow.composed(values, composite)
     }
 
     /// A single value of `attribute` in a column of a statement that is not for whole rows.

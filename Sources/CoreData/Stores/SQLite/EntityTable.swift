@@ -13,8 +13,10 @@ struct EntityTable {
 struct TableColumn {
     /// What the column holds.
     enum Content {
-        /// The value of an attribute, or of an element of a composite one.
+        /// The value of an attribute.
         case attribute(NSAttributeDescription)
+        /// One value of a composite attribute.
+        case element(NSCompositeAttributeDescription, NSCompositeAttributeDescription.Leaf)
         /// The `Z_PK` of a to-one relationship's destination.
         case toOne(NSRelationshipDescription)
         /// The `Z_ENT` of that destination, where it is of an entity family.
@@ -34,8 +36,16 @@ struct TableColumn {
 
     /// The type in the text of `CREATE TABLE`; SQLite derives the affinity from it.
     var declaredType: String {
-        guard case .attribute(let attribute) = content else { return "INTEGER" }
-        return ValueCoding(attribute)?.declaredType ?? "BLOB"
+        attribute.map { ValueCoding($0)?.declaredType ?? "BLOB" } ?? "INTEGER"
+    }
+
+    /// The attribute whose values the column holds, if it holds values.
+    var attribute: NSAttributeDescription? {
+        switch content {
+        case .attribute(let attribute): attribute
+        case .element(_, let leaf): leaf.attribute
+        default: nil
+        }
     }
 }
 
@@ -47,7 +57,7 @@ extension ValueCoding {
         case .date: "TIMESTAMP"
         case .decimal: "DECIMAL"
         case .text: "VARCHAR"
-        case .data, .externalData, .uuid, .transformable: "BLOB"
+        case .data, .externalData, .uuid, .transformable, .composite: "BLOB"
         }
     }
 }

@@ -1,17 +1,22 @@
 import Foundation
 
 /// Binary values of attributes that may be kept in files beside the store: one byte in front of the value says where.
-///
-/// Values are read from both places. They are written into the row, which every reader of such stores understands.
-struct ExternalData {
+struct ExternalData: Sendable {
     /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` beside the store.
     let folder: URL
+    /// The folder of the notes of saves that have not ended: see ``ExternalDataNote``.
+    let notesFolder: URL
+
+    /// Values of more bytes than this get a file. Apple's limit is not documented; about this is what people report.
+    static let inlineLimit = 100 * 1024
 
     private static let inlineMark: UInt8 = 1
     private static let fileMark: UInt8 = 2
 
     init(storePath: String) {
-        folder = Self.supportFolder(ofStoreAt: storePath).appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        let support = Self.supportFolder(ofStoreAt: storePath)
+        folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        notesFolder = support.appendingPathComponent("_PENDING_EXTERNAL_DATA", isDirectory: true)
     }
 
     static func supportFolder(ofStoreAt path: String) -> URL {
@@ -20,25 +25,48 @@ struct ExternalData {
         return store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
     }
 
+    func file(named name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
+
+    // MARK: The bytes of a column
+
     /// The value behind the bytes of the column; `nil` where its file cannot be read.
+    ///
+    /// A file is mapped, not read: its bytes are loaded when they are looked at. Files are never changed, and a mapped one
+    /// keeps its bytes when it is removed.
     func value(of stored: Data) -> Data? {
         guard let mark = stored.first else { return stored }
         switch mark {
         case Self.inlineMark: return Data(stored.dropFirst())
         case Self.fileMark:
-            let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-            // The name is a UUID; anything else could lead out of the folder.
-            guard UUID(uuidString: name) != nil else { return nil }
-            return try? Data(contentsOf: folder.appendingPathComponent(name))
+            guard let name = Self.fileName(in: stored) else { return nil }
+            let file = file(named: name)
+            // There is a limit to how much a process may have mapped.
+            return (try? Data(contentsOf: file, options: .alwaysMapped)) ?? (try? Data(contentsOf: file))
         default: return stored
         }
     }
 
-    /// The bytes of the column for a value.
-    static func stored(_ value: Data) -> Data {
+    /// The name of the file that the bytes refer to, if they do.
+    static func fileName(in stored: Data) -> String? {
+        guard stored.first == fileMark else { return nil }
+        let name = String(decoding: stored.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+        // The name is a UUID; anything else could lead out of the folder.
+        return UUID(uuidString: name) == nil ? nil : name
+    }
+
+    /// The bytes of the column for a value that stands in it.
+    static func inline(_ value: Data) -> Data {
         var stored = Data(capacity: value.count + 1)
         stored.append(inlineMark)
         stored.append(value)
+        return stored
+    }
+
+    /// The bytes of the column for a value that stands in a file.
+    static func reference(toFileNamed name: String) -> Data {
+        var stored = Data([fileMark])
+        stored.append(contentsOf: name.utf8)
+        stored.append(0)
         return stored
     }
 }

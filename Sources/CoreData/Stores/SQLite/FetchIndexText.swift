@@ -3,7 +3,8 @@ import SQLiteAccess
 
 /// The statements for an entity's fetch indexes and uniqueness constraints.
 ///
-/// An index that cannot be written (an R-tree, an expression) is left out: it makes nothing but speed.
+/// An expression that only the framework's own functions can work out is not indexed: other programs could no longer write
+/// the table, and an index makes nothing but speed. For R-trees see ``SpatialIndexText``.
 struct FetchIndexText {
     let entity: NSEntityDescription
     let layout: TableLayout
@@ -14,7 +15,9 @@ struct FetchIndexText {
     func statements() -> [String] {
         var names: Set<String> = []
         let fetchIndexes = entity.indexes.compactMap(statement)
-        return (markedAttributes() + fetchIndexes + uniqueIndexes()).filter { names.insert($0.name).inserted }.map(
+        return (markedAttributes() + fetchIndexes + compoundIndexes() + uniqueIndexes()).filter {
+            names.insert($0.name).inserted
+        }.map(
             \.text)
     }
 
@@ -27,7 +30,10 @@ struct FetchIndexText {
                 let column = layout.column(of: property, in: entity)
             else { return nil }
             let name = "Z_\(entityName)_\(property.name)"
-            return (name, "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(term(column, isAscending: true)))")
+            return (
+                name,
+                "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(term(SQLName.quoted(column), isAscending: true)))"
+            )
         }
     }
 
@@ -38,25 +44,42 @@ struct FetchIndexText {
         if elements.count == 1, elements[0].property is NSRelationshipDescription { return nil }
         var terms: [String] = []
         for element in elements {
-            guard let column = column(of: element) else { return nil }
-            terms.append(term(column, isAscending: element.isAscending))
+            guard let indexed = indexed(element) else { return nil }
+            terms.append(term(indexed, isAscending: element.isAscending))
         }
         let name = "Z_\(entityName)_\(index.name)"
         let text = "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(terms.joined(separator: ", ")))"
         return (name, text + condition(of: index))
     }
 
-    private func column(of element: NSFetchIndexElementDescription) -> String? {
+    /// The quoted column, or the expression.
+    private func indexed(_ element: NSFetchIndexElementDescription) -> String? {
         guard let property = element.property else { return nil }
-        if property is NSExpressionDescription {
+        if let description = property as? NSExpressionDescription {
             switch property.name {
             case "self": return "Z_PK"
             case "entity": return "Z_ENT"
-            default: return nil
+            default: return description.expression.flatMap(text)
             }
         }
         let own = entity.propertiesByName[property.name] ?? property
-        return layout.column(of: own, in: entity)
+        return layout.column(of: own, in: entity).map(SQLName.quoted)
+    }
+
+    private func text(of expression: NSExpression) -> String? {
+        var translator = PredicateToSQL(joins: SQLJoins(entity: entity, schema: layout))
+        guard case .expression(let value)? = try? translator.operand(expression.tree),
+            let text = plainText(value.fragment, translator)
+        else { return nil }
+        return value.fragment.arguments.isEmpty && !text.contains(" ") && !text.contains("(") ? text : "(\(text))"
+    }
+
+    /// The SQL of a translation that looks at nothing but the row, for a statement in which the table has no other name.
+    private func plainText(_ fragment: SQLFragment, _ translator: PredicateToSQL) -> String? {
+        guard let text = fragment.textWithLiterals, let joins = translator.scopes.first,
+            !joins.from.text.contains(" JOIN "), !text.contains("SELECT"), !text.contains("NSCoreData")
+        else { return nil }
+        return text.split(separator: joins.alias + ".", omittingEmptySubsequences: false).joined()
     }
 
     /// ` WHERE …` of a partial index. Where the predicate cannot be written the index takes in all rows.
@@ -64,10 +87,23 @@ struct FetchIndexText {
         guard let predicate = index.partialIndexPredicate else { return "" }
         var translator = PredicateToSQL(joins: SQLJoins(entity: entity, schema: layout))
         guard let resolved = try? PredicateResolver(entity: entity).resolve(predicate.syntaxTree),
-            case .exact(let fragment)? = try? translator.translate(resolved), let text = fragment.textWithLiterals,
-            let joins = translator.scopes.first, !joins.from.text.contains(" JOIN "), !text.contains("SELECT")
+            case .exact(let fragment)? = try? translator.translate(resolved),
+            let text = plainText(fragment, translator)
         else { return "" }
-        return " WHERE " + text.split(separator: joins.alias + ".", omittingEmptySubsequences: false).joined()
+        return " WHERE " + text
+    }
+
+    /// The indexes of several columns that models had before fetch indexes, under the names that they had then.
+    private func compoundIndexes() -> [NamedStatement] {
+        entity.compoundIndexNames.compactMap { names in
+            let columns = names.compactMap { name in
+                entity.propertiesByName[name].flatMap { layout.column(of: $0, in: entity) }
+            }
+            guard columns.count > 1, columns.count == names.count else { return nil }
+            let name = ([layout.table(of: entity)] + columns).joined(separator: "_")
+            let terms = columns.map { term(SQLName.quoted($0), isAscending: true) }.joined(separator: ", ")
+            return (name, "CREATE INDEX \(SQLName.quoted(name)) ON \(table) (\(terms))")
+        }
     }
 
     private func uniqueIndexes() -> [NamedStatement] {
@@ -77,13 +113,13 @@ struct FetchIndexText {
             }
             guard !names.isEmpty, columns.count == names.count else { return nil }
             let name = "Z_\(entityName)_UNIQUE_\(names.joined(separator: "_"))"
-            let terms = columns.map { term($0, isAscending: true) }.joined(separator: ", ")
+            let terms = columns.map { term(SQLName.quoted($0), isAscending: true) }.joined(separator: ", ")
             return (name, "CREATE UNIQUE INDEX \(SQLName.quoted(name)) ON \(table) (\(terms))")
         }
     }
 
     private func term(_ column: String, isAscending: Bool) -> String {
-        "\(SQLName.quoted(column)) COLLATE BINARY \(isAscending ? "ASC" : "DESC")"
+        "\(column) COLLATE BINARY \(isAscending ? "ASC" : "DESC")"
     }
 }
 

@@ -32,7 +32,11 @@ struct HistoryColumns {
         properties += positions as [NSPropertyDescription]
         properties += entities as [NSPropertyDescription]
         properties += owners as [NSPropertyDescription]
-        properties += attributes as [NSPropertyDescription]
+        // A composite attribute has a bit for each of its columns.
+        properties += attributes.flatMap { attribute -> [NSPropertyDescription] in
+            guard let composite = attribute as? NSCompositeAttributeDescription else { return [attribute] }
+            return Array(repeating: composite, count: composite.leaves.count)
+        }
         properties += relationships.filter(\.isToMany) as [NSPropertyDescription]
         self.properties = properties
         self.preserved = attributes.filter(\.preservesValueInHistoryOnDeletion)

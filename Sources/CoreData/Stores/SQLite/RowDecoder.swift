@@ -82,7 +82,7 @@ struct RowDecoder {
         let column = step.column
         guard column >= 0 else { return .null }
         let kind = statement.kind(at: column)
-        if kind == .null { return .null }
+        if kind == .null && step.coding != .composite { return .null }
         switch step.coding {
         case .integer: return .integer(statement.integer(at: column))
         case .real, .date: return .real(statement.real(at: column))
@@ -91,6 +91,9 @@ struct RowDecoder {
         case .reference:
             let own = step.entityColumn < 0 ? 0 : statement.integer(at: step.entityColumn)
             return context.reference(to: statement.integer(at: column), entity: own == 0 ? step.destination : own)
+        case .composite:
+            guard let composite = plan.layout.slots[slot] as? NSCompositeAttributeDescription else { return .null }
+            return context.compositeValue(composite, from: column, of: statement)
         case .uuid, .decimal, .externalData, .transformable:
             return context.rareValue(
                 step.coding, at: column, of: statement, kind, attribute: plan.layout.attribute(at: slot))

@@ -8,12 +8,23 @@ final class RowStatements {
         let property: NSPropertyDescription
         let coding: ValueCoding
         let name: String
+        /// For a composite attribute: its values, each with its column.
+        var elements: [(leaf: NSCompositeAttributeDescription.Leaf, coding: ValueCoding, name: String)] = []
         /// For a to-one relationship to an entity family.
         let entityName: String?
         /// For a to-one relationship whose inverse is ordered.
         let positionName: String?
 
-        var names: [String] { [name, entityName, positionName].compactMap(\.self).map(SQLName.quoted) }
+        var names: [String] {
+            let all = coding == .composite ? elements.map(\.name) : [name, entityName, positionName].compactMap(\.self)
+            return all.map(SQLName.quoted)
+        }
+
+        /// The unquoted names of the columns that may refer to files.
+        var externalNames: [String] {
+            if coding == .composite { return elements.filter { $0.coding == .externalData }.map(\.name) }
+            return coding == .externalData ? [name] : []
+        }
     }
 
     let entity: NSEntityDescription
@@ -22,6 +33,8 @@ final class RowStatements {
     /// The columns that are written: those of derived attributes are kept by triggers.
     let columns: [Column]
     let insertText: String
+    /// Reads the columns of external data; `nil` where the entity has none.
+    let externalDataText: String?
     private let columnOfSlot: [Int: Int]
     private var updates: [[Int]: Update] = [:]
 
@@ -29,6 +42,8 @@ final class RowStatements {
     struct Update {
         let text: String
         let columns: [Column]
+        /// Reads the changed columns of external data as they are; `nil` where there are none.
+        let externalDataText: String?
     }
 
     init(entity: NSEntityDescription, layout: TableLayout) {
@@ -37,6 +52,10 @@ final class RowStatements {
         self.number = layout.number(of: entity)
         var columns: [Column] = []
         for (slot, property) in entity.layout.slots.enumerated() where !(property is NSDerivedAttributeDescription) {
+            if let composite = property as? NSCompositeAttributeDescription {
+                columns += Self.column(composite, slot: slot, layout: layout)
+                continue
+            }
             guard let name = layout.column(of: property, in: entity) else { continue }
             let toOne = property as? NSRelationshipDescription
             let coding = (property as? NSAttributeDescription).flatMap { ValueCoding($0) } ?? .reference
@@ -47,12 +66,29 @@ final class RowStatements {
                     positionName: toOne.flatMap { layout.positionColumn(of: $0) }))
         }
         self.columns = columns
+        self.externalDataText = Self.externalDataText(columns, table: table)
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.flatMap(\.names)
         let places = ["?", "\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
         self.insertText =
             "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
         self.columnOfSlot = Dictionary(
             columns.enumerated().map { ($0.element.slot, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func column(
+        _ composite: NSCompositeAttributeDescription, slot: Int, layout: TableLayout
+    ) -> [Column] {
+        let elements = composite.leaves.compactMap { leaf in
+            ValueCoding(leaf.attribute).flatMap { coding in
+                layout.column(of: composite, at: leaf.path).map { (leaf: leaf, coding: coding, name: $0) }
+            }
+        }
+        guard let first = elements.first else { return [] }
+        return [
+            Column(
+                slot: slot, property: composite, coding: .composite, name: first.name, elements: elements,
+                entityName: nil, positionName: nil)
+        ]
     }
 
     /// The statement that writes `slots` (ascending) and the version, if the row still has its base version.
@@ -62,9 +98,14 @@ final class RowStatements {
         let terms = changed.flatMap(\.names).map { "\($0) = ?" } + ["Z_OPT = ?"]
         let made = Update(
             text: "UPDATE \(table) SET \(terms.joined(separator: ", ")) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
-            columns: changed)
+            columns: changed, externalDataText: Self.externalDataText(changed, table: table))
         updates[slots] = made
         return made
+    }
+
+    private static func externalDataText(_ columns: [Column], table: String) -> String? {
+        let names = columns.flatMap(\.externalNames).map(SQLName.quoted)
+        return names.isEmpty ? nil : "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE Z_PK = ?"
     }
 
     var deleteText: String { "DELETE FROM \(table) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?" }

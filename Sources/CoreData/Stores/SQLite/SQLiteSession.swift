@@ -14,6 +14,11 @@ final class SQLiteSession {
     let hasHistory: Bool
     let tombstoneCount: Int
     private var staged: Staged?
+    /// Whether the metadata that saves are given tell of long decimals.
+    var saysLongDecimals = false {
+        didSet { if saysLongDecimals { layout.keepsLongDecimals = true } }
+    }
+    private let affectedRows = AffectedRows()
 
     init(connection: Connection, layout: TableLayout, file: StoredSchema, store: NSPersistentStore, path: String) {
         self.connection = connection
@@ -41,35 +46,53 @@ final class SQLiteSession {
             connection: connection, context: context, columns: historyColumns, tombstoneCount: tombstoneCount)
     }
 
+    /// Lets the triggers of the store say which rows they change. Call it once, for a store that is written.
+    func listenToTriggers() throws { try affectedRows.register(on: connection) }
+
+    /// What a save did.
+    struct SaveOutcome {
+        /// The number of the transaction in the history.
+        var historyNumber: Int64?
+        /// The rows that may stand otherwise than they were handed in, or were not handed in: triggers changed them.
+        var rows: [NSManagedObjectID: RowSnapshot] = [:]
+    }
+
     /// Writes a change set, its history and, where they changed, the store's metadata in a transaction that stays open
     /// until ``commitStaged()`` or ``abandonStaged()``. Nothing is left of it when this throws.
     func stage(_ changes: StoreChangeSet, metadata: [String: Any]?) throws {
         let isBig = changes.inserted.count + changes.updated.count + changes.deleted.count > Self.bigSave
         let cacheSize = isBig ? try raiseCacheSize() : nil
+        let files = ExternalDataChanges(context.externalData)
         do {
-            staged = Staged(number: try begin(changes, metadata), cacheSize: cacheSize)
+            staged = Staged(outcome: try begin(changes, metadata, files), files: files, cacheSize: cacheSize)
         } catch {
+            files.didRollBack()
             restoreCacheSize(cacheSize)
             throw error
         }
     }
 
-    /// - Returns: the number of the transaction in the history.
-    func commitStaged() throws -> Int64? {
-        guard let staged else { return nil }
+    func commitStaged() throws -> SaveOutcome {
+        guard let staged else { return SaveOutcome() }
         defer { endStaged() }
-        try connection.commit()
-        return staged.number
+        do { try connection.commit() } catch {
+            staged.files.didRollBack()
+            throw error
+        }
+        staged.files.didCommit()
+        return staged.outcome
     }
 
     func abandonStaged() {
         connection.rollBack()
+        staged?.files.didRollBack()
         endStaged()
     }
 
     /// A save that was not committed yet.
     private struct Staged {
-        let number: Int64?
+        let outcome: SaveOutcome
+        let files: ExternalDataChanges
         /// The size of the cache before it was raised.
         let cacheSize: Int64?
     }
@@ -97,24 +120,66 @@ final class SQLiteSession {
 
     /// A row may give a unique value up that another one takes: if they come in the wrong order, everything is written
     /// again, with those values taken out first.
-    private func begin(_ changes: StoreChangeSet, _ metadata: [String: Any]?) throws -> Int64? {
+    private func begin(
+        _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ files: ExternalDataChanges
+    ) throws -> SaveOutcome {
         do {
-            return try connection.opening { try write(changes, metadata, vacatesUniqueValues: false) }
+            return try connection.opening { try write(changes, metadata, files, vacatesUniqueValues: false) }
         } catch let error as SQLiteError where error.kind == .uniqueConstraint && !changes.updated.isEmpty {
-            return try connection.opening { try write(changes, metadata, vacatesUniqueValues: true) }
+            files.didRollBack()
+            return try connection.opening { try write(changes, metadata, files, vacatesUniqueValues: true) }
         }
     }
 
     private func write(
-        _ changes: StoreChangeSet, _ metadata: [String: Any]?, vacatesUniqueValues: Bool
-    ) throws -> Int64? {
+        _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ files: ExternalDataChanges, vacatesUniqueValues: Bool
+    ) throws -> SaveOutcome {
+        affectedRows.removeAll()
         let writer = hasHistory ? historyWriter : nil
         let tombstones = try writer?.tombstones(of: changes.deleted) ?? [:]
-        let transaction = SaveTransaction(connection: connection, layout: layout, statements: statements)
+        let transaction = SaveTransaction(
+            connection: connection, layout: layout, statements: statements, externalData: files)
         let conflicts = try transaction.write(changes, vacatesUniqueValues: vacatesUniqueValues)
         guard conflicts.isEmpty else { throw StoreConflicts(rows: try current(of: conflicts)) }
-        if let metadata { try StoreMetadata.write(metadata, to: connection) }
-        return changes.isEmpty ? nil : try writer?.write(changes, tombstones: tombstones)
+        try writeMetadata(metadata)
+        let upkeep = DerivedUpkeep(
+            connection: connection, layout: layout, affected: affectedRows, lookup: rowLookup, ids: ids)
+        let derived = try upkeep.finish(changes)
+        var outcome = SaveOutcome(rows: derived.rows)
+        if !changes.isEmpty, let writer {
+            var recorded = changes
+            recorded.updated += derived.others
+            outcome.historyNumber = try writer.write(recorded, tombstones: tombstones)
+        }
+        try files.sync()
+        return outcome
+    }
+
+    /// Writes the metadata where they changed, or where the store has its first decimal of a kind that they must tell of.
+    private func writeMetadata(_ changed: [String: Any]?) throws {
+        guard layout.keepsLongDecimals, changed != nil || !saysLongDecimals else {
+            if let changed { try StoreMetadata.write(changed, to: connection) }
+            return
+        }
+        var metadata = try changed ?? StoreMetadata.read(from: connection)
+        metadata[DecimalCoding.metadataKey] = true
+        try StoreMetadata.write(metadata, to: connection)
+    }
+
+    /// Removes the files that no row refers to because the save that made or replaced them died.
+    func clearUpExternalData() throws {
+        let columns = layout.tables.flatMap { table in
+            table.columns.filter { column in
+                column.attribute?.allowsExternalBinaryDataStorage == true
+            }.map { (SQLName.quoted(table.name), SQLName.quoted($0.name)) }
+        }
+        guard !columns.isEmpty else { return }
+        try ExternalDataNote.clearUp(context.externalData) { name in
+            let stored = SQLiteValue.blob(ExternalData.reference(toFileNamed: name))
+            return try columns.contains { table, column in
+                try connection.integer("SELECT 1 FROM \(table) WHERE \(column) = ? LIMIT 1", [stored]) != nil
+            }
+        }
     }
 
     /// The rows of `ids` as they stand now. Those that have a conflict were not written by the transaction that runs.

@@ -15,6 +15,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var reader = RefreshingReader()
     /// The transactions of the history that this store wrote.
     private var ownTransactions: Set<Int64> = []
+    /// What the last save derived, until it is asked for.
+    private var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
     private var metadataIsDirty = false
     /// What rows are read from; `nil` for the session, which shows what is newest.
     private var snapshot: SQLiteSnapshot?
@@ -75,7 +77,9 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         session = try file.errors.translating(.opening) {
             if !isReadOnly { try creation.adjust(connection, metadata: &metadata) }
             metadataIsDirty = false
-            return try makeSession(connection, creation)
+            let session = try makeSession(connection, creation)
+            if !isReadOnly { try session.clearUpExternalData() }
+            return session
         }
         changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
     }
@@ -83,8 +87,11 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
         let schema = try StoredSchema(connection, path: creation.file.path)
         let layout = try creation.layout(in: schema)
-        return SQLiteSession(
+        let session = SQLiteSession(
             connection: connection, layout: layout, file: schema, store: self, path: creation.file.path)
+        session.saysLongDecimals = metadata[DecimalCoding.metadataKey] != nil
+        if !isReadOnly { try session.listenToTriggers() }
+        return session
     }
 
     /// Goes on with the file at `newURL`, which must be this store, moved.
@@ -238,9 +245,24 @@ extension SQLiteStore: StagedSaving {
     }
 
     func commitStaged() throws {
-        let number = try withSession(.saving) { try $0.commitStaged() }
+        let outcome = try withSession(.saving) { try $0.commitStaged() }
         metadataIsDirty = false
-        if let number { ownTransactions.insert(number) }
+        tellOfLongDecimals()
+        if let number = outcome.historyNumber { ownTransactions.insert(number) }
+        derivedRows = outcome.rows
+    }
+
+    func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] {
+        defer { derivedRows = [:] }
+        return derivedRows
+    }
+
+    /// The metadata in memory follow what a save wrote beside them.
+    private func tellOfLongDecimals() {
+        guard let session, session.layout.keepsLongDecimals, !session.saysLongDecimals else { return }
+        metadata[DecimalCoding.metadataKey] = true
+        metadataIsDirty = false
+        session.saysLongDecimals = true
     }
 
     func abandonStaged() { session?.abandonStaged() }

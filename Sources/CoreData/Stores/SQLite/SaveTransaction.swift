@@ -9,14 +9,18 @@ import SQLiteAccess
 final class SaveTransaction {
     private let connection: Connection
     private let layout: TableLayout
+    private let externalData: ExternalDataChanges
     private let binding: ValueBinding
     private let statements: RowStatementsCache
     private var conflicts: [NSManagedObjectID] = []
 
-    init(connection: Connection, layout: TableLayout, statements: RowStatementsCache) {
+    init(
+        connection: Connection, layout: TableLayout, statements: RowStatementsCache, externalData: ExternalDataChanges
+    ) {
         self.connection = connection
         self.layout = layout
-        self.binding = ValueBinding(layout: layout)
+        self.externalData = externalData
+        self.binding = ValueBinding(layout: layout, externalData: externalData)
         self.statements = statements
     }
 
@@ -108,6 +112,7 @@ final class SaveTransaction {
     }
 
     private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {
+        if let select = update.externalDataText { try noteReplaced(select, rows) }
         try connection.withStatement(update.text) { statement in
             for row in rows {
                 var place = 1
@@ -127,9 +132,19 @@ final class SaveTransaction {
         let pairs = PairRemoval(connection: connection, layout: layout)
         for row in rows {
             let key = try key(row)
+            if let select = statements[row.id.entity].externalDataText { try noteReplaced(select, [row]) }
             try connection.execute(statements[row.id.entity].deleteText, [.integer(key), .integer(row.baseVersion)])
             if connection.changes == 0 { conflicts.append(row.id) }
             try pairs.removePairs(of: row.id.entity, key: key)
+        }
+    }
+
+    /// Notes the files of the values that the rows are about to lose.
+    private func noteReplaced(_ select: String, _ rows: [StoreRowChange]) throws {
+        for row in rows {
+            for value in try connection.rows(select, [.integer(try key(row))]).first ?? [] {
+                if case .blob(let stored) = value { try externalData.willReplace(stored) }
+            }
         }
     }
 
@@ -149,6 +164,7 @@ final class SaveTransaction {
         isInsert: Bool
     ) throws {
         let value = row.values[column.slot]
+        if column.coding == .composite { return try bindElements(column, value, to: statement, at: &place) }
         try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
         place += 1
         if column.entityName != nil {
@@ -157,6 +173,22 @@ final class SaveTransaction {
         }
         if let position = column.positionName {
             try bindPosition(column, position, of: row, value, to: statement, at: place)
+            place += 1
+        }
+    }
+
+    private func bindElements(
+        _ column: RowStatements.Column, _ value: SlotValue, to statement: Statement, at place: inout Int
+    ) throws {
+        for element in column.elements {
+            guard let part = CompositeRow.value(of: value, at: element.leaf) else {
+                let name = "\(column.property.owningEntity?.name ?? "").\(column.property.name)"
+                throw CoreDataError.make(
+                    134030,
+                    "Cannot save \(name): the value of \(element.leaf.path.joined(separator: ".")) is not of its type.",
+                    userInfo: [NSValidationKeyErrorKey: column.property.name])
+            }
+            try binding.bind(part, element.coding, attribute: element.leaf.attribute, to: statement, at: place)
             place += 1
         }
     }

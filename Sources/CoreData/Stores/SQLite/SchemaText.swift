@@ -2,8 +2,10 @@
 struct SchemaText {
     let layout: TableLayout
 
-    /// Tables, then indexes, then the bookkeeping tables; without the history's.
-    func statements() -> [String] { entityTables() + indexes() + bookkeepingTables() }
+    /// Tables, then indexes, triggers, and the bookkeeping tables; without the history's.
+    ///
+    /// - Throws: 134060 for a derived attribute that cannot be kept.
+    func statements() throws -> [String] { entityTables() + indexes() + (try triggers()) + bookkeepingTables() }
 
     /// Each entity table, followed by the join tables that its entities name.
     func entityTables() -> [String] {
@@ -36,6 +38,7 @@ struct SchemaText {
         layout.tables.flatMap { table in
             relationshipIndexes(of: table) + joinTables(namedBy: table).map(index) + entityIndex(of: table)
                 + table.entities.flatMap { FetchIndexText(entity: $0, layout: layout).statements() }
+                + table.entities.flatMap { SpatialIndexText(entity: $0, layout: layout).tables() }
         }
     }
 
@@ -61,6 +64,21 @@ struct SchemaText {
         let name = SQLName.quoted("\(table.name)_\(table.second.column)_INDEX")
         let columns = [table.second.column, table.first.column].map(SQLName.quoted).joined(separator: ", ")
         return "CREATE INDEX \(name) ON \(SQLName.quoted(table.name)) (\(columns))"
+    }
+
+    // MARK: Triggers
+
+    /// Entity by entity: those of R-tree indexes, then those of derived attributes.
+    ///
+    /// - Throws: 134060 for a derived attribute that cannot be kept.
+    func triggers() throws -> [String] {
+        let indexes = layout.entities.flatMap { SpatialIndexText(entity: $0, layout: layout).triggers() }
+        return try indexes
+            + layout.entities.flatMap { entity in
+                try Derivation.all(of: entity).flatMap {
+                    DerivedTriggers(derivation: $0, layout: layout).statements()
+                }
+            }
     }
 
     // MARK: Bookkeeping

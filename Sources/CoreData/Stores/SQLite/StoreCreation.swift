@@ -17,13 +17,6 @@ struct StoreCreation {
                 134080, "Cannot open \(file.path): the model has no configuration named \(configuration).")
         }
         self.entities = entities
-        for case let composite as NSCompositeAttributeDescription in entities.flatMap(\.ownProperties)
-        where !composite.isTransient {
-            throw CoreDataError.make(
-                134060,
-                "Cannot open \(file.path): \(composite.owningEntity?.name ?? "").\(composite.name) is a composite "
-                    + "attribute, which SQLite stores do not keep yet.")
-        }
     }
 
     /// Refuses to write with a model that was inferred: it does not know what a save has to keep up.
@@ -50,7 +43,7 @@ struct StoreCreation {
             guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") == 0 else { return }
             let numbering = EntityNumbering(freshFor: entities)
             let layout = try TableLayout(numbering: numbering)
-            for statement in SchemaText(layout: layout).statements() { try connection.execute(statement) }
+            for statement in try SchemaText(layout: layout).statements() { try connection.execute(statement) }
             for (entity, number) in numbering.entries {
                 let parent = entity.superentity.map { layout.number(of: $0) } ?? 0
                 try connection.execute(
@@ -66,14 +59,9 @@ struct StoreCreation {
         }
     }
 
-    /// Refuses derived attributes: their values are kept by triggers that only Apple's framework writes so far.
+    /// Refuses derived attributes whose expression has no form that triggers can keep.
     func checkThatModelCanBeKept() throws {
-        for case let derived as NSDerivedAttributeDescription in entities.flatMap(\.ownProperties) {
-            throw CoreDataError.make(
-                134060,
-                "Cannot create \(file.path): \(derived.owningEntity?.name ?? "").\(derived.name) is a derived attribute, "
-                    + "which new stores do not keep yet.")
-        }
+        for entity in entities { _ = try Derivation.all(of: entity) }
     }
 
     /// The largest number of values that a deleted row of any entity leaves behind.

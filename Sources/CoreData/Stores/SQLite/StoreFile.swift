@@ -163,9 +163,7 @@ struct StoreFile {
     // MARK: After opening
 
     private func prepare(_ connection: Connection, isNew: Bool) throws {
-        for name in Self.triggerFunctions {
-            try connection.addFunction(named: name, argumentCount: -1, isDeterministic: false) { _ in .null }
-        }
+        try AffectedRows.registerSilently(on: connection)
         try SQLFunctions.register(on: connection)
         if isNew {
             try connection.setPragma("page_size", to: "4096")
@@ -204,12 +202,6 @@ struct StoreFile {
             throw failure(134080, "Cannot open the store \(path): the pragma \(name) cannot be set to “\(value)”.")
         }
     }
-
-    /// What the triggers of derived attributes call to tell Apple's framework which rows they changed.
-    private static let triggerFunctions = [
-        "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
-        "NSCoreDataTriggerUpdateAffectedObjectValue",
-    ]
 }
 
 extension SQLiteError {

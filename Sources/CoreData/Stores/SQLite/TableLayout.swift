@@ -11,7 +11,13 @@ final class TableLayout: SQLSchema {
     private let entitiesByNumber: [Int64: NSEntityDescription]
     private let tableIndexes: [ObjectIdentifier: Int]
     private let columnsOfProperties: [ObjectIdentifier: PropertyColumns]
+    private let columnsOfComposites: [ObjectIdentifier: [[String]: String]]
     private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
+    /// Whether the store has decimals that no number of SQLite's can hold. Grows only.
+    var keepsLongDecimals = false
+    /// The derived attributes of the store.
+    private(set) var derivedSums = DerivedSums()
+    var hasDerivedAttributes: Bool { derivedSums.hasDerivedAttributes }
 
     /// The columns that belong to an attribute or a to-one relationship.
     struct PropertyColumns {
@@ -35,10 +41,15 @@ final class TableLayout: SQLSchema {
         self.joinTables = try JoinTablePlanning(entities: entities, numbers: numbers).tables(in: file)
         var tableIndexes: [ObjectIdentifier: Int] = [:]
         var columns: [ObjectIdentifier: PropertyColumns] = [:]
+        var composites: [ObjectIdentifier: [[String]: String]] = [:]
         var storages: [ObjectIdentifier: SQLToManyStorage] = [:]
         for (index, table) in tables.enumerated() {
             for entity in table.entities { tableIndexes[ObjectIdentifier(entity)] = index }
             Self.collect(table, into: &columns, &storages)
+            for column in table.columns {
+                guard case .element(let composite, let leaf) = column.content else { continue }
+                composites[ObjectIdentifier(composite), default: [:]][leaf.path] = column.name
+            }
         }
         for (_, table) in joinTables {
             for end in [table.first, table.second] {
@@ -48,8 +59,10 @@ final class TableLayout: SQLSchema {
         Self.collectInverses(entities, columns, &storages)
         self.tableIndexes = tableIndexes
         self.columnsOfProperties = columns
+        self.columnsOfComposites = composites
         self.toManyStorages = storages
         if let file { try checkTables(in: file) }
+        derivedSums = DerivedSums(layout: self)
     }
 
     // MARK: Look-ups
@@ -72,6 +85,10 @@ final class TableLayout: SQLSchema {
 
     func column(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String? {
         columnsOfProperties[ObjectIdentifier(property)]?.value
+    }
+
+    func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String? {
+        columnsOfComposites[ObjectIdentifier(composite)]?[path]
     }
 
     func entityColumn(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> String? {
@@ -137,7 +154,7 @@ final class TableLayout: SQLSchema {
                     if case .ownerPosition(let other) = $0.content { other === toMany } else { false }
                 }
                 storages[ObjectIdentifier(toMany)] = .foreignKey(column: column.name, orderColumn: position?.name)
-            case .ownerPosition: break
+            case .ownerPosition, .element: break
             }
         }
     }

@@ -1,43 +1,61 @@
 import Foundation
 
-/// Transformable values as bytes: a keyed archive. Values of other transformers are left alone.
+/// Transformable values as bytes: what the attribute's value transformer makes of them, by default a keyed archive.
+///
+/// The transformers of the unarchiving family turn data into objects, so they are used in reverse for writing; any other
+/// turns objects into data.
 enum TransformableCoding {
-    /// The names under which Apple's framework knows the keyed archive.
-    private static let archiveTransformers: Set = [
-        "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData",
-        "NSUnarchiveFromData",
-    ]
-
-    private static func isArchived(_ attribute: NSAttributeDescription) -> Bool {
-        guard let name = attribute.valueTransformerName, !name.isEmpty else { return true }
-        return archiveTransformers.contains(name)
+    private static func transformer(of attribute: NSAttributeDescription) -> ValueTransformer? {
+        let name = attribute.valueTransformerName ?? ""
+        return ValueTransformer.transformer(
+            named: name.isEmpty ? .keyedUnarchiveFromDataTransformerName : NSValueTransformerName(name))
     }
 
-    /// - Throws: 134030 where the value cannot be archived, or the attribute has a transformer that is not here.
+    private static func givesObjects(_ transformer: ValueTransformer) -> Bool {
+        transformer is NSSecureUnarchiveFromDataTransformer || transformer is KeyedUnarchiveTransformer
+    }
+
+    /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
     static func data(from object: NSObject, attribute: NSAttributeDescription) throws -> Data {
-        guard isArchived(attribute) else {
-            throw CoreDataError.make(
-                134030,
-                "Cannot save \(attribute.owningEntity?.name ?? "").\(attribute.name): there is no value transformer named "
-                    + "\(attribute.valueTransformerName ?? "").")
+        guard let transformer = transformer(of: attribute) else {
+            throw refusal(attribute, "there is no value transformer named \(attribute.valueTransformerName ?? "")")
         }
-        do {
-            return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: false)
-        } catch {
-            throw CoreDataError.make(
-                134030,
-                "Cannot save \(attribute.owningEntity?.name ?? "").\(attribute.name): "
-                    + "a value of the class \(type(of: object)) cannot be archived.", underlying: error)
+        let value = AttributeCoercion.value(.object(object), type: .transformableAttributeType)
+        let made =
+            givesObjects(transformer)
+            ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+        if let data = made as? Data { return data }
+        guard let made else {
+            let kind = value.map { "\(type(of: $0))" } ?? "nil"
+            throw refusal(
+                attribute,
+                givesObjects(transformer)
+                    ? "a value of the class \(kind) cannot be archived"
+                    : "its value transformer \(type(of: transformer)) makes nothing of a value of the class \(kind)")
         }
+        throw refusal(
+            attribute, "its value transformer \(type(of: transformer)) gives a \(type(of: made)) instead of data")
     }
 
-    /// `nil` where the bytes are no archive that can be read here.
+    private static func refusal(_ attribute: NSAttributeDescription, _ reason: String) -> NSError {
+        CoreDataError.make(
+            134030, "Cannot save \(attribute.owningEntity?.name ?? "").\(attribute.name): \(reason).",
+            userInfo: [NSValidationKeyErrorKey: attribute.name])
+    }
+
+    /// `nil` where the transformer is not here, or makes nothing of the bytes.
     static func object(from data: Data, attribute: NSAttributeDescription) -> NSObject? {
-        guard isArchived(attribute), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
-        unarchiver.requiresSecureCoding = false
-        // Else an archive of a class that is not here would stop the program.
-        unarchiver.decodingFailurePolicy = .setErrorAndReturn
-        defer { unarchiver.finishDecoding() }
-        return unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? NSObject
+        guard let transformer = transformer(of: attribute) else { return nil }
+        let made: Any?
+        if givesObjects(transformer) {
+            made = transformer.transformedValue(data)
+        } else {
+            guard type(of: transformer).allowsReverseTransformation() else { return nil }
+            made = transformer.reverseTransformedValue(data)
+        }
+        guard case .object(let object)? = AttributeCoercion.slotValue(made, type: .transformableAttributeType) else {
+            return nil
+        }
+        return object
     }
 }

@@ -4,6 +4,7 @@ import SQLiteAccess
 /// Binds the values of slots to the places of a statement.
 struct ValueBinding {
     let layout: TableLayout
+    let externalData: ExternalDataChanges
 
     /// - Parameter attribute: whose value it is; only looked at for the kinds that need it.
     /// - Throws: 134030 for a value that the column cannot keep.
@@ -18,9 +19,12 @@ struct ValueBinding {
         case .real(let number): try statement.bind(number, at: place)
         case .text(let text): try statement.bind(text, at: place)
         case .data(let data):
-            try statement.bind(coding == .externalData ? ExternalData.stored(data) : data, at: place)
+            try statement.bind(coding == .externalData ? externalData.stored(data) : data, at: place)
         case .uuid(let uuid): try statement.bind(uuid, at: place)
-        case .decimal(let number): try statement.bind(DecimalCoding.value(of: number), at: place)
+        case .decimal(let number):
+            let stored = DecimalCoding.value(of: number)
+            if case .blob = stored { layout.keepsLongDecimals = true }
+            try statement.bind(stored, at: place)
         case .object(let object): try bind(object, attribute, to: statement, at: place)
         case .reference(let id): try statement.bind(try reference(id, of: attribute), at: place)
         }

@@ -14,6 +14,8 @@ enum ValueCoding: UInt8, Sendable {
     case decimal
     /// What the attribute's transformer makes of the value.
     case transformable
+    /// A composite value: a column for each of its leaves.
+    case composite
     /// The `Z_PK` of another row.
     case reference
 
@@ -29,7 +31,8 @@ enum ValueCoding: UInt8, Sendable {
         case .UUIDAttributeType: self = .uuid
         case .decimalAttributeType: self = .decimal
         case .transformableAttributeType: self = .transformable
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return nil
+        case .compositeAttributeType: self = .composite
+        case .undefinedAttributeType, .objectIDAttributeType: return nil
         }
     }
 }

@@ -1,0 +1,25 @@
+/// A composite attribute seen as the list of values that it consists of.
+extension NSCompositeAttributeDescription {
+    /// One value: the attribute that describes it, and the names that lead to it from the composite.
+    struct Leaf {
+        let path: [String]
+        let attribute: NSAttributeDescription
+    }
+
+    /// The values in the order of the elements; those of a composite element stand in its place.
+    final var leaves: [Leaf] {
+        elements.flatMap { element in
+            guard let composite = element as? NSCompositeAttributeDescription else {
+                return [Leaf(path: [element.name], attribute: element)]
+            }
+            return composite.leaves.map { Leaf(path: [element.name] + $0.path, attribute: $0.attribute) }
+        }
+    }
+
+    /// The element at the end of `path`; `nil` where there is none.
+    final func element(at path: ArraySlice<String>) -> NSAttributeDescription? {
+        guard let name = path.first, let element = elements.first(where: { $0.name == name }) else { return nil }
+        if path.count == 1 { return element }
+        return (element as? NSCompositeAttributeDescription)?.element(at: path.dropFirst())
+    }
+}

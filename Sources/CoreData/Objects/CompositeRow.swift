@@ -1,0 +1,35 @@
+import Foundation
+
+/// A composite value as a row has it: one value for each leaf. An element without a value is not in the dictionary, and a
+/// composite without any value is `nil`.
+enum CompositeRow {
+    /// One value of a composite's dictionary; `nil` for one that its attribute does not take.
+    static func value(of slot: SlotValue, at leaf: NSCompositeAttributeDescription.Leaf) -> SlotValue? {
+        var current: Any?
+        if case .object(let dictionary) = slot { current = dictionary }
+        for name in leaf.path { current = (current as? NSDictionary)?[name as NSString] }
+        return AttributeCoercion.slotValue(current, for: leaf.attribute)
+    }
+
+    /// The dictionary of values in the order of the composite's leaves.
+    static func composed(_ values: [SlotValue], _ composite: NSCompositeAttributeDescription) -> SlotValue {
+        var rest = values[...]
+        let parts = dictionary(&rest, composite)
+        return parts.isEmpty ? .null : .object(NSDictionary(dictionary: parts))
+    }
+
+    private static func dictionary(
+        _ values: inout ArraySlice<SlotValue>, _ composite: NSCompositeAttributeDescription
+    ) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for element in composite.elements {
+            if let inner = element as? NSCompositeAttributeDescription {
+                let parts = dictionary(&values, inner)
+                if !parts.isEmpty { result[element.name] = NSDictionary(dictionary: parts) }
+            } else if let value = values.popFirst() {
+                result[element.name] = AttributeCoercion.value(value, type: element.attributeType)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,120 @@
+// A derived attribute is an ordinary column that triggers keep. They set it when a row is made (SOURCE_INSERT), when the row
+// leads elsewhere (SOURCE_UPDATE), and when something at the other end comes, changes or goes (PARAMETER_…). Each trigger
+// then calls a function by which the framework hears of the rows that were touched.
+//
+// Counts over a relationship and copies over one to-one relationship have the text of Apple's triggers. Where no trigger of
+// Apple's is known, longer paths are worked out anew for the rows concerned, sums go up and down like counts.
+
+/// The triggers of one derived attribute.
+struct DerivedTriggers {
+    let derivation: Derivation
+    let layout: TableLayout
+
+    func statements() -> [String] {
+        var writer = TriggerWriter(derivation: derivation, layout: layout)
+        let hops = derivation.hops
+        switch derivation.source {
+        case .now: writer.now()
+        case .value(let attribute, let function):
+            let path = DerivedPath(derivation: derivation, layout: layout)
+            let value = { (row: String) in path.applied(function, to: "\(row).\(path.column(attribute))") }
+            switch hops.count {
+            case 0: writer.ownValue(attribute, value("NEW"))
+            case 1: writer.oneStep(path, attribute, function)
+            default: writer.general(path, result: value("t\(hops.count)"), watched: attribute)
+            }
+        case .count:
+            let path = DerivedPath(derivation: derivation, layout: layout)
+            if hops.count == 1 {
+                writer.counted(path.children(0), summed: nil)
+            } else {
+                writer.general(path, result: "COUNT(*)", watched: nil)
+            }
+        case .sum(let attribute):
+            let path = DerivedPath(derivation: derivation, layout: layout)
+            if hops.count == 1, !path.children(0).isJoinTable {
+                writer.counted(path.children(0), summed: path.column(attribute))
+            } else {
+                writer.general(
+                    path, result: "IFNULL(SUM(t\(hops.count).\(path.column(attribute))), 0)", watched: attribute)
+            }
+        }
+        return writer.statements
+    }
+}
+
+/// The tables on the way from the rows of a derived attribute to what it is derived from: `t0`, `t1` …
+struct DerivedPath {
+    let derivation: Derivation
+    let layout: TableLayout
+
+    private var hops: [NSRelationshipDescription] { derivation.hops }
+
+    /// The rows behind a to-many hop: where they, or their pairs, stand, and the column that names the owner.
+    struct Children {
+        /// Unquoted.
+        let table: String
+        /// Quoted.
+        let owner: String
+        /// Quoted; for a table of pairs the column of the destination.
+        let destination: String?
+        var isJoinTable: Bool { destination != nil }
+    }
+
+    func entity(_ level: Int) -> NSEntityDescription {
+        level == 0 ? derivation.entity : hops[level - 1].destinationEntity ?? derivation.entity
+    }
+
+    /// Unquoted.
+    func table(_ level: Int) -> String { layout.table(of: entity(level)) }
+
+    func column(_ property: NSPropertyDescription) -> String {
+        SQLName.quoted(layout.column(of: property, in: entity(hops.count)) ?? "NULL")
+    }
+
+    func applied(_ function: TextFunction?, to text: String) -> String {
+        function.map { SQLFunctions.call($0, SQLFragment(text)).text } ?? text
+    }
+
+    func children(_ hop: Int) -> Children {
+        switch layout.storage(of: hops[hop]) {
+        case .foreignKey(let column, _):
+            return Children(table: table(hop + 1), owner: SQLName.quoted(column), destination: nil)
+        case .joinTable(let table, let owner, let destination, _):
+            return Children(table: table, owner: SQLName.quoted(owner), destination: SQLName.quoted(destination))
+        }
+    }
+
+    /// `T AS t0 JOIN … AS t1 …` as far as `level`.
+    func joined(upTo level: Int) -> String {
+        var text = "\(SQLName.quoted(table(0))) AS t0"
+        for hop in 0..<level {
+            let (near, far) = ("t\(hop)", "t\(hop + 1)")
+            let table = SQLName.quoted(table(hop + 1))
+            if hops[hop].isToMany {
+                let children = children(hop)
+                if let destination = children.destination {
+                    text +=
+                        " JOIN \(SQLName.quoted(children.table)) AS p\(hop) ON p\(hop).\(children.owner) = \(near).Z_PK"
+                    text += " JOIN \(table) AS \(far) ON \(far).Z_PK = p\(hop).\(destination)"
+                } else {
+                    text += " JOIN \(table) AS \(far) ON \(far).\(children.owner) = \(near).Z_PK"
+                }
+            } else {
+                text += " JOIN \(table) AS \(far) ON \(far).Z_PK = \(near).\(column(ofHop: hop))"
+            }
+        }
+        return text
+    }
+
+    /// The column of a to-one hop, in the table before it.
+    func column(ofHop hop: Int) -> String {
+        SQLName.quoted(layout.column(of: hops[hop], in: entity(hop)) ?? "NULL")
+    }
+
+    /// The condition for the rows of the attribute that lead to the row `key` of a level.
+    func rows(leadingTo key: String, at level: Int) -> String {
+        level == 0
+            ? "Z_PK = \(key)" : "Z_PK IN (SELECT t0.Z_PK FROM \(joined(upTo: level)) WHERE t\(level).Z_PK = \(key))"
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+// A row must never refer to a file that is not there. So the files of new values are whole, and on the disk, before the
+// transaction commits; those of old values go after it has. A save that dies in between leaves files that no row refers
+// to. Their names stand in a note, written before, and whoever opens the store next clears up after it.
+
+/// The files that one save makes, and those that it leaves without a row.
+final class ExternalDataChanges {
+    private let place: ExternalData
+    private var made: [String] = []
+    private var replaced: [String] = []
+    private var note: ExternalDataNote?
+
+    init(_ place: ExternalData) { self.place = place }
+
+    /// The bytes of the column for a new value. Makes a file for a big one.
+    ///
+    /// - Throws: a `CocoaError` where the file cannot be written.
+    func stored(_ value: Data) throws -> Data {
+        guard value.count > ExternalData.inlineLimit else { return ExternalData.inline(value) }
+        let name = UUID().uuidString
+        if made.isEmpty {
+            try FileManager.default.createDirectory(at: place.folder, withIntermediateDirectories: true)
+        }
+        try noteName(name)
+        made.append(name)
+        try DurableFile.create(place.file(named: name), value)
+        return ExternalData.reference(toFileNamed: name)
+    }
+
+    /// Says that the transaction takes these bytes out of their column.
+    func willReplace(_ stored: Data) throws {
+        guard let name = ExternalData.fileName(in: stored) else { return }
+        try noteName(name)
+        replaced.append(name)
+    }
+
+    private func noteName(_ name: String) throws {
+        let note = try note ?? ExternalDataNote(in: place)
+        self.note = note
+        try note.add(name)
+    }
+
+    /// Call it right before the commit.
+    func sync() throws {
+        if !made.isEmpty { try DurableFile.sync(folder: place.folder) }
+    }
+
+    func didCommit() { remove(replaced) }
+
+    func didRollBack() { remove(made) }
+
+    private func remove(_ names: [String]) {
+        for name in names { try? FileManager.default.removeItem(at: place.file(named: name)) }
+        note?.remove()
+        note = nil
+        made = []
+        replaced = []
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The names of the files that a running save makes or leaves without a row: one line each, in a file of its own that is
+/// locked for as long as the save lives.
+final class ExternalDataNote {
+    private let path: String
+    private let descriptor: Int32
+
+    private init(path: String, descriptor: Int32) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Begins the note of a save.
+    convenience init(in place: ExternalData) throws {
+        try FileManager.default.createDirectory(at: place.notesFolder, withIntermediateDirectories: true)
+        let path = place.notesFolder.appendingPathComponent(UUID().uuidString, isDirectory: false).path
+        let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw DurableFile.failure(errno, path) }
+        flock(descriptor, LOCK_EX)
+        self.init(path: path, descriptor: descriptor)
+    }
+
+    /// Takes over the note of a save that is dead; `nil` where it lives, or is gone.
+    private convenience init?(abandonedAt path: String) {
+        let descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.init(path: path, descriptor: descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    func add(_ name: String) throws { try DurableFile.append(Data((name + "\n").utf8), to: descriptor, path) }
+
+    func remove() { unlink(path) }
+
+    /// Removes the files that saves which died left behind. Looks into one folder, which most stores do not have.
+    ///
+    /// - Parameter isReferred: whether a row refers to the file of that name.
+    static func clearUp(_ place: ExternalData, isReferred: (String) throws -> Bool) throws {
+        guard let notes = try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path) else { return }
+        for file in notes {
+            let path = place.notesFolder.appendingPathComponent(file, isDirectory: false).path
+            guard let note = ExternalDataNote(abandonedAt: path),
+                let text = try? String(contentsOfFile: path, encoding: .utf8)
+            else { continue }
+            for name in text.split(separator: "\n").map(String.init) where UUID(uuidString: name) != nil {
+                if try !isReferred(name) { try? FileManager.default.removeItem(at: place.file(named: name)) }
+            }
+            note.remove()
+        }
+    }
+}
+
+/// Files that are on the disk when the call returns.
+enum DurableFile {
+    /// Makes a file. One of that name must not be there.
+    static func create(_ url: URL, _ data: Data) throws {
+        let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(errno, url.path) }
+        defer { close(descriptor) }
+        try append(data, to: descriptor, url.path)
+        guard fsync(descriptor) == 0 else { throw failure(errno, url.path) }
+    }
+
+    static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { throw failure(errno, path) }
+                rest = rest.dropFirst(written)
+            }
+        }
+    }
+
+    /// Makes the names of new files in a folder last.
+    static func sync(folder: URL) throws {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno, folder.path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(errno, folder.path) }
+    }
+
+    /// 640 for a full disk, 513 for want of permission, 512 for anything else.
+    static func failure(_ code: Int32, _ path: String) -> NSError {
+        let cocoa =
+            code == ENOSPC || code == EDQUOT ? 640 : code == EACCES || code == EPERM || code == EROFS ? 513 : 512
+        return CoreDataError.make(
+            cocoa, "Cannot write the file \(path): \(String(cString: strerror(code))).",
+            underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)), userInfo: [NSFilePathErrorKey: path])
+    }
+}

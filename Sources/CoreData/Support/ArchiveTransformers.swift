@@ -1,0 +1,121 @@
+import Foundation
+import ModelFiles
+
+/// Reads objects from secure keyed archives, and writes them in reverse. Made for subclasses that allow other classes:
+/// they override ``allowedTopLevelClasses``.
+open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
+    /// The classes of which the archived object may be, and those within it.
+    open class var allowedTopLevelClasses: [AnyClass] {
+        [
+            NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
+            NSURL.self, NSUUID.self, NSNull.self,
+        ]
+    }
+
+    /// The object in an archive; `nil` for what is none, or holds an object of another class.
+    open override func transformedValue(_ value: Any?) -> Any? {
+        (value as? Data).flatMap { KeyedArchiveCoding.object(in: $0, classes: Self.allowedTopLevelClasses) }
+    }
+
+    /// The archive of an object; `nil` for one of another class.
+    open override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let object = value as? NSObject, Self.allowedTopLevelClasses.contains(where: { object.isKind(of: $0) })
+        else { return nil }
+        return try? KeyedArchiveCoding.archive(of: object, isSecure: true)
+    }
+}
+
+/// Reads objects of any class from keyed archives: what old models ask for.
+final class KeyedUnarchiveTransformer: ValueTransformer, @unchecked Sendable {
+    override func transformedValue(_ value: Any?) -> Any? {
+        (value as? Data).flatMap { KeyedArchiveCoding.object(in: $0, classes: nil) }
+    }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        (value as? NSObject).flatMap { try? KeyedArchiveCoding.archive(of: $0, isSecure: false) }
+    }
+}
+
+/// Keyed archives, without the ways in which a damaged one could stop the program.
+enum KeyedArchiveCoding {
+    /// - Throws: where the object, or one within it, cannot be archived.
+    static func archive(of object: NSObject, isSecure: Bool) throws -> Data {
+        // Foundation's archiver stops the program at an object that cannot be archived.
+        if let culprit = uncodable(object) {
+            throw CoreDataError.make(134030, "A value of the class \(type(of: culprit)) cannot be archived.")
+        }
+        return try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
+    }
+
+    /// Whether Foundation can read objects of a class: it stops the program at one that it may not or cannot read.
+    private static func isReadable(_ name: String, _ classes: [AnyClass]?) -> Bool {
+        if ArchivedValues.classNames.contains(name) { return true }
+        guard let type = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name),
+            type is any NSCoding.Type
+        else { return false }
+        guard let classes else { return true }
+        return type is any NSSecureCoding.Type
+            && classes.contains { (type as? NSObject.Type)?.isSubclass(of: $0) == true }
+    }
+
+    /// The first object in nested collections that knows no archives; `nil` where all do.
+    private static func uncodable(_ value: Any) -> Any? {
+        switch value {
+        case let dictionary as NSDictionary:
+            dictionary.lazy.compactMap { uncodable($0.key) ?? uncodable($0.value) }.first
+        case let array as NSArray: array.lazy.compactMap(uncodable).first
+        case let set as NSSet: set.lazy.compactMap(uncodable).first
+        case let set as NSOrderedSet: set.lazy.compactMap(uncodable).first
+        default: (value as? NSObject) is any NSCoding ? nil : value
+        }
+    }
+
+    /// - Parameter classes: of which the object has to be; `nil` for any.
+    /// - Returns: `nil` where the bytes are no archive that can be read here.
+    static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {
+        guard let archive = try? KeyedArchive(data) else { return nil }
+        if let value = ArchivedValues(archive: archive).root() {
+            return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil
+        }
+        guard archive.isWhole, archive.classNames.allSatisfy({ isReadable($0, classes) }),
+            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+        else { return nil }
+        unarchiver.requiresSecureCoding = classes != nil
+        // Else an archive of a class that is not here would stop the program.
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        defer { unarchiver.finishDecoding() }
+        let key = NSKeyedArchiveRootObjectKey
+        let found = classes.map { unarchiver.decodeObject(of: $0, forKey: key) } ?? unarchiver.decodeObject(forKey: key)
+        return unarchiver.error == nil ? found as? NSObject : nil
+    }
+}
+
+/// The other transformers that are there from the start.
+enum BuiltInTransformers {
+    static var all: [NSValueTransformerName: ValueTransformer] {
+        [
+            .negateBooleanTransformerName: NegateBooleanTransformer(), .isNilTransformerName: IsNilTransformer(),
+            .isNotNilTransformerName: IsNotNilTransformer(),
+            .unarchiveFromDataTransformerName: KeyedUnarchiveTransformer(),
+            .keyedUnarchiveFromDataTransformerName: KeyedUnarchiveTransformer(),
+            .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
+            NSValueTransformerName("NSSecureUnarchiveFromDataTransformer"): NSSecureUnarchiveFromDataTransformer(),
+        ]
+    }
+
+    private final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
+        override func transformedValue(_ value: Any?) -> Any? {
+            NSNumber(value: !((value as? NSNumber)?.boolValue ?? false))
+        }
+    }
+
+    private final class IsNilTransformer: ValueTransformer, @unchecked Sendable {
+        override class func allowsReverseTransformation() -> Bool { false }
+        override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value == nil) }
+    }
+
+    private final class IsNotNilTransformer: ValueTransformer, @unchecked Sendable {
+        override class func allowsReverseTransformation() -> Bool { false }
+        override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value != nil) }
+    }
+}

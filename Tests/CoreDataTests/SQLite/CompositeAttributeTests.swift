@@ -1,0 +1,178 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Composite attributes are dictionaries outside, columns inside, and key paths in queries.
+@Suite struct CompositeAttributeTests {
+    private static func composite(_ name: String, _ elements: [NSAttributeDescription])
+        -> NSCompositeAttributeDescription
+    {
+        let composite = NSCompositeAttributeDescription()
+        composite.name = name
+        composite.elements = elements
+        return composite
+    }
+
+    /// Shop (name, address and depot {street, number, place {latitude, longitude}, opened}, chain → Chain), Chain (seat {street}).
+    private static func model() -> NSManagedObjectModel {
+        let attribute = StoreModels.attribute
+        let place = composite(
+            "place", [attribute("latitude", .doubleAttributeType), attribute("longitude", .doubleAttributeType)])
+        // Both composites have the very same elements.
+        let elements = [
+            attribute("street", .stringAttributeType), attribute("number", .integer16AttributeType), place,
+            attribute("opened", .dateAttributeType), attribute("plan", .UUIDAttributeType),
+        ]
+        let shop = StoreModels.entity(
+            "Shop",
+            [attribute("name", .stringAttributeType), composite("address", elements), composite("depot", elements)])
+        let chain = StoreModels.entity("Chain", [composite("seat", [attribute("street", .stringAttributeType)])])
+        let (there, back) = (StoreModels.relationship("chain"), StoreModels.relationship("shops", toMany: true))
+        shop.properties.append(there)
+        chain.properties.append(back)
+        StoreModels.connect(there, to: chain, inverse: back)
+        StoreModels.connect(back, to: shop, inverse: there)
+        return StoreModels.model([shop, chain])
+    }
+
+    private static let opened = Date(timeIntervalSinceReferenceDate: 123.25)
+    private static let plan = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")!
+
+    private func insert(
+        _ context: NSManagedObjectContext, _ name: String, _ street: String?, _ number: Int?, _ latitude: Double?
+    ) -> NSManagedObject {
+        let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: context)
+        shop.setValue(name, forKey: "name")
+        var address: [String: Any] = ["opened": Self.opened, "plan": Self.plan]
+        if let street { address["street"] = street }
+        if let number { address["number"] = number }
+        if let latitude { address["place"] = ["latitude": latitude] }
+        shop.setValue(address, forKey: "address")
+        return shop
+    }
+
+    @Test func theElementsAreColumns() throws {
+        let harness = try StoreHarness(Self.model())
+        let open = try harness.open()
+        let session = try #require(open.store.openSession)
+        #expect(
+            try session.connection.columns(of: "ZSHOP") == [
+                "Z_PK", "Z_ENT", "Z_OPT", "ZNUMBER", "ZNUMBER1", "ZCHAIN", "ZLATITUDE", "ZLATITUDE1", "ZLONGITUDE",
+                "ZLONGITUDE1",
+                "ZOPENED", "ZOPENED1", "ZNAME", "ZSTREET", "ZSTREET1", "ZPLAN", "ZPLAN1",
+            ])
+    }
+
+    @Test func valuesComeBack() throws {
+        let stack = try ClubStack(model: Self.model())
+        let context = stack.context()
+        try context.performAndWait {
+            let shop = insert(context, "a", "Main", 7, 5.5)
+            shop.setValue(["street": "Yard"], forKey: "depot")
+            let empty = insert(context, "b", nil, nil, nil)
+            empty.setValue([String: Any](), forKey: "address")
+            try context.save()
+            let fresh = stack.context()
+            try fresh.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Shop")
+                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                let shops = try fresh.fetch(request)
+                let address = try #require(shops[0].value(forKey: "address") as? [String: Any])
+                #expect(address["street"] as? String == "Main" && address["number"] as? Int == 7)
+                #expect(address["opened"] as? Date == Self.opened && address["plan"] as? UUID == Self.plan)
+                #expect((address["place"] as? [String: Any])?["latitude"] as? Double == 5.5)
+                #expect((address["place"] as? [String: Any])?.count == 1)
+                #expect((shops[0].value(forKey: "depot") as? NSDictionary) == ["street": "Yard"])
+                #expect(shops[0].value(forKeyPath: "address.place.latitude") as? Double == 5.5)
+                #expect(shops[1].value(forKey: "address") == nil)
+                // One element is changed by its key path; the others stay.
+                shops[0].setValue(9, forKeyPath: "address.number")
+                shops[0].setValue(nil, forKeyPath: "address.place.latitude")
+                shops[1].setValue("New", forKeyPath: "depot.street")
+                try fresh.save()
+                #expect((shops[1].value(forKey: "depot") as? NSDictionary) == ["street": "New"])
+            }
+            context.refreshAllObjects()
+            #expect(shop.value(forKeyPath: "address.number") as? Int == 9)
+            #expect(shop.value(forKeyPath: "address.street") as? String == "Main")
+            #expect(shop.value(forKeyPath: "address.place") == nil)
+        }
+    }
+
+    @Test func keyPathsAreQueriedInSQL() throws {
+        let harness = try StoreHarness(Self.model())
+        let open = try harness.open()
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = open.coordinator
+        try context.performAndWait {
+            let chain = NSEntityDescription.insertNewObject(forEntityName: "Chain", into: context)
+            chain.setValue(["street": "Ring"], forKey: "seat")
+            let shops = [("a", "Main", 7, 5.5), ("b", "main", 3, -1), ("c", "Lane", 5, 90)].map {
+                insert(context, $0.0, $0.1, $0.2, $0.3)
+            }
+            shops[1].setValue(chain, forKey: "chain")
+            for isSaved in [false, true] {
+                if isSaved { try context.save() }
+                func names(_ predicate: NSPredicate?, _ key: String, ascending: Bool = true) throws -> [String] {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Shop")
+                    request.predicate = predicate
+                    request.sortDescriptors = [NSSortDescriptor(key: key, ascending: ascending)]
+                    return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+                }
+                #expect(try names(nil, "address.number") == ["b", "c", "a"])
+                #expect(try names(nil, "address.place.latitude", ascending: false) == ["c", "a", "b"])
+                #expect(try names(NSPredicate(format: "address.street ==[c] 'MAIN'"), "address.number") == ["b", "a"])
+                #expect(
+                    try names(NSPredicate(format: "address.number > 3 AND address.place.latitude < 10"), "name") == [
+                        "a"
+                    ])
+                #expect(
+                    try names(NSPredicate(format: "address.opened == %@", Self.opened as NSDate), "name").count == 3)
+                #expect(try names(NSPredicate(format: "address.plan == %@", Self.plan as NSUUID), "name").count == 3)
+                #expect(try names(NSPredicate(format: "chain.seat.street BEGINSWITH 'R'"), "name") == ["b"])
+                #expect(try names(NSPredicate(format: "depot.street == nil"), "name") == ["a", "b", "c"])
+            }
+            let entity = try open.entity("Shop")
+            let predicate = NSPredicate(format: "address.number > 3 AND chain.seat.street != 'x'")
+            var query = StoreQuery(entity: entity, predicate: predicate.syntaxTree)
+            query.sortKeys = [NSSortDescriptor(key: "address.place.latitude", ascending: true).storeSortKey]
+            #expect(try open.store.fetch(query).undone.isEmpty)
+            let request = NSFetchRequest<NSDictionary>(entityName: "Shop")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["address.street", "name"]
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            #expect(try context.fetch(request).first == ["address.street": "Main", "name": "a"])
+        }
+    }
+
+    @Test func unknownElementsAreErrors() throws {
+        let stack = try ClubStack(model: Self.model())
+        let context = stack.context()
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Shop")
+            request.predicate = NSPredicate(format: "address.streat == 'a'")
+            #expect { _ = try context.fetch(request) } throws: { code($0) == 134060 && "\($0)".contains("streat") }
+        }
+    }
+
+    /// The store keeps its model, so that it opens without one.
+    @Test func theStoreKnowsItsComposites() throws {
+        let harness = try StoreHarness(Self.model())
+        let first = try harness.open()
+        let entity = try first.entity("Shop")
+        let slot = try #require(entity.layout.slots.firstIndex { $0.name == "address" })
+        let value = SlotValue.object(["street": "Main"] as NSDictionary)
+        let id = try first.insert("Shop", ["address": value])
+        try first.close()
+        let data = try #require(try SQLiteStore.cachedModelData(at: harness.url, options: nil))
+        let metadata = try SQLiteStore.metadataForPersistentStore(with: harness.url)
+        let model = try NSManagedObjectModel(cachedModelData: data, store: harness.url.path, metadata: metadata)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: harness.url)
+        let rows = try store.operations.rows(for: [store.operations.objectID(for: try #require(id.rowKey))])
+        #expect(rows.values.first?.values[slot] == value)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Every value and every relationship of the stores that Apple's framework wrote, held against what the file says.
+@Suite(.enabled(if: ModelCorpus.isPresent, "set ROSTER_CORPUS to the folder with Apple's stores"))
+struct CorpusContentTests {
+    @Test(arguments: CorpusCopy.all) func namesAndCountsAreTheManifests(_ stored: CorpusCopy.Source) throws {
+        let copy = try CorpusCopy(stored)
+        let expected = try #require(CorpusCopy.manifest[stored.name], "the manifest names every store")
+        let model = copy.open.coordinator.managedObjectModel
+        var total = 0
+        for entity in model.entities {
+            var query = StoreQuery(entity: entity)
+            query.includesSubentities = false
+            let count = try copy.open.store.fetch(query).rows.count
+            #expect(count == expected[entity.name ?? ""] ?? 0, "\(stored.name): \(entity.name ?? "")")
+            total += count
+        }
+        let own: Set = ["CHANGE", "TRANSACTION", "TRANSACTIONSTRING"]
+        let missing = Set(expected.keys).subtracting(model.entitiesByName.keys).subtracting(own)
+        #expect(missing.isEmpty)
+        let version = copy.open.store.metadata["NSPersistenceFrameworkVersion"] ?? "?"
+        print("corpus: \(stored.name): \(model.entities.count) entities, \(total) objects, framework \(version)")
+    }
+
+    @Test(arguments: CorpusCopy.all) func everyValueDecodes(_ stored: CorpusCopy.Source) throws {
+        let copy = try CorpusCopy(stored)
+        let session = try #require(copy.open.store.openSession)
+        for entity in session.layout.entities {
+            var query = StoreQuery(entity: entity)
+            query.includesSubentities = false
+            let found = try copy.open.store.fetch(query)
+            let rows = Dictionary(uniqueKeysWithValues: zip(found.keys.map(\.reference), found.rows))
+            for (slot, property) in entity.layout.slots.enumerated() {
+                guard let attribute = property as? NSAttributeDescription,
+                    let column = session.layout.column(of: attribute, in: entity)
+                else { continue }
+                let text =
+                    "SELECT Z_PK, \(SQLName.quoted(column)) FROM \(SQLName.quoted(session.layout.table(of: entity))) "
+                    + "WHERE Z_ENT = \(session.layout.number(of: entity))"
+                for raw in try session.connection.rows(text) {
+                    guard case .integer(let key) = raw[0], let value = rows[key]?.values[slot] else {
+                        Issue.record("\(entity.name ?? "").\(attribute.name): a row is missing")
+                        continue
+                    }
+                    #expect(
+                        Self.says(raw[1], value, attribute),
+                        "\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(value)")
+                }
+            }
+        }
+    }
+
+    /// Whether a slot holds what the column says.
+    private static func says(_ raw: SQLiteValue, _ value: SlotValue, _ attribute: NSAttributeDescription) -> Bool {
+        switch (raw, value) {
+        case (.null, .null): return true
+        case (.integer(let raw), .integer(let value)): return raw == value
+        case (.integer(let raw), .real(let value)): return Double(raw) == value
+        case (.real(let raw), .real(let value)): return raw.bitPattern == value.bitPattern
+        case (.integer(let raw), .decimal(let value)): return value.int64Value == raw
+        case (.real(let raw), .decimal(let value)): return Double(value.stringValue) == raw
+        case (.text(let raw), .text(let value)): return raw == value
+        case (.blob(let raw), .uuid(let value)): return raw == withUnsafeBytes(of: value.uuid) { Data($0) }
+        case (.blob(let raw), .data(let value)):
+            return attribute.allowsExternalBinaryDataStorage ? raw.dropFirst() == value || raw.first == 2 : raw == value
+        case (.blob, .object): return attribute.attributeType == .transformableAttributeType
+        // A transformer of the app's, or an archive of its classes.
+        case (.blob, .null): return attribute.attributeType == .transformableAttributeType
+        default: return false
+        }
+    }
+
+    @Test(arguments: CorpusCopy.all) func relationshipsResolveBothWays(_ stored: CorpusCopy.Source) throws {
+        let copy = try CorpusCopy(stored)
+        let store = copy.open.store
+        for entity in copy.open.coordinator.managedObjectModel.entities {
+            var query = StoreQuery(entity: entity)
+            query.includesSubentities = false
+            let found = try store.fetch(query)
+            let owners = found.keys.map { store.objectID(for: $0) }
+            guard !owners.isEmpty else { continue }
+            for relationship in entity.relationshipsByName.values where !relationship.isTransient {
+                let forth = try Self.destinations(of: relationship, owners, found.rows, store)
+                let wanted = Set(forth.values.joined())
+                let present = Set(try store.rows(for: Array(wanted)).keys)
+                // What the file leaves dangling stays an ID without a row; the many-valued end never names such.
+                if relationship.isToMany { #expect(present == wanted, "\(entity.name ?? "").\(relationship.name)") }
+                guard let inverse = relationship.inverseRelationship else { continue }
+                try Self.checkBack(relationship, inverse, forth, present, store)
+            }
+        }
+    }
+
+    /// The destinations of each owner, whatever the kind of the relationship.
+    private static func destinations(
+        of relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ rows: [RowSnapshot],
+        _ store: SQLiteStore
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        if relationship.isToMany { return try store.destinations(of: relationship, from: owners) }
+        var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        for (owner, row) in zip(owners, rows) {
+            guard case .toOne(let slot) = owner.entity.layout.place(of: relationship.name),
+                case .reference(let id) = row.values[slot]
+            else { continue }
+            result[owner] = [id]
+        }
+        return result
+    }
+
+    private static func checkBack(
+        _ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription,
+        _ forth: [NSManagedObjectID: [NSManagedObjectID]], _ present: Set<NSManagedObjectID>, _ store: SQLiteStore
+    ) throws {
+        let rows = try store.rows(for: Array(present))
+        let ids = Array(rows.keys)
+        let back = try destinations(of: inverse, ids, ids.compactMap { rows[$0] }, store)
+        for (owner, destinations) in forth {
+            for destination in destinations where present.contains(destination) {
+                let name = "\(owner) —\(relationship.name)→ \(destination)"
+                // The two ends of a one-to-one relationship are two columns, which a file may set apart.
+                if !relationship.isToMany && !inverse.isToMany { continue }
+                #expect(back[destination]?.contains(owner) == true, "\(name) has no way back")
+            }
+        }
+    }
+}

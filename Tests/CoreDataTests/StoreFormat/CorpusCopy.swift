@@ -1,0 +1,101 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// A copy of a store of the corpus that may be written, opened with the model that the store keeps.
+struct CorpusCopy {
+    struct Source: CustomStringConvertible, Sendable {
+        let name: String
+        let url: URL
+        /// For a store of before iOS 9, which keeps no model.
+        let source: URL?
+        var description: String { name }
+    }
+
+    let harness: StoreHarness
+    let open: StoreHarness.Open
+
+    static let all: [Source] = ModelCorpus.files { url in
+        guard url.path.contains("/stores/"), let handle = try? FileHandle(forReadingFrom: url) else { return false }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+    }.map { url in
+        let folder = url.deletingLastPathComponent()
+        let models = oldModels[folder.lastPathComponent].map { folder.appendingPathComponent("model/\($0)") }
+        return Source(name: folder.lastPathComponent, url: url, source: models)
+    }
+
+    private static let oldModels = [
+        "bookmigration-model1": "Model.xcdatamodeld/Model1.xcdatamodel",
+        "kodeco-surfjournal": "SurfJournalModel.xcdatamodeld",
+    ]
+
+    /// Store → entity → number of rows, as `STORES.tsv` says.
+    static let manifest: [String: [String: Int]] = {
+        guard let root = ModelCorpus.root,
+            let text = try? String(contentsOf: root.appendingPathComponent("STORES.tsv"), encoding: .utf8)
+        else { return [:] }
+        let lines = text.split(whereSeparator: \.isNewline).map {
+            $0.split(separator: "\t", omittingEmptySubsequences: false)
+        }
+        guard let column = lines.first?.firstIndex(of: "rows_per_entity") else { return [:] }
+        var result: [String: [String: Int]] = [:]
+        for line in lines.dropFirst() where line.count > column {
+            var counts: [String: Int] = [:]
+            for entry in line[column].split(separator: ";") {
+                let parts = entry.split(separator: ":")
+                if parts.count == 2 { counts[String(parts[0])] = Int(parts[1]) }
+            }
+            result[String(line[0])] = counts
+        }
+        return result
+    }()
+
+    init(_ source: Source) throws {
+        let model: NSManagedObjectModel
+        if let file = source.source {
+            model = try NSManagedObjectModel(validContentsOf: file)
+        } else {
+            let data = try #require(
+                try SQLiteStore.cachedModelData(at: source.url, options: [NSReadOnlyPersistentStoreOption: true]))
+            model = try NSManagedObjectModel(
+                cachedModelData: data, store: source.url.path,
+                metadata: try SQLiteStore.metadataForPersistentStore(with: source.url))
+        }
+        harness = try StoreHarness(model)
+        for suffix in ["", "-wal"] {
+            let file = source.url.path + suffix
+            guard FileManager.default.fileExists(atPath: file) else { continue }
+            try FileManager.default.copyItem(atPath: file, toPath: harness.url.path + suffix)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: harness.url.path + suffix)
+        }
+        open = try harness.open()
+    }
+
+    func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = open.coordinator
+        return context
+    }
+
+    /// All rows of all tables that hold data: table → key → values. Without the framework's own bookkeeping.
+    func contents() throws -> [String: [SQLiteValue: [SQLiteValue]]] {
+        let names = try harness.sql("SELECT name, sql FROM sqlite_master WHERE type = 'table'").compactMap {
+            row -> String? in
+            guard case .text(let name) = row[0] else { return nil }
+            let own: Set = ["Z_METADATA", "Z_PRIMARYKEY", "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+            // The pages of an R-tree may be cut otherwise with the same rows in them.
+            let isPages = name.hasPrefix("Z_RT_") && ["_node", "_rowid", "_parent"].contains { name.hasSuffix($0) }
+            return own.contains(name) || isPages || name.hasPrefix("sqlite_") ? nil : name
+        }
+        var result: [String: [SQLiteValue: [SQLiteValue]]] = [:]
+        for name in names {
+            for row in try harness.sql("SELECT rowid, * FROM \(SQLName.quoted(name))") {
+                result[name, default: [:]][row[0]] = row
+            }
+        }
+        return result
+    }
+}
