@@ -87,6 +87,7 @@ extension NSManagedObjectContext {
     /// - Throws: 134060 where the state is not kept any more, or a store of it was removed.
     /// - Precondition: The context has no parent.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+        precondition(!isNested, "A context that has a parent reads the parent's state: it cannot be pinned.")
         try self.generation.set(generation)
     }
 }

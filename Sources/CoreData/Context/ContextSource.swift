@@ -1,10 +1,26 @@
 import Foundation
 
-/// Where a context reads rows and writes changes: all that it knows of what lies beneath it.
+/// Where a context reads rows and writes changes: all that it knows of what lies beneath it, a coordinator or a parent.
 ///
-/// Called on the context's queue. Takes the coordinator's lock, which is always taken after the queue.
+/// Called on the context's queue. Takes the queues of the contexts beneath, downwards, and then the coordinator's lock.
 protocol ContextSource: AnyObject {
-    var model: NSManagedObjectModel { get }
+    /// The coordinator at the bottom.
+    var coordinator: NSPersistentStoreCoordinator? { get }
+
+    /// The context beneath; `nil` directly above the coordinator.
+    var parent: NSManagedObjectContext? { get }
+
+    /// What `plan` finds, with the limit and offset that it says.
+    func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows
+
+    /// How many objects `plan` finds.
+    func count(_ plan: FetchPlan) throws -> Int
+
+    /// Whether there can be a row of that ID: of a temporary one only in a parent.
+    func mayHold(_ id: NSManagedObjectID) -> Bool
+
+    /// Whether `row`, which was read or announced now, shall take the place of `old`.
+    func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool
 
     /// The rows of `ids`. A row that does not exist is missing in the answer.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
@@ -25,6 +41,9 @@ protocol ContextSource: AnyObject {
         for entities: [NSEntityDescription], in store: NSPersistentStore
     ) throws -> [NSManagedObjectID]
 
+    /// Takes over the unsaved changes of the context whose save it is: validated, with hooks called.
+    func write(_ save: SavePipeline) throws
+
     /// Writes the changes of each store: all of them or none.
     ///
     /// - Returns: the rows that the stores themselves changed beside what they were told (see
@@ -35,11 +54,19 @@ protocol ContextSource: AnyObject {
     /// Writes what stores say of themselves, where that was changed. Does nothing above a parent.
     func saveMetadata() throws
 
+    /// Runs `body`, which reads, while nobody else works with what lies directly beneath, in the state that the context is
+    /// pinned to.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result
+
     /// Tells the other contexts what was committed. Call it outside of the lock.
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext)
 
-    /// Runs `body` while nobody else works with what lies beneath.
-    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result
+    /// Runs `body` while nobody else works with what lies directly beneath.
+    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+}
+
+extension ContextSource {
+    var model: NSManagedObjectModel? { coordinator?.managedObjectModel }
 }
 
 extension ContextSource {
@@ -48,19 +75,49 @@ extension ContextSource {
 
 /// The source of a context that stands on a coordinator.
 final class CoordinatorSource: ContextSource {
-    private let coordinator: NSPersistentStoreCoordinator
+    private let stack: NSPersistentStoreCoordinator
     private unowned(unsafe) let context: NSManagedObjectContext
+    /// What `data_version` was at the last fetch, by store.
+    private var dataVersions: [ObjectIdentifier: Int64] = [:]
 
     init(_ coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext) {
-        self.coordinator = coordinator
+        stack = coordinator
         self.context = context
     }
 
-    var model: NSManagedObjectModel { coordinator.managedObjectModel }
+    var coordinator: NSPersistentStoreCoordinator? { stack }
+    var parent: NSManagedObjectContext? { nil }
+
+    func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows {
+        var query = plan.query
+        query.wantsRows = wantsRows
+        return try reading {
+            for store in plan.stores {
+                let version = try store.operations.dataVersion()
+                let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
+                if let last, last != version { context.noteChangesBeneath() }
+            }
+            return try StoreFetch(plan: plan).run(query)
+        }
+    }
+
+    func count(_ plan: FetchPlan) throws -> Int {
+        var query = plan.query
+        query.wantsRows = false
+        query.sortKeys = []
+        return try reading {
+            if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }
+            return try StoreFetch(plan: plan.unsorted).run(query).count
+        }
+    }
+
+    func mayHold(_ id: NSManagedObjectID) -> Bool { !id.isTemporaryID && id.persistentStore != nil }
+
+    func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool { row.version > old.version }
 
     /// Runs `body` under the lock, with the stores in the state that the context is pinned to.
-    private func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        try withLock { try context.generation.reading(coordinator, body) }
+    func reading<Result>(_ body: () throws -> Result) throws -> Result {
+        try withLock { try context.generation.reading(stack, body) }
     }
 
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
@@ -87,13 +144,15 @@ final class CoordinatorSource: ContextSource {
         }
     }
 
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try coordinator.store(for: entity) }
+    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try stack.store(for: entity) }
 
     func obtainPermanentIDs(
         for entities: [NSEntityDescription], in store: NSPersistentStore
     ) throws -> [NSManagedObjectID] {
         try withLock { try store.operations.obtainPermanentIDs(for: entities) }
     }
+
+    func write(_ save: SavePipeline) throws { try save.writeToStores() }
 
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
         try withLock {
@@ -106,36 +165,40 @@ final class CoordinatorSource: ContextSource {
 
     func saveMetadata() throws {
         try withLock {
-            for store in coordinator.persistentStores where store.hasUnsavedMetadata && !store.isReadOnly {
+            for store in stack.persistentStores where store.hasUnsavedMetadata && !store.isReadOnly {
                 try store.operations.save(StoreChangeSet())
             }
         }
     }
 
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext) {
-        coordinator.didCommit(changes, from: context)
+        stack.didCommit(changes, from: context)
     }
 
-    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { try coordinator.withLock(body) }
+    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        stack.lock()
+        defer { stack.unlock() }
+        return try body()
+    }
 
     // MARK: Stores of IDs
 
     /// An ID made by another stack on the same store becomes one of this stack.
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID {
         guard !id.isTemporaryID, let key = id.rowKey else { return id }
-        if id.persistentStore?.persistentStoreCoordinator === coordinator { return id }
+        if id.persistentStore?.persistentStoreCoordinator === stack { return id }
         guard let store = store(identified: id.storeIdentifier), let name = id.entity.name,
-            let entity = model.entitiesByName[name]
+            let entity = stack.managedObjectModel.entitiesByName[name]
         else { return id }
         return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: key.reference))
     }
 
     private func store(identified identifier: String) -> NSPersistentStore? {
-        coordinator.persistentStores.first { $0.identifier == identifier }
+        stack.persistentStores.first { $0.identifier == identifier }
     }
 
     private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
-        let stores = coordinator.persistentStores
+        let stores = stack.persistentStores
         if stores.count == 1, let only = stores.first, let identifier = only.identifier {
             let ours = ids.allSatisfy { !$0.isTemporaryID && $0.storeIdentifier == identifier }
             if ours { return [(only, ids)] }

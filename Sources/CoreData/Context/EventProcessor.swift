@@ -41,6 +41,7 @@ final class EventProcessor {
         let event = context.changes.beginPosting()
         if !propagatesDeletes { unpropagated += event.deleted }
         context.undoRecorder.record(event)
+        if !event.isEmpty || !event.vanished.isEmpty { context.tellChildrenOfEvent() }
         post(event)
         context.changes.endPosting(event)
         for object in event.deleted + event.vanished where object.flags.contains(.dropped) { context.letGo(object) }

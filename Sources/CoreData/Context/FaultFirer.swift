@@ -42,8 +42,9 @@ final class FaultFirer {
     /// Reads the rows of faults, with one query; a row that is gone leaves its object without a snapshot.
     func fetchRows(of objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
-        let rows = try source.rows(for: objects.map(\.objectID))
-        for object in objects { object.snapshot = rows[object.objectID] }
+        let ids = objects.map(\.objectID)
+        let rows = try source.rows(for: ids)
+        for (object, id) in zip(objects, ids) { object.snapshot = rows[id] }
         unread.didRead(objects)
     }
 
@@ -85,15 +86,18 @@ final class FaultFirer {
     func fetchDestinations(of owners: [NSManagedObject], number: Int) throws {
         context.requireQueue()
         let waiting = owners.filter { !$0.toManyState(number).isLoaded }
-        let readable = waiting.filter { !$0.objectID.isTemporaryID && !$0.flags.contains(.inaccessible) }
+        let ids = waiting.map(\.objectID)
+        let readable = zip(waiting, ids).filter { owner, id in
+            owner.flags.isDisjoint(with: .inaccessible) && context.source?.mayHold(id) ?? false
+        }
         guard let first = waiting.first else { return }
         var destinations: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         if !readable.isEmpty, let source = context.source {
             destinations = try source.destinations(
-                of: first.layout.toManyRelationships[number], from: readable.map(\.objectID))
+                of: first.layout.toManyRelationships[number], from: readable.map(\.1))
         }
-        for owner in waiting {
-            let ids = destinations[owner.objectID] ?? []
+        for (owner, id) in zip(waiting, ids) {
+            let ids = destinations[id] ?? []
             let members = ids.map { context.registry.object(for: $0) }
             FaultBatch.join(members, size: FaultBatch.defaultSize)
             let state = owner.toManyState(number)

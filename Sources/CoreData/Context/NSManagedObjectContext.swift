@@ -31,6 +31,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var readProbe = ObservationProbe()
     /// Where rows come from and changes go to; `nil` without a coordinator.
     final private(set) var source: (any ContextSource)?
+    /// The mergers of the contexts whose parent this one is.
+    final let children = CommitObservers()
+    final let legacyLock = NSRecursiveLock()
+    /// Whether the context has a parent.
+    final private(set) var isNested = false
     /// The value that an object's validation is at.
     final var valueInValidation: ObjectValidation.ValueInValidation?
     /// Old destinations of relationships that hand-written accessors are changing.
@@ -51,17 +56,42 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
 
-    /// Where the context reads and writes.
+    /// Where the context reads and writes: the coordinator at the bottom, if the context has a parent.
     ///
-    /// - Precondition: It is set once; `nil` cannot be set.
+    /// - Precondition: Neither it nor a parent was set before; `nil` cannot be set.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-        didSet {
-            guard let persistentStoreCoordinator else {
+        get { source?.coordinator }
+        set {
+            guard let newValue else {
                 preconditionFailure("Cannot set a context's persistentStoreCoordinator to nil.")
             }
-            ManagedObjectClasses.use(persistentStoreCoordinator.managedObjectModel)
-            source = CoordinatorSource(persistentStoreCoordinator, context: self)
-            persistentStoreCoordinator.addCommitObserver(merger)
+            if source?.parent == nil, newValue === source?.coordinator { return }
+            precondition(source == nil, "Context already has a coordinator;  cannot replace.")
+            ManagedObjectClasses.use(newValue.managedObjectModel)
+            source = CoordinatorSource(newValue, context: self)
+            newValue.addCommitObserver(merger)
+        }
+    }
+
+    /// The context that this one reads from and saves into; `nil` if it stands on a coordinator.
+    ///
+    /// A child sees the parent's unsaved changes, and a save hands its own over to the parent: nothing is written before
+    /// the context at the bottom is saved. The child keeps its parent alive. Its queue may wait for the parent's, so code
+    /// on the parent's queue should not wait for the child while the child is at work.
+    ///
+    /// - Precondition: Neither it nor a coordinator was set before, and the context has no objects.
+    open var parent: NSManagedObjectContext? {
+        get { source?.parent }
+        set {
+            if newValue === source?.parent { return }
+            guard let newValue else { preconditionFailure("Cannot take a context's parent away.") }
+            precondition(source == nil, "Context already has a coordinator;  cannot replace.")
+            precondition(
+                registry.isEmpty, "The parent of a context must be set before objects are registered in it.")
+            precondition(!newValue.stands(on: self), "A context cannot be its own ancestor.")
+            source = ParentSource(newValue)
+            isNested = true
+            newValue.children.add(merger)
         }
     }
 
@@ -88,7 +118,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// For how many seconds values that were read may be used again. There is no cache of rows between contexts: a
     /// refresh always reads the store.
     open var stalenessInterval: TimeInterval = -1
-    /// Whether saves of other contexts of the coordinator are merged into this one. `false` by default.
+    /// Whether saves of other contexts into the coordinator or the parent, and what the parent saves and merges itself, are
+    /// merged into this one. `false` by default.
     open var automaticallyMergesChangesFromParent = false {
         didSet { merger.mergesAutomatically = automaticallyMergesChangesFromParent }
     }
@@ -186,7 +217,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Saving and taking back
 
-    /// Validates all changes and writes them, one transaction for each store.
+    /// Validates all changes and writes them, one transaction for each store; or hands them over to the parent.
     ///
     /// - Throws: validation errors (1550–1690, several as 1560), 133020 for conflicts that the merge policy did not
     ///   resolve, 133010 for a relationship into another store, or what the store throws. Then nothing was written
@@ -230,6 +261,33 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     final func scheduleProcessing() { events.schedule() }
+
+    /// How many contexts lie beneath this one.
+    final var depth: Int { parent.map { $0.depth + 1 } ?? 0 }
+
+    private func stands(on other: NSManagedObjectContext) -> Bool {
+        self === other || parent?.stands(on: other) ?? false
+    }
+
+    /// Notes that what was read and is not in use may be stale: others saved, or the parent's objects changed. Any thread.
+    final func noteChangesBeneath() {
+        othersSaved.raise()
+        for child in children.live { child.objectsBeneathDidChange() }
+    }
+
+    /// The objects of the context changed: its children see them so when they read next.
+    final func tellChildrenOfEvent() {
+        for child in children.live { child.objectsBeneathDidChange() }
+    }
+
+    /// The context saved, merged, or took over a child's save: the other children hear of it. They read what it has.
+    final func tellChildren(_ changes: CommittedChanges, from source: NSManagedObjectContext) {
+        let observers = children.live
+        guard !observers.isEmpty, !changes.isEmpty else { return }
+        var changes = changes
+        changes.rows = []
+        for child in observers { child.coordinatorDidCommit(changes, from: source) }
+    }
 
     /// The same row's ID with this stack's store and entity.
     final func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { source?.localID(id) ?? id }

@@ -36,20 +36,30 @@ final class ObjectLifeCycle {
         guard entity !== lastInserted, let source = context.source else { return }
         let name = entity.name ?? ""
         precondition(
-            source.model.entitiesByName[name] === entity,
+            source.model?.entitiesByName[name] === entity,
             "The entity '\(name)' is not one of the model of the context's coordinator.")
         lastInserted = entity
     }
 
     func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {
-        let object = context.registry.object(for: id)
-        if object.isFault { try context.faults.fire([object]) }
-        guard !object.isDeleted, !object.flags.contains(.inaccessible), !(id.isTemporaryID && object.isFault) else {
-            throw CoreDataError.make(
-                133000, "There is no object with the ID '\(id)': it was deleted, or never saved.",
-                userInfo: [NSAffectedObjectsErrorKey: [object]])
+        let registry = context.registry
+        // A temporary ID means nothing in contexts that are not of the tree where it was made.
+        guard !id.isTemporaryID || registry.sharesTemporaryIDs || registry.registered(id) != nil else {
+            throw Self.missing(id, [])
+        }
+        let object = registry.object(for: id)
+        if object.isFault, object.snapshot == nil { try context.faults.fetchRows(of: [object]) }
+        if object.isFault, object.snapshot != nil { object.fire() }
+        guard !object.isDeleted, !object.isFault, !object.flags.contains(.inaccessible) else {
+            throw Self.missing(id, [object])
         }
         return object
+    }
+
+    private static func missing(_ id: NSManagedObjectID, _ objects: [NSManagedObject]) -> NSError {
+        CoreDataError.make(
+            133000, "There is no object with the ID '\(id)': it was deleted, or never saved.",
+            userInfo: [NSAffectedObjectsErrorKey: objects])
     }
 
     // MARK: Leaving
@@ -117,7 +127,7 @@ extension NSEntityDescription {
     public class func entity(
         forEntityName entityName: String, in context: NSManagedObjectContext
     ) -> NSEntityDescription? {
-        context.source?.model.entitiesByName[entityName]
+        context.source?.model?.entitiesByName[entityName]
     }
 
     /// A new object of the entity of that name, of the class that the model names, inserted into the context.

@@ -16,6 +16,10 @@ final class ObjectRegistry {
     /// Up when somebody else saved: what nobody uses may be stale.
     private let othersSaved: AtomicFlag
 
+    /// Whether other contexts know the temporary IDs of this one: its parent, its children.
+    var sharesTemporaryIDs: Bool { context.isNested || context.children.hasSome }
+    private var knownSuccessions: UInt64 = 0
+
     init(context: NSManagedObjectContext) {
         self.context = context
         othersSaved = context.othersSaved
@@ -31,9 +35,32 @@ final class ObjectRegistry {
             if let successor = id.successor { return registered(successor) }
             return temporaries[Self.key(number)]
         case .permanent:
-            guard let key = id.rowKey, let table = tableIndex(of: id.storeIdentifier) else { return nil }
+            guard let key = id.rowKey else { return nil }
+            if let table = tableIndex(of: id.storeIdentifier), let known = tables[table].rows[key] { return known }
+            guard sharesTemporaryIDs, adoptPermanentIDs(), let table = tableIndex(of: id.storeIdentifier) else {
+                return nil
+            }
             return tables[table].rows[key]
         }
+    }
+
+    /// Registers the objects whose temporary IDs became permanent in another context of the tree under their new IDs.
+    ///
+    /// - Returns: whether there may have been any.
+    private func adoptPermanentIDs() -> Bool {
+        let successions = NSManagedObjectID.successions
+        guard successions != knownSuccessions else { return false }
+        knownSuccessions = successions
+        for object in temporaries.objects {
+            guard let old = object.identifier, case .temporary(let number) = old.reference, let id = old.successor
+            else {
+                continue
+            }
+            temporaries.remove(Self.key(number))
+            object.identifier = id
+            register(object, id)
+        }
+        return true
     }
 
     /// The object of that ID: the registered one, or a new fault. No reading.
@@ -44,13 +71,13 @@ final class ObjectRegistry {
     func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {
         guard let known = registered(id) else { return makeFault(id, row) }
         guard let row else { return known }
-        if let old = known.snapshot, !known.isFault || old.version >= row.version { return known }
+        if let old = known.snapshot, !known.isFault || old.version > row.version { return known }
         known.snapshot = row
         return known
     }
 
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?) -> NSManagedObject {
-        let id = context.localID(foreignID)
+        let id = context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
         if id !== foreignID, let known = registered(id) { return known }
         let object = context.objectClass(of: id.entity).init(entity: id.entity, insertInto: nil)
         object.identifier = id
@@ -93,14 +120,11 @@ final class ObjectRegistry {
 
     func unregister(_ object: NSManagedObject) {
         guard let id = object.identifier else { return }
-        switch id.reference {
-        case .temporary(let number): temporaries.remove(Self.key(number))
-        case .permanent:
-            guard let key = id.rowKey, let table = tableIndex(of: id.storeIdentifier),
-                tables[table].rows[key] === object
-            else { return }
-            tables[table].rows.remove(key)
-        }
+        if case .temporary(let number) = id.reference { temporaries.remove(Self.key(number)) }
+        guard let key = id.latest.rowKey, let table = tableIndex(of: id.latest.storeIdentifier),
+            tables[table].rows[key] === object
+        else { return }
+        tables[table].rows.remove(key)
     }
 
     private func tableIndex(of store: String) -> Int? { tables.firstIndex { $0.store == store } }
@@ -119,6 +143,7 @@ final class ObjectRegistry {
     /// Every registered object that somebody uses, once.
     var all: [NSManagedObject] {
         releaseUnused()
+        if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         return tables.flatMap(\.rows.objects) + temporaries.objects
     }
 
@@ -142,6 +167,9 @@ final class ObjectRegistry {
             if unused.isEmpty { return }
         }
     }
+
+    /// Whether no object was ever registered, or all were forgotten.
+    var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 
     func removeAll() {
         tables = []

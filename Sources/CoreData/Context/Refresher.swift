@@ -72,9 +72,10 @@ final class Refresher {
 
     private func readAnew(_ objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
-        let rows = try source.rows(for: objects.map(\.objectID))
-        for object in objects {
-            if let row = rows[object.objectID] { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
+        let ids = objects.map(\.objectID)
+        let rows = try source.rows(for: ids)
+        for (object, id) in zip(objects, ids) {
+            if let row = rows[id] { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
         }
     }
 
@@ -162,7 +163,7 @@ final class Refresher {
     }
 
     /// Takes the object out of what neighbours have read, which is no change of theirs.
-    private func forgetInNeighbours(_ object: NSManagedObject) {
+    func forgetInNeighbours(_ object: NSManagedObject) {
         guard !object.isFault else { return }
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,

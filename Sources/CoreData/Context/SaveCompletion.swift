@@ -1,15 +1,35 @@
 import Foundation
 
-/// What happens once stores have committed: objects take over their new rows, hooks are called, the news is posted.
+/// What a save took out of a context.
+struct SavedObjects {
+    /// All objects whose changes were saved.
+    var objects: [NSManagedObject] = []
+    /// The rows as they stand now, of those that were written.
+    var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+    /// Rows that the stores themselves changed.
+    var derived: [NSManagedObjectID: RowSnapshot] = [:]
+}
+
+/// What happens once stores have committed, or the parent has taken the changes over: objects take over their new rows,
+/// hooks are called, the news is posted.
 struct SaveCompletion {
     let context: NSManagedObjectContext
 
     func finish(_ plans: [StorePlan], locked: [NSManagedObject]) {
-        let saved = settle(plans)
-        let derived = adoptDerived(plans)
+        finish(
+            SavedObjects(
+                objects: plans.flatMap(\.objects), written: plans.flatMap(\.written),
+                derived: plans.reduce(into: [:]) { $0.merge($1.derived) { $1 } }))
+    }
+
+    func finish(_ batch: SavedObjects) {
+        let saved = settle(batch)
+        let derived = adoptDerived(batch.derived)
+        let changes = committed(saved, batch)
         for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
         post(saved)
-        context.source?.didCommit(committed(saved, plans), from: context)
+        context.source?.didCommit(changes, from: context)
+        context.tellChildren(changes, from: context)
         for object in saved.deleted { context.letGo(object) }
         derived?.announceDerived()
     }
@@ -23,34 +43,32 @@ struct SaveCompletion {
     // MARK: Objects
 
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
-    private func settle(_ plans: [StorePlan]) -> Saved {
+    private func settle(_ batch: SavedObjects) -> Saved {
         var saved = Saved()
-        for plan in plans {
-            for (object, row) in plan.written { adopt(row, object) }
-            for object in plan.objects {
-                if object.flags.contains(.inserted) {
-                    saved.inserted.append(object)
-                    object.flags.insert(.stored)
-                } else if object.flags.contains(.deleted) {
-                    saved.deleted.append(object)
-                    object.flags.remove(.stored)
-                } else {
-                    saved.updated.append(object)
-                }
-                for (_, state) in object.touchedToMany {
-                    if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
-                }
-                context.changes.settle(object)
+        for (object, row) in batch.written { adopt(row, object) }
+        for object in batch.objects {
+            if object.flags.contains(.inserted) {
+                saved.inserted.append(object)
+                object.flags.insert(.stored)
+            } else if object.flags.contains(.deleted) {
+                saved.deleted.append(object)
+                object.flags.remove(.stored)
+            } else {
+                saved.updated.append(object)
             }
+            for (_, state) in object.touchedToMany {
+                if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
+            }
+            context.changes.settle(object)
         }
         return saved
     }
 
     /// Takes over the values that the stores derived; `nil` where there are none.
-    private func adoptDerived(_ plans: [StorePlan]) -> MergeWork? {
-        guard plans.contains(where: { !$0.derived.isEmpty }) else { return nil }
+    private func adoptDerived(_ rows: [NSManagedObjectID: RowSnapshot]) -> MergeWork? {
+        guard !rows.isEmpty else { return nil }
         var work = MergeWork(context: context)
-        for plan in plans { work.adoptDerived(plan.derived) }
+        work.adoptDerived(rows)
         return work
     }
 
@@ -74,21 +92,19 @@ struct SaveCompletion {
 
     // MARK: News
 
-    private func committed(_ saved: Saved, _ plans: [StorePlan]) -> CommittedChanges {
+    private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()
         changes.inserted = saved.inserted.map(\.objectID)
         changes.updated = saved.updated.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
-        changes.rows = plans.flatMap { plan in
-            plan.written.map { written in
-                let id = written.object.objectID
-                return (id, plan.derived.isEmpty ? written.row : plan.derived[id] ?? written.row)
-            }
+        changes.rows = batch.written.map { written in
+            let id = written.object.objectID
+            return (id, batch.derived.isEmpty ? written.row : batch.derived[id] ?? written.row)
         }
         // What the stores derived for other rows is read by whoever merges: it has no version by which it could be late.
-        for plan in plans where !plan.derived.isEmpty {
-            let written = Set(plan.written.map(\.object.objectID))
-            changes.updated += plan.derived.keys.filter { !written.contains($0) }
+        if !batch.derived.isEmpty {
+            let written = Set(batch.written.map(\.object.objectID))
+            changes.updated += batch.derived.keys.filter { !written.contains($0) }
         }
         return changes
     }

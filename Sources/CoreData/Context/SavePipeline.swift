@@ -5,7 +5,7 @@ import Foundation
 /// Nothing of the context changes before a store has committed, except what hooks and merge policies do, and that new
 /// objects have permanent IDs from then on.
 final class SavePipeline {
-    private unowned(unsafe) let context: NSManagedObjectContext
+    unowned(unsafe) let context: NSManagedObjectContext
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false
 
@@ -21,7 +21,7 @@ final class SavePipeline {
         precondition(!isSaving, "A context cannot be saved from within its own save.")
         context.events.process(propagatesDeletes: true)
         guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
-        guard context.source != nil else {
+        guard let source = context.source, source.coordinator != nil else {
             throw CoreDataError.make(
                 134030, "This NSManagedObjectContext has no persistent store coordinator: it cannot save.")
         }
@@ -32,7 +32,7 @@ final class SavePipeline {
         try validate()
         // Hooks and checks may have met more that could not be read.
         try context.faults.readUnread()
-        try write()
+        try source.write(self)
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }
     }
@@ -131,13 +131,13 @@ final class SavePipeline {
         context.requireQueue()
         for object in request.lockedObjects ?? [] { lock(object) }
         let all = [request.insertedObjects, request.updatedObjects, request.deletedObjects, request.lockedObjects]
-        try write(only: Set(all.compactMap { $0 }.joined()))
+        try writeToStores(only: Set(all.compactMap { $0 }.joined()))
     }
 
     /// Obtains IDs, builds each store's changes and saves them; a conflict goes to the merge policy, and all is built anew.
     ///
     /// - Parameter chosen: the objects to write; `nil` for all that have changes.
-    private func write(only chosen: Set<NSManagedObject>? = nil) throws {
+    func writeToStores(only chosen: Set<NSManagedObject>? = nil) throws {
         guard let source = context.source else { return }
         var resolver = ConflictResolver(context: context)
         var plans: [StorePlan] = []
@@ -164,6 +164,24 @@ final class SavePipeline {
         isSaving = false
         context.generation.advance()
         SaveCompletion(context: context).finish(plans, locked: takeLocked())
+    }
+
+    // MARK: Into the parent
+
+    /// Hands the changes over to the parent; a conflict goes to the merge policy, and all is handed over anew.
+    func handOver(to parent: NSManagedObjectContext) throws {
+        var resolver = ConflictResolver(context: context)
+        while true {
+            do {
+                let changes = try HandedChanges(of: context, locked: lockedObjects)
+                let saved = try ParentSave(parent: parent).take(changes)
+                isSaving = false
+                _ = takeLocked()
+                return SaveCompletion(context: context).finish(saved)
+            } catch let found as StoreConflicts {
+                try resolver.resolve(found)
+            }
+        }
     }
 
     private func takeLocked() -> [NSManagedObject] {

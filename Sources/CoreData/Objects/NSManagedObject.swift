@@ -79,8 +79,8 @@ open class NSManagedObject: NSObject {
 
     // MARK: Identity and state. Nothing here fires a fault.
 
-    /// The object's ID: a temporary one until it is saved.
-    public final var objectID: NSManagedObjectID { identifier ?? makeTemporaryID() }
+    /// The object's ID: a temporary one until it is saved into a store, by its context or by one of those beneath it.
+    public final var objectID: NSManagedObjectID { identifier?.latest ?? makeTemporaryID() }
     public final var entity: NSEntityDescription { layout.entity }
     /// Whether the values are not here yet, or were not asked for.
     public final var isFault: Bool { flags.contains(.fault) }

@@ -39,7 +39,17 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     private let successorBox = AtomicLazyReference<NSManagedObjectID>()
 
     /// Notes the permanent ID, once.
-    func setSuccessor(_ id: NSManagedObjectID) { _ = successorBox.storeIfNil(id) }
+    func setSuccessor(_ id: NSManagedObjectID) {
+        _ = successorBox.storeIfNil(id)
+        Self.successionCounter.add(1, ordering: .releasing)
+    }
+
+    /// How many temporary IDs of this process have a successor: whoever shares some looks again when it moved.
+    static var successions: UInt64 { successionCounter.load(ordering: .acquiring) }
+    private static let successionCounter = Atomic<UInt64>(0)
+
+    /// The permanent ID that took the place of this one, or itself.
+    var latest: NSManagedObjectID { isTemporaryID ? successor ?? self : self }
 
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool {

@@ -1,3 +1,6 @@
+import Foundation
+import Synchronization
+
 /// What one transaction changed, as the other contexts of the coordinator hear of it.
 ///
 /// Made by a save of a context, or from the history of a store that somebody else wrote to.
@@ -26,6 +29,33 @@ protocol CommitObserver: AnyObject, Sendable {
 
     /// Called on any thread after `store` was taken out of the coordinator.
     func coordinatorDidRemove(_ store: NSPersistentStore)
+
+    /// Called on any thread when unsaved objects changed in the parent context: what was read and is not in use is stale.
+    func objectsBeneathDidChange()
+}
+
+/// The observers of one coordinator or parent context, as long as they are there. Safe to use from any thread.
+final class CommitObservers: @unchecked Sendable {
+    private struct Entry {
+        weak var observer: (any CommitObserver)?
+    }
+
+    private let lock = NSLock()
+    private var entries: [Entry] = []
+    private let wasUsed = Atomic<Bool>(false)
+
+    /// Whether there ever was an observer. One plain load.
+    var hasSome: Bool { wasUsed.load(ordering: .acquiring) }
+
+    func add(_ observer: any CommitObserver) {
+        wasUsed.store(true, ordering: .releasing)
+        lock.withLock {
+            entries.removeAll { $0.observer == nil }
+            entries.append(Entry(observer: observer))
+        }
+    }
+
+    var live: [any CommitObserver] { hasSome ? lock.withLock { entries.compactMap(\.observer) } : [] }
 }
 
 extension CommittedChanges {

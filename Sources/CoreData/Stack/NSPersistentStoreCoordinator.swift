@@ -11,7 +11,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
     private var label: String?
     private var stores: [NSPersistentStore] = []
-    private var observers: [WeakCommitObserver] = []
+    private let observers = CommitObservers()
     private let remoteChanges = RemoteChangeWatcher()
 
     public init(managedObjectModel model: NSManagedObjectModel) {
@@ -150,7 +150,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             try store.operations.close()
             store.persistentStoreCoordinator = nil
         }
-        for observer in liveObservers { observer.coordinatorDidRemove(store) }
+        for observer in observers.live { observer.coordinatorDidRemove(store) }
         storesDidChange(NSRemovedPersistentStoresKey, store)
     }
 
@@ -184,24 +184,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // MARK: Commits
 
     /// Lets `observer` hear of every commit, until it is gone.
-    func addCommitObserver(_ observer: any CommitObserver) {
-        withLock {
-            observers.removeAll { $0.observer == nil }
-            observers.append(WeakCommitObserver(observer: observer))
-        }
-    }
+    func addCommitObserver(_ observer: any CommitObserver) { observers.add(observer) }
 
     /// Tells all observers what was committed, and the world that stores changed. Call it outside of the lock, after
     /// the transaction.
     func didCommit(_ changes: CommittedChanges, from source: AnyObject?) {
         guard !changes.isEmpty else { return }
-        for observer in liveObservers { observer.coordinatorDidCommit(changes, from: source) }
+        for observer in observers.live { observer.coordinatorDidCommit(changes, from: source) }
         if source != nil { remoteChanges.ownCommit(to: changes.stores) }
     }
-
-    private var liveObservers: [any CommitObserver] { withLock { observers.compactMap(\.observer) } }
-}
-
-private struct WeakCommitObserver {
-    weak var observer: (any CommitObserver)?
 }

@@ -276,7 +276,7 @@ struct GraphWalk {
         saves += 1
         if saves.isMultiple(of: 8) {
             let fresh = stack.context()
-            let stored = try fresh.use { try Self.read($0) }
+            let stored = try fresh.use { try Self.read($0).graph }
             if stored != world {
                 throw Surprise(text: "the store has something else: \(stored.difference(from: world))")
             }
@@ -343,7 +343,7 @@ struct GraphWalk {
 
     /// `nil`, or how the context's graph differs from the plain one.
     mutating func difference() throws -> String? {
-        let actual = try Self.read(context)
+        let actual = try Self.read(context).graph
         if actual != world { return actual.difference(from: world) }
         if context.hasChanges != (world != saved) && world != saved { return "has no changes to save" }
         for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) {
@@ -352,11 +352,13 @@ struct GraphWalk {
         return nil
     }
 
-    private static func read(_ context: NSManagedObjectContext) throws -> PlainGraph {
+    /// The graph as a context has it, and its objects.
+    static func read(_ context: NSManagedObjectContext) throws -> (graph: PlainGraph, objects: [NSManagedObject]) {
+        var objects: [NSManagedObject] = []
         func all(_ entity: String) throws -> [(String, NSManagedObject)] {
-            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map {
-                ($0.value(forKey: "name") as? String ?? "", $0)
-            }
+            let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+            objects += found
+            return found.map { ($0.value(forKey: "name") as? String ?? "", $0) }
         }
         func name(_ object: NSManagedObject?) -> String? { object?.value(forKey: "name") as? String }
         var graph = PlainGraph()
@@ -383,7 +385,7 @@ struct GraphWalk {
             }
         }
         for (key, _) in try all("Fan") { graph.fans.insert(key) }
-        return graph
+        return (graph, objects)
     }
 }
 

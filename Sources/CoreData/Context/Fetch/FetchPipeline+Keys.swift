@@ -12,14 +12,21 @@ extension FetchPipeline {
     /// The saved rows that `request` finds, by key: predicate, order, limit and offset as the store has them. The
     /// context's unsaved changes are not in it. One query, no object.
     ///
-    /// - Returns: `nil` where keys are not enough, because several stores hold the entity: fetch objects then.
+    /// - Returns: `nil` where keys are not enough, because several stores hold the entity or the context has a parent: fetch
+    ///   objects then.
     func keys(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchedKeys? {
         let plan = try plan(request)
-        guard plan.stores.count == 1 else { return nil }
+        guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
         query.wantsRows = false
         let found = try reading { try StoreFetch(plan: plan).run(query) }
-        return FetchedKeys(store: plan.stores[0], keys: found.keys)
+        return FetchedKeys(store: store, keys: found.keys)
+    }
+
+    /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,
+    /// whose new objects have no keys.
+    func storeOfKeys(_ plan: FetchPlan) -> NSPersistentStore? {
+        plan.stores.count == 1 && context.source?.parent == nil ? plan.stores[0] : nil
     }
 
     /// For each value of `keyPath` among the saved rows that `request` finds: the value and how many rows have it, in
@@ -31,10 +38,10 @@ extension FetchPipeline {
         _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]
     ) throws -> [(value: SlotValue, count: Int)]? {
         let plan = try plan(request)
-        guard plan.stores.count == 1 else { return nil }
+        guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
         query.wantsRows = false
-        return try reading { try plan.stores[0].operations.groupCounts(query, groupedBy: keyPath) }
+        return try reading { try store.operations.groupCounts(query, groupedBy: keyPath) }
     }
 
     /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for
@@ -54,19 +61,15 @@ extension FetchPipeline {
     func objects(for ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(ids.count)
-        var missing: [ObjectIdentifier: (store: NSPersistentStore, ids: Set<NSManagedObjectID>)] = [:]
+        var missing: Set<NSManagedObjectID> = []
+        guard let source = context.source else { return ids.map { context.registry.object(for: $0) } }
         for id in ids {
             let object = context.registry.object(for: id, row: nil)
             objects.append(object)
-            guard object.isFault, object.snapshot == nil, !id.isTemporaryID, let store = id.persistentStore else {
-                continue
-            }
-            missing[ObjectIdentifier(store), default: (store, [])].ids.insert(id)
+            if object.isFault, object.snapshot == nil, source.mayHold(id) { missing.insert(id) }
         }
-        for (store, ids) in missing.values {
-            let rows = try reading { try store.operations.rows(for: Array(ids)) }
-            for (id, row) in rows { _ = context.registry.object(for: id, row: row) }
-        }
+        guard !missing.isEmpty else { return objects }
+        for (id, row) in try source.rows(for: Array(missing)) { _ = context.registry.object(for: id, row: row) }
         return objects
     }
 

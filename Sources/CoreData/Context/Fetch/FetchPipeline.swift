@@ -1,7 +1,7 @@
 import Foundation
 
-// How a fetch goes. Pending changes are processed, the request is resolved to a plan, and the stores are asked under the
-// coordinator's lock. A store answers with keys in order and, on request, rows; what it could not do exactly is done over
+// How a fetch goes. Pending changes are processed, the request is resolved to a plan, and what lies beneath the context is
+// asked: the stores under the coordinator's lock, or the parent, which answers in the same way for itself. A store answers with keys in order and, on request, rows; what it could not do exactly is done over
 // the rows. Then the context's unsaved changes are put over the answer, and only what is left is made into objects, IDs
 // or a number. So a filtered-out row costs no object, and a count no row.
 //
@@ -18,9 +18,6 @@ struct FetchAnswer {
 /// The fetches of one context. Belongs to the context's queue.
 final class FetchPipeline {
     unowned let context: NSManagedObjectContext
-
-    /// What `data_version` was at the last fetch, by store.
-    private var dataVersions: [ObjectIdentifier: Int64] = [:]
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -45,7 +42,7 @@ final class FetchPipeline {
     func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
         let plan = try plan(request)
         let readsRows = request.includesPropertyValues && request.fetchBatchSize <= 0
-        let answer = try answer(plan, request, wantsRows: readsRows)
+        let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: readsRows)
         let objects = ObjectMaterializer(context: context, request: request).objects(for: answer)
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
@@ -57,7 +54,8 @@ final class FetchPipeline {
     }
 
     private func objectIDs(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObjectID] {
-        let answer = try answer(try plan(request), request, wantsRows: false)
+        let answer = try answer(
+            try plan(request), seesUnsaved: request.includesPendingChanges, wantsRows: false)
         guard let items = answer.items else { return answer.found.ids }
         return items.map { item in
             switch item {
@@ -69,11 +67,20 @@ final class FetchPipeline {
 
     /// How many objects `request` finds; offset and limit count.
     func count(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> Int {
-        let plan = try plan(request)
-        guard let overlay = try overlay(plan, request) else { return try storedCount(plan) }
-        let all = plan.unlimited
-        let outdated = overlay.touched.isEmpty ? 0 : try storedCount(all.among(overlay.touched))
-        return plan.cut(try storedCount(all) - outdated + overlay.matching.count)
+        try count(try plan(request), seesUnsaved: request.includesPendingChanges)
+    }
+
+    /// How many objects `plan` finds.
+    ///
+    /// - Parameter seesUnsaved: whether the context's unsaved changes count.
+    func count(_ plan: FetchPlan, seesUnsaved: Bool) throws -> Int {
+        let source = try source
+        guard let overlay = try overlay(plan, seesUnsaved) else { return try source.count(plan) }
+        return try source.reading {
+            let all = plan.unlimited
+            let outdated = overlay.touched.isEmpty ? 0 : try source.count(all.among(overlay.touched))
+            return plan.cut(try source.count(all) - outdated + overlay.matching.count)
+        }
     }
 
     // MARK: Steps
@@ -98,44 +105,29 @@ final class FetchPipeline {
         return try coordinator.withLock { try context.generation.reading(coordinator, body) }
     }
 
-    private func overlay(_ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>) throws -> PendingOverlay? {
-        request.includesPendingChanges ? try PendingOverlay(plan, in: context) : nil
+    private var source: any ContextSource {
+        get throws {
+            if let source = context.source, source.coordinator != nil { return source }
+            _ = try coordinator
+            preconditionFailure("a context has a coordinator and no source")
+        }
     }
 
-    private func answer(
-        _ plan: FetchPlan, _ request: NSFetchRequest<NSFetchRequestResult>, wantsRows: Bool
-    ) throws -> FetchAnswer {
-        var query = plan.query
-        query.wantsRows = wantsRows
-        guard let overlay = try overlay(plan, request) else {
-            let found = try reading { try find(plan, query) }
-            return FetchAnswer(found: found, items: nil)
+    private func overlay(_ plan: FetchPlan, _ seesUnsaved: Bool) throws -> PendingOverlay? {
+        seesUnsaved ? try PendingOverlay(plan, in: context) : nil
+    }
+
+    /// What `plan` finds: beneath the context, with its unsaved changes put over it.
+    func answer(_ plan: FetchPlan, seesUnsaved: Bool, wantsRows: Bool) throws -> FetchAnswer {
+        let source = try source
+        // Predicates may run a program's own code: not under a lock.
+        guard let overlay = try overlay(plan, seesUnsaved) else {
+            return FetchAnswer(found: try source.find(plan, wantsRows: wantsRows), items: nil)
         }
-        query.limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
-        query.offset = 0
-        return try reading {
-            let found = try find(plan, query)
+        return try source.reading {
+            let limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
+            let found = try source.find(plan.limited(to: limit, offset: 0), wantsRows: wantsRows)
             return FetchAnswer(found: found, items: plan.cut(try overlay.apply(to: found, plan)))
-        }
-    }
-
-    private func find(_ plan: FetchPlan, _ query: StoreQuery) throws -> FoundRows {
-        for store in plan.stores {
-            let version = try store.operations.dataVersion()
-            let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
-            if let last, last != version { context.othersSaved.raise() }
-        }
-        return try StoreFetch(plan: plan).run(query)
-    }
-
-    /// The number of saved objects that match.
-    private func storedCount(_ plan: FetchPlan) throws -> Int {
-        var query = plan.query
-        query.wantsRows = false
-        query.sortKeys = []
-        return try reading {
-            if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }
-            return try StoreFetch(plan: plan.unsorted).run(query).count
         }
     }
 }

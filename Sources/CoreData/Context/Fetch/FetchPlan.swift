@@ -46,7 +46,7 @@ struct FetchPlan {
     /// The same plan for the rows of `ids` only, without limit and offset.
     func among(_ ids: some Sequence<NSManagedObjectID>) -> FetchPlan {
         var plan = unlimited
-        plan.restriction = Set(ids)
+        plan.restriction = restriction?.intersection(ids) ?? Set(ids)
         return plan
     }
 
@@ -55,6 +55,14 @@ struct FetchPlan {
         var plan = self
         plan.limit = 0
         plan.offset = 0
+        return plan
+    }
+
+    /// The same plan with another limit and offset.
+    func limited(to limit: Int, offset: Int) -> FetchPlan {
+        var plan = self
+        plan.limit = limit
+        plan.offset = offset
         return plan
     }
 

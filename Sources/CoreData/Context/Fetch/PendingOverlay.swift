@@ -6,6 +6,7 @@ import Foundation
 
 /// The unsaved changes of a context, as one fetch has to see them.
 struct PendingOverlay {
+    private let context: NSManagedObjectContext
     /// The unsaved changed and deleted objects of the plan's entity: what the store says of them does not count.
     let touched: Set<NSManagedObjectID>
     /// The new and changed objects that match, in no order.
@@ -14,6 +15,7 @@ struct PendingOverlay {
     /// - Returns: `nil` when no unsaved change concerns the plan.
     /// - Throws: 134060 for a predicate that does not fit the entity.
     init?(_ plan: FetchPlan, in context: NSManagedObjectContext) throws {
+        self.context = context
         let changes = context.changes
         let changed = changes.updated.all.filter { plan.includes($0.entity) }
         let deleted = changes.deleted.all.filter { plan.includes($0.entity) }
@@ -22,7 +24,8 @@ struct PendingOverlay {
         touched = Set((changed + deleted).map(\.objectID))
         let compiled = try plan.predicate.map { try CompiledPredicate($0.syntaxTree, entity: plan.entity) }
         matching = (inserted + changed).filter { object in
-            Self.isIn(plan.stores, object) && compiled?.evaluate(object) ?? true
+            Self.isIn(plan.stores, object) && plan.restriction?.contains(object.objectID) ?? true
+                && compiled?.evaluate(object) ?? true
         }
     }
 
@@ -58,7 +61,13 @@ extension PendingOverlay {
     }
 
     private func kept(of found: FoundRows) -> [Int] {
-        guard !touched.isEmpty else { return Array(found.keys.indices) }
+        guard !touched.isEmpty else { return Array(0..<found.count) }
+        guard found.namedIDs.isEmpty else {
+            // An ID may have become permanent meanwhile: the object tells.
+            return found.namedIDs.indices.filter { index in
+                context.registry.registered(found.namedIDs[index])?.flags.isDisjoint(with: .unsaved) ?? true
+            }
+        }
         let keys = Set(touched.compactMap(\.rowKey))
         return found.keys.indices.filter { index in
             !keys.contains(found.keys[index]) || !touched.contains(found.id(at: index))
@@ -70,7 +79,10 @@ extension PendingOverlay {
         _ kept: [Int], _ found: FoundRows, _ additions: [NSManagedObject], _ ordering: ObjectOrdering
     ) throws -> [FetchedItem] {
         var sets: [Int: RowSet] = [:]
-        func readable(_ index: Int) throws -> FetchedRow {
+        func readable(_ index: Int) throws -> any RowReadable {
+            if !found.namedIDs.isEmpty {
+                return context.registry.object(for: found.namedIDs[index], row: found.row(at: index))
+            }
             if let known = sets[index] { return known.rows[0] }
             let id = found.id(at: index)
             let store = found.store(at: index)

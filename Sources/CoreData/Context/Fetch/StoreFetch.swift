@@ -1,9 +1,11 @@
 import Foundation
 
-/// What the stores of a fetch found, exactly: matched, sorted and cut.
+/// What a fetch found beneath a context, exactly: matched, sorted and cut.
 struct FoundRows {
-    /// One key per result, in order.
+    /// One key per result, in order; empty when a parent context answered.
     var keys: [RowKey] = []
+    /// One ID per result, in order, where a parent context answered: its new objects have no key.
+    var namedIDs: [NSManagedObjectID] = []
     /// As many as `keys`, or empty when rows were not asked for.
     var rows: [RowSnapshot] = []
     /// The stores asked.
@@ -11,14 +13,17 @@ struct FoundRows {
     /// For each result the place of its store in `stores`; empty when there is only one.
     var owners: [UInt8] = []
 
-    var count: Int { keys.count }
+    var count: Int { namedIDs.isEmpty ? keys.count : namedIDs.count }
 
     func store(at index: Int) -> NSPersistentStore { stores[owners.isEmpty ? 0 : Int(owners[index])] }
 
-    func id(at index: Int) -> NSManagedObjectID { store(at: index).operations.objectID(for: keys[index]) }
+    func id(at index: Int) -> NSManagedObjectID {
+        namedIDs.isEmpty ? store(at: index).operations.objectID(for: keys[index]) : namedIDs[index]
+    }
 
     /// The IDs of all results, in order.
     var ids: [NSManagedObjectID] {
+        guard namedIDs.isEmpty else { return namedIDs }
         guard owners.isEmpty, let operations = stores.first?.operations else { return keys.indices.map(id) }
         return keys.map(operations.objectID)
     }
@@ -35,7 +40,7 @@ struct FoundRows {
 
 /// Asks the stores of a plan, and does in memory what a store could not do: over rows, without any object.
 ///
-/// Everything here runs under the coordinator's lock. Cost: one query per store; where a store leaves something undone,
+/// Everything here runs under the coordinator's lock, directly above the stores. Cost: one query per store; where a store leaves something undone,
 /// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
 struct StoreFetch {
     let plan: FetchPlan

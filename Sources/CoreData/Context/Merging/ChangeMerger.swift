@@ -16,12 +16,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     private weak var context: NSManagedObjectContext?
     private let isAutomatic = Atomic<Bool>(false)
 
-    private let othersSaved: AtomicFlag
-
-    init(context: NSManagedObjectContext) {
-        self.context = context
-        othersSaved = context.othersSaved
-    }
+    init(context: NSManagedObjectContext) { self.context = context }
 
     /// Whether commits of others are merged by themselves. Any thread.
     var mergesAutomatically: Bool {
@@ -33,7 +28,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
 
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
         guard let context, source !== context else { return }
-        othersSaved.raise()
+        context.noteChangesBeneath()
         guard mergesAutomatically else { return }
         context.perform { [weak self] in
             self?.merge(changes)
@@ -43,7 +38,10 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     func coordinatorDidRemove(_ store: NSPersistentStore) {
         guard let context else { return }
         context.perform { [weak self] in self?.invalidateObjects(of: store) }
+        for child in context.children.live { child.coordinatorDidRemove(store) }
     }
+
+    func objectsBeneathDidChange() { context?.noteChangesBeneath() }
 
     // MARK: Merging, on the context's queue
 
@@ -69,6 +67,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }
         work.announce(changes)
+        context.tellChildren(changes, from: context)
     }
 
     /// The store is gone: its objects are forgotten, and reported as invalidated.

@@ -57,6 +57,8 @@ struct MergeWork {
         // Somebody has read it already, perhaps before it was changed again.
         if let known = context.registry.registered(id), known.snapshot != nil { return update(known, rows) }
         let row = rows[id]
+        // A temporary ID that nothing beneath knows is another tree's.
+        guard row != nil || !id.isTemporaryID else { return }
         let object = context.registry.object(for: id, row: row)
         if let row { forgetContents(pointingAt: object, row.values) }
         guard seen.insert(ObjectIdentifier(object)).inserted else { return }
@@ -64,7 +66,8 @@ struct MergeWork {
     }
 
     private mutating func update(_ object: NSManagedObject, _ rows: Rows) {
-        guard !object.flags.contains(.dropped) else { return }
+        // A new object of the context itself is no row yet.
+        guard object.flags.isDisjoint(with: [.dropped, .inserted]) else { return }
         guard let old = object.snapshot else {
             if forgetContents(of: object) { noteRefresh(object) }
             return
@@ -76,7 +79,7 @@ struct MergeWork {
             }
             return dropValues(of: object)
         }
-        guard row.version > old.version || derivedValuesDiffer(row, old, object) else { return }
+        guard context.source?.supersedes(row, old) ?? true || derivedValuesDiffer(row, old, object) else { return }
         forgetContents(of: object)
         forgetContents(pointingAt: object, old.values)
         forgetContents(pointingAt: object, row.values)
@@ -169,9 +172,9 @@ struct MergeWork {
         guard !objects.isEmpty else { return }
         let all = Rows(given: [:], read: try? source.rows(for: objects.map(\.objectID)))
         for object in objects {
-            let version = object.snapshot?.version
+            let old = object.snapshot
             update(object, all)
-            if object.snapshot?.version != version { foundUpdated.append(object.objectID) }
+            if object.snapshot !== old { foundUpdated.append(object.objectID) }
         }
     }
 

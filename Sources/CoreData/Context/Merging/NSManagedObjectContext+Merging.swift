@@ -10,13 +10,15 @@ extension NSManagedObjectContext {
     /// Takes over into several contexts what was saved elsewhere, without a save to hear of: the result of a batch
     /// request, or what another process reports.
     ///
+    /// A parent takes over before its children, which see what it has.
+    ///
     /// - Parameter changeNotificationData: the keys of did-save or did-save-object-IDs; the values are arrays or sets of
     ///   `NSManagedObjectID`s, objects, or URLs of IDs.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
         let data = UncheckedSendable(changeNotificationData)
-        for context in contexts {
+        for context in contexts.sorted(by: { $0.depth < $1.depth }) {
             context.performAndWait {
                 context.merger.merge(ChangeNotification.changes(in: data.value, for: context))
             }
@@ -29,8 +31,8 @@ enum ChangeNotification {
     static func changes(in info: [AnyHashable: Any], for context: NSManagedObjectContext) -> CommittedChanges {
         func ids(_ keys: String...) -> [NSManagedObjectID] {
             var seen: Set<NSManagedObjectID> = []
-            return keys.flatMap { elements(of: info[$0]) }.compactMap { id(of: $0, in: context) }
-                .filter { !$0.isTemporaryID && seen.insert($0).inserted }
+            return keys.flatMap { elements(of: info[$0]) }.compactMap { id(of: $0, in: context)?.latest }
+                .filter { context.source?.mayHold($0) ?? false && seen.insert($0).inserted }
         }
         return CommittedChanges(
             inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),

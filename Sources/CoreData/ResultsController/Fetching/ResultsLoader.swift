@@ -36,7 +36,7 @@ struct ResultsLoader {
     func load() throws -> LoadedResults {
         let plan = try pipeline.plan(request)
         let sectionKey = sectionNameKeyPath.map { SectionKey($0, of: plan.entity) }
-        let single = plan.stores.count == 1 ? plan.stores[0] : nil
+        let single = pipeline.storeOfKeys(plan)
         let definition = ListDefinition(
             plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
             identities: RowIdentities(store: single))

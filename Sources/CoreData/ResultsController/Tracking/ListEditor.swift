@@ -95,7 +95,7 @@ struct ListEditor {
         let object = touch.object
         if object.isDeleted || touch.isInvalidated { return false }
         // A row that is gone, though nobody said so.
-        if object.isFault && object.snapshot == nil && !object.objectID.isTemporaryID { return false }
+        if object.isFault && object.snapshot == nil { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
         return plan.predicate?.evaluate(with: object) ?? true
     }

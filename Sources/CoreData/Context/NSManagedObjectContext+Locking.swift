@@ -1,0 +1,14 @@
+import Foundation
+
+/// Locking from the time before contexts had queues. The lock keeps others out who take it too, and nobody else.
+extension NSManagedObjectContext: NSLocking {
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func lock() { legacyLock.lock() }
+
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func unlock() { legacyLock.unlock() }
+
+    /// - Returns: whether the lock was taken, and `unlock()` is owed.
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func tryLock() -> Bool { legacyLock.try() }
+}

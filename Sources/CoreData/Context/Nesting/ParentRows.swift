@@ -1,0 +1,95 @@
+/// What a context shows to its children: its objects as they are, unsaved changes and all.
+///
+/// Used on the context's queue.
+struct ParentRows {
+    let context: NSManagedObjectContext
+
+    // MARK: Rows
+
+    /// The rows of `ids`; those that do not exist, or that the context deleted, are missing.
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        var missing: [NSManagedObjectID] = []
+        for id in ids {
+            guard let object = context.registry.registered(id) else {
+                missing.append(id)
+                continue
+            }
+            if object.isDeleted { continue }
+            if let row = Self.row(of: object) { result[id] = row } else { missing.append(id) }
+        }
+        guard !missing.isEmpty, let source = context.source else { return result }
+        for (id, row) in try source.rows(for: missing) {
+            result[id] = row
+            // A fault of the context saves itself the reading.
+            if let fault = context.registry.registered(id), fault.isFault, fault.snapshot == nil {
+                fault.snapshot = row
+            }
+        }
+        return result
+    }
+
+    /// What an object holds, as a row; `nil` while it has none. Fires nothing.
+    static func row(of object: NSManagedObject) -> RowSnapshot? {
+        guard let snapshot = object.snapshot else { return nil }
+        if object.values.isEmpty { return snapshot }
+        return RowSnapshot(values: object.values, version: snapshot.version, isUnsaved: true)
+    }
+
+    // MARK: Lists
+
+    /// What `plan` finds in the context, unsaved changes included, by ID; and the rows on request.
+    func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows {
+        context.processPendingChanges()
+        let answer = try context.fetchPipeline.answer(plan, seesUnsaved: true, wantsRows: wantsRows)
+        let found = answer.found
+        let ids = found.ids
+        var result = FoundRows(stores: plan.stores)
+        for item in answer.items ?? ids.indices.map(FetchedItem.found) {
+            switch item {
+            case .found(let index): add(ids[index], found.row(at: index), to: &result, wantsRows)
+            case .pending(let object): add(object.objectID, nil, to: &result, wantsRows)
+            }
+        }
+        return result
+    }
+
+    private func add(_ id: NSManagedObjectID, _ read: RowSnapshot?, to result: inout FoundRows, _ wantsRow: Bool) {
+        if wantsRow {
+            let held = context.registry.registered(id).flatMap(Self.row)
+            // Every object with changes has its row, and for all others one was read.
+            guard let row = held ?? read else { return }
+            result.rows.append(row)
+        }
+        result.namedIDs.append(id)
+    }
+
+    // MARK: Contents of to-many relationships
+
+    /// The destinations as the context has them, changes included.
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        var known: [(id: NSManagedObjectID, owner: NSManagedObject, number: Int)] = []
+        var unknown: [NSManagedObjectID] = []
+        for id in ids {
+            guard let owner = context.registry.registered(id),
+                case .toMany(let number) = owner.layout.place(of: relationship.name),
+                owner.knownToManyState(number) != nil
+            else {
+                unknown.append(id)
+                continue
+            }
+            if !owner.isDeleted { known.append((id, owner, number)) }
+        }
+        var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        if !unknown.isEmpty, let source = context.source {
+            result = try source.destinations(of: relationship, from: unknown)
+        }
+        for family in Dictionary(grouping: known, by: { ObjectIdentifier($0.owner.layout) }).values {
+            try context.faults.fetchDestinations(of: family.map(\.owner), number: family[0].number)
+        }
+        for (id, owner, number) in known { result[id] = owner.toManyState(number).contents.map(\.objectID) }
+        return result
+    }
+}

@@ -1,0 +1,139 @@
+/// Takes a child's changes over into its parent, as if somebody had made them there: the parent's inverses are kept up, its
+/// delete rules run, its undo manager records one group, and its observers hear of it.
+///
+/// What the child changed wins over what the parent has. Only an object that the parent has not any more is a conflict.
+struct ParentSave {
+    let parent: NSManagedObjectContext
+
+    /// - Returns: the child's objects and their rows as the parent has them now.
+    /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent; then the parent is unchanged.
+    func take(_ changes: HandedChanges) throws -> SavedObjects {
+        try parent.performAndWait {
+            parent.processPendingChanges()
+            let updated = try objects(for: changes.updated)
+            let inserted = changes.inserted.map(insert)
+            let all = Array(zip(changes.inserted, inserted)) + Array(zip(changes.updated, updated))
+            for (handed, object) in all { setValues(handed, of: object) }
+            for (handed, object) in all { setLists(handed, of: object) }
+            for gone in changes.deleted where gone.flags.isDisjoint(with: .inaccessible) { delete(gone.objectID) }
+            for id in changes.locked { parent.savePipeline.lock(parent.registry.object(for: id)) }
+            parent.processPendingChanges()
+            return result(of: all, changes)
+        }
+    }
+
+    // MARK: Objects
+
+    /// The parent's objects for those that the child changed. One that the parent has not read starts from the row that the
+    /// child read through it, so that the store still notices what others changed since.
+    private func objects(for updated: [HandedChanges.Object]) throws -> [NSManagedObject] {
+        let registry = parent.registry
+        let started = updated.compactMap { handed -> NSManagedObject? in
+            guard !handed.id.isTemporaryID, let base = handed.source.snapshot, !base.isUnsaved, base.version > 0,
+                registry.registered(handed.id)?.snapshot == nil
+            else { return nil }
+            return registry.object(for: handed.id, row: base)
+        }
+        defer { withExtendedLifetime(started) {} }
+        let unread = updated.filter { registry.registered($0.id)?.snapshot == nil }
+        let rows = unread.isEmpty ? [:] : try parent.source?.rows(for: unread.map(\.id)) ?? [:]
+        let gone = updated.filter { handed in
+            guard let known = registry.registered(handed.id), known.snapshot != nil || known.isDeleted else {
+                return rows[handed.id] == nil
+            }
+            return known.isDeleted
+        }
+        if !gone.isEmpty { throw StoreConflicts(rows: gone.map { ($0.id, nil) }) }
+        return updated.map { registry.object(for: $0.id, row: rows[$0.id]) }
+    }
+
+    /// The parent's object for one that is new in the child: made here with its hook, or brought back if it was deleted.
+    private func insert(_ handed: HandedChanges.Object) -> NSManagedObject {
+        if let known = parent.registry.registered(handed.id) {
+            if known.isDeleted { revive(known) }
+            return known
+        }
+        let entity = handed.id.entity
+        let object = parent.objectClass(of: entity).init(entity: entity, insertInto: nil)
+        object.identifier = handed.id
+        parent.insert(object)
+        return object
+    }
+
+    /// Deletion made its neighbours forget the object: it starts without any.
+    private func revive(_ object: NSManagedObject) {
+        parent.changes.noteRevival(object)
+        object.willChange()
+        for slot in object.layout.attributeCount..<object.layout.slots.count {
+            object.write(.null, slot: slot)
+            object.remember(nil, slot: slot)
+        }
+        for (_, state) in object.touchedToMany { for member in state.contents { state.remove(member) } }
+    }
+
+    private func delete(_ id: NSManagedObjectID) {
+        let object = parent.registry.object(for: id)
+        if !object.isDeleted { parent.delete(object) }
+    }
+
+    // MARK: Values
+
+    private func setValues(_ handed: HandedChanges.Object, of object: NSManagedObject) {
+        for (slot, value) in handed.slots {
+            if slot < object.layout.attributeCount {
+                if object.slotValue(slot) != value { object.setAttribute(value, slot: slot) }
+            } else {
+                let target = target(of: value)
+                if object.toOneTarget(slot) !== target { InverseUpkeep.set(target, of: object, slot: slot) }
+            }
+        }
+    }
+
+    /// A destination that the parent deleted is none.
+    private func target(of value: SlotValue) -> NSManagedObject? {
+        guard case .reference(let id) = value else { return nil }
+        let target = parent.registry.object(for: id)
+        return target.isDeleted ? nil : target
+    }
+
+    private func setLists(_ handed: HandedChanges.Object, of object: NSManagedObject) {
+        for list in handed.lists {
+            let number = list.number
+            for id in list.removed {
+                InverseUpkeep.remove(parent.registry.object(for: id), from: object, number: number)
+            }
+            for id in list.added {
+                let member = parent.registry.object(for: id)
+                if !member.isDeleted { InverseUpkeep.add(member, to: object, number: number) }
+            }
+            if let order = list.order { reorder(object, number, order) }
+        }
+    }
+
+    /// The child's order; members that it does not know go to the end.
+    private func reorder(_ object: NSManagedObject, _ number: Int, _ order: [NSManagedObjectID]) {
+        let state = object.loadedToManyState(number)
+        let wanted = order.map { parent.registry.object(for: $0) }.filter(state.contains)
+        let placed = Set(wanted)
+        let all = wanted + state.contents.filter { !placed.contains($0) }
+        guard !all.elementsEqual(state.contents, by: ===) else { return }
+        object.willChange()
+        state.reorder(all)
+    }
+
+    // MARK: What the child has now
+
+    private func result(
+        of all: [(HandedChanges.Object, NSManagedObject)], _ changes: HandedChanges
+    ) -> SavedObjects {
+        SavedObjects(
+            objects: all.map(\.0.source) + changes.deleted,
+            written: all.compactMap { handed, object in
+                let source = handed.source
+                guard !source.values.isEmpty || source.flags.contains(.inserted) else { return nil }
+                let values = source.values.isEmpty ? source.snapshot?.values ?? [] : source.values
+                let version = object.snapshot?.version ?? 0
+                return (source, RowSnapshot(values: values, version: version, isUnsaved: true))
+            })
+    }
+}

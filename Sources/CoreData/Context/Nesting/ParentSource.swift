@@ -1,0 +1,78 @@
+import Foundation
+
+/// The source of a context that stands on another one: it sees the parent's objects as they are now, saved or not, and
+/// hands its changes over to the parent, which saves them one day.
+///
+/// Everything happens on the parent's queue, while the child waits. A row is what the parent's object holds, whose own
+/// values stay the parent's: only the row's snapshot is shared. Rows of which the parent has no object are passed on from
+/// beneath, and no object is made for them.
+final class ParentSource: ContextSource {
+    private let context: NSManagedObjectContext
+
+    init(_ parent: NSManagedObjectContext) { context = parent }
+
+    var coordinator: NSPersistentStoreCoordinator? { context.persistentStoreCoordinator }
+    var parent: NSManagedObjectContext? { context }
+
+    // MARK: Reading
+
+    func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows {
+        try withLock { try ParentRows(context: context).find(plan, wantsRows: wantsRows) }
+    }
+
+    func count(_ plan: FetchPlan) throws -> Int {
+        try withLock {
+            context.processPendingChanges()
+            return try context.fetchPipeline.count(plan, seesUnsaved: true)
+        }
+    }
+
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        try withLock { try ParentRows(context: context).rows(for: ids) }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try withLock { try ParentRows(context: context).destinations(of: relationship, from: ids) }
+    }
+
+    func mayHold(_ id: NSManagedObjectID) -> Bool { id.isTemporaryID || id.persistentStore != nil }
+
+    /// What the parent has now is always the newer: it changes without getting another version.
+    func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool { true }
+
+    func localID(_ id: NSManagedObjectID) -> NSManagedObjectID { context.localID(id) }
+
+    // MARK: Writing
+
+    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try beneath().store(for: entity) }
+
+    func obtainPermanentIDs(
+        for entities: [NSEntityDescription], in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID] {
+        try beneath().obtainPermanentIDs(for: entities, in: store)
+    }
+
+    private func beneath() throws -> any ContextSource {
+        if let source = context.source { return source }
+        throw CoreDataError.make(
+            134030, "The parent context has no persistent store coordinator yet: give it one first.")
+    }
+
+    func write(_ save: SavePipeline) throws { try save.handOver(to: context) }
+
+    func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
+        preconditionFailure("a context that has a parent does not write to stores")
+    }
+
+    func didCommit(_ changes: CommittedChanges, from child: NSManagedObjectContext) {
+        context.tellChildren(changes, from: child)
+    }
+
+    func reading<Result>(_ body: () throws -> Result) throws -> Result { try context.queue.sync(body) }
+
+    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try context.queue.sync(body)
+    }
+}
