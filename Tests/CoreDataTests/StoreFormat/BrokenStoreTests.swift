@@ -93,7 +93,7 @@ import Testing
 
     @Test func anEmptyFileIsNoStoreToRead() throws {
         try Data().write(to: harness.url)
-        expectError(259, "", at: harness.url)
+        expectError(259, "the file is empty", at: harness.url)
     }
 
     @Test func aStoreWithoutMetadata() throws {
