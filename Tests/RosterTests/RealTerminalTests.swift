@@ -170,7 +170,7 @@ private final class Terminal {
     @Test func aMistakeOfTheCommandLineIsToldInTheShell() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(
-            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Club", width: 80, height: 24,
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Club", width: 200, height: 24,
             environment: "LC_ALL=C.UTF-8")
         try await terminal.wait(for: "the end") { $0.contains("[status 2]") && $0.contains("no entity “Club”") }
     }

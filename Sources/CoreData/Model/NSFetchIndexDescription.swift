@@ -17,7 +17,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
     open internal(set) weak var entity: NSEntityDescription?
 
     /// Which rows stand in the index; `nil` means all.
-    @NSCopying open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }
+    open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }
 
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name

@@ -62,6 +62,7 @@ import Testing
             winners?.hasPrefix(
                 "CREATE INDEX Z_Place_winners ON ZPLACE (ZWINS COLLATE BINARY DESC, ZNAME COLLATE BINARY ASC) WHERE ")
                 == true)
+        #expect(winners?.contains("ZWINS > 3") == true, "the condition is the predicate's")
         #expect(try sql("Z_Place_doubled")?.contains("ZWINS + ZWINS") == true)
         #expect(try sql("Z_Place_folded") == nil, "only the framework knows the function")
     }
