@@ -29,9 +29,6 @@ struct FolderException {
         FolderException(
             place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
         FolderException(
-            place: "Objects/NSManagedObjectID", type: "StoreReference",
-            reason: "the IDs of a store share the reference to it"),
-        FolderException(
             place: "Objects/NSManagedObject.swift", type: "NSManagedObjectContext",
             reason: "an object tells its context and is made in one: Apple's API"),
         FolderException(

@@ -15,11 +15,9 @@ struct SavedObjects {
 struct SaveCompletion {
     let context: NSManagedObjectContext
 
-    func finish(_ plans: [StorePlan], locked: [NSManagedObject]) {
-        finish(
-            SavedObjects(
-                objects: plans.flatMap(\.objects), written: plans.flatMap(\.written),
-                derived: plans.reduce(into: [:]) { $0.merge($1.derived) { $1 } }))
+    /// - Parameter derived: the rows for which stores worked out values, of objects that were written and of others.
+    func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
+        finish(SavedObjects(objects: plans.flatMap(\.objects), written: plans.flatMap(\.written), derived: derived))
     }
 
     func finish(_ batch: SavedObjects) {

@@ -92,36 +92,36 @@ final class SavePipeline {
         }
         let fresh = objects.filter { $0.managedObjectContext === context && $0.objectID.isTemporaryID }
         guard !fresh.isEmpty else { return }
-        var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
-        var groupOfLayout: [ObjectIdentifier: Int] = [:]
-        var last: (layout: EntityLayout, group: Int)?
-        for object in fresh {
-            let layout = object.layout
-            let assigned = object.objectID.persistentStore
-            if assigned == nil, let last, last.layout === layout {
-                groups[last.group].objects.append(object)
-                continue
-            }
-            let known = assigned == nil ? groupOfLayout[ObjectIdentifier(layout)] : nil
-            let group = try known ?? groupIndex(of: assigned ?? source.store(for: layout.entity))
-            groups[group].objects.append(object)
-            if assigned == nil {
-                groupOfLayout[ObjectIdentifier(layout)] = group
-                last = (layout, group)
-            }
-        }
-        func groupIndex(of store: NSPersistentStore) -> Int {
-            if let known = groups.firstIndex(where: { $0.store === store }) { return known }
-            groups.append((store, []))
-            return groups.count - 1
-        }
-        for (store, objects) in groups {
+        for (store, objects) in try grouped(fresh, by: source) {
             let ids = try source.obtainPermanentIDs(for: objects.map(\.layout.entity), in: store)
             context.registry.reserve(ids.count, in: store)
             for (object, id) in zip(objects, ids) {
                 context.registry.replaceTemporaryID(of: object, by: id)
             }
         }
+    }
+
+    /// New objects by the store that each goes to, in the order in which the stores are met.
+    ///
+    /// The store of an entity is looked up once, not for each object.
+    private func grouped(
+        _ objects: [NSManagedObject], by source: some ContextSource
+    ) throws -> [(store: NSPersistentStore, objects: [NSManagedObject])] {
+        var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
+        var last: (layout: EntityLayout, group: Int)?
+        for object in objects {
+            let assigned = object.objectID.persistentStore
+            if assigned == nil, let last, last.layout === object.layout {
+                groups[last.group].objects.append(object)
+                continue
+            }
+            let store = try assigned ?? source.store(for: object.layout.entity)
+            let group = groups.firstIndex { $0.store === store } ?? groups.count
+            if group == groups.count { groups.append((store, [])) }
+            groups[group].objects.append(object)
+            if assigned == nil { last = (object.layout, group) }
+        }
+        return groups
     }
 
     // MARK: Writing
@@ -141,17 +141,12 @@ final class SavePipeline {
         guard let source = context.source else { return }
         var resolver = ConflictResolver(context: context)
         var plans: [StorePlan] = []
-        var isWritten = false
-        while !isWritten {
+        var derived: [NSManagedObjectID: RowSnapshot]?
+        while derived == nil {
             try obtainPermanentIDs(for: changes.inserted.all.filter { chosen?.contains($0) ?? true })
             plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen).makePlans()
             do {
-                let derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
-                isWritten = true
-                for index in plans.indices where !derived.isEmpty {
-                    let store = plans[index].store.identifier
-                    plans[index].derived = derived.filter { $0.key.storeIdentifier == store }
-                }
+                derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
             } catch let found as StoreConflicts {
                 try resolver.resolve(found)
             } catch let incomplete as MultiStoreSave.Incomplete {
@@ -163,7 +158,8 @@ final class SavePipeline {
         // From here on everything is settled, and whoever hears of the save may save again.
         isSaving = false
         context.generation.advance()
-        SaveCompletion(context: context).finish(plans, locked: takeLocked())
+        unlock()
+        SaveCompletion(context: context).finish(plans, derived: derived ?? [:])
     }
 
     // MARK: Into the parent
@@ -176,7 +172,7 @@ final class SavePipeline {
                 let changes = try HandedChanges(of: context, locked: lockedObjects)
                 let saved = try ParentSave(parent: parent).take(changes)
                 isSaving = false
-                _ = takeLocked()
+                unlock()
                 return SaveCompletion(context: context).finish(saved)
             } catch let found as StoreConflicts {
                 try resolver.resolve(found)
@@ -184,18 +180,16 @@ final class SavePipeline {
         }
     }
 
-    private func takeLocked() -> [NSManagedObject] {
-        let taken = lockedObjects
+    private func unlock() {
+        for object in lockedObjects { object.flags.remove(.locked) }
         lockedObjects = []
-        for object in taken { object.flags.remove(.locked) }
-        return taken
     }
 
     /// Some stores have committed, others have not: what is saved is saved, the rest stays to be saved.
     private func report(_ incomplete: MultiStoreSave.Incomplete, _ plans: [StorePlan]) throws {
         let failed = plans.filter { plan in incomplete.failed.contains { $0 === plan.store } }
         SaveCompletion(context: context).finish(
-            plans.filter { plan in !incomplete.failed.contains { $0 === plan.store } }, locked: [])
+            plans.filter { plan in !incomplete.failed.contains { $0 === plan.store } })
         let paths = incomplete.failed.map { $0.url?.path ?? "" }.joined(separator: ", ")
         throw CoreDataError.make(
             134040, "Only a part was saved: \(paths) could not be saved, but the other stores were.",

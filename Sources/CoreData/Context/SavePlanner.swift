@@ -8,8 +8,6 @@ struct StorePlan {
     var objects: [NSManagedObject] = []
     /// Rows as they will stand after the commit, of objects that are written.
     var written: [(object: NSManagedObject, row: RowSnapshot)] = []
-    /// After the save: the rows that the store derived values for, of objects that are written and of others.
-    var derived: [NSManagedObjectID: RowSnapshot] = [:]
 }
 
 /// Turns the unsaved changes into one change set for each store. Reads; changes nothing.
@@ -172,7 +170,7 @@ struct SavePlanner {
             for (index, member) in state.contents.enumerated() {
                 guard case .toOne(let slot) = member.layout.place(of: inverse.name) else { continue }
                 if positions[ObjectIdentifier(member)] == nil { positioned.append(member) }
-                positions[ObjectIdentifier(member), default: [:]][slot] = StoreRowChange.position(index)
+                positions[ObjectIdentifier(member), default: [:]][slot] = Int(OrderingKeys.key(at: index))
             }
         }
     }

@@ -9,6 +9,17 @@ struct RowKey: Hashable, Sendable {
     let reference: Int64
 }
 
+/// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
+final class StoreReference: @unchecked Sendable {
+    private(set) weak var store: NSPersistentStore?
+    let identifier: String
+
+    init(_ store: NSPersistentStore) {
+        self.store = store
+        identifier = store.identifier ?? ""
+    }
+}
+
 /// The identity of a managed object: its store, its entity and its key there, or a temporary key until it is saved.
 ///
 /// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to

@@ -38,3 +38,15 @@ extension CommandFlag where Value == Int {
         return number
     }
 }
+
+/// One of a few words, which stand in the help.
+extension CommandFlag where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+    static var placeholder: String? { Value.allCases.map(\.rawValue).joined(separator: "|") }
+
+    static func value(from text: String) throws -> Value {
+        guard let value = Value(rawValue: text) else {
+            throw CommandError.misuse("--\(name) is \(placeholder ?? ""), not “\(text)”")
+        }
+        return value
+    }
+}

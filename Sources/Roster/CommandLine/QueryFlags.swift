@@ -58,27 +58,15 @@ enum SectionsOnlyFlag: CommandFlag {
 enum FormatFlag: CommandFlag {
     static let name = "format"
     static let letter: Character? = "f"
-    static let placeholder: String? = OutputFormat.allCases.map(\.rawValue).joined(separator: "|")
     static let help = "How records are printed or read; JSON is one object a line."
-    static func value(from text: String) throws -> OutputFormat {
-        guard let format = OutputFormat(rawValue: text) else {
-            throw CommandError.misuse("--format is \(placeholder ?? ""), not “\(text)”")
-        }
-        return format
-    }
+    typealias Value = OutputFormat
 }
 
 enum ModelFormatFlag: CommandFlag {
     static let name = "format"
     static let letter: Character? = "f"
-    static let placeholder: String? = ModelFormat.allCases.map(\.rawValue).joined(separator: "|")
     static let help = "How the model is printed; JSON is one object a line."
-    static func value(from text: String) throws -> ModelFormat {
-        guard let format = ModelFormat(rawValue: text) else {
-            throw CommandError.misuse("--format is \(placeholder ?? ""), not “\(text)”")
-        }
-        return format
-    }
+    typealias Value = ModelFormat
 }
 
 enum OutputFlag: CommandFlag {

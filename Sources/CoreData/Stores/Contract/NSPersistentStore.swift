@@ -111,17 +111,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 }
 
-/// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
-final class StoreReference: @unchecked Sendable {
-    private(set) weak var store: NSPersistentStore?
-    let identifier: String
-
-    init(_ store: NSPersistentStore) {
-        self.store = store
-        identifier = store.identifier ?? ""
-    }
-}
-
 extension NSPersistentStore {
     /// The type of a store, as a value.
     public struct StoreType: RawRepresentable, Hashable, Sendable {

@@ -123,9 +123,6 @@ struct StoreRowChange {
     /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position,
     /// as it stands in the store (ascending, with room between: 2048, 3072 …). A row without one goes to the end.
     var orderedPositions: [Int: Int] = [:]
-
-    /// Where the member at `index` of an ordered relationship stands when all members get new places.
-    static func position(_ index: Int) -> Int { 2048 + 1024 * index }
 }
 
 /// One object's change of a to-many relationship that is kept in a join table (or as a one-way column).
