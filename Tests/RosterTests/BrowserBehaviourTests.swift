@@ -318,6 +318,24 @@ import Testing
         #expect(untouched.browser.isFinished)
     }
 
+    @Test func aRecordThatOthersPointAtIsNotCountedAsChanged() throws {
+        let driver = BrowserDriver(teamsOf: try Fixture.filled())
+        let session = try #require(driver.browser.session)
+        let teams = try session.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+        let home = try #require(teams.first { $0.value(forKey: "homeVenue") != nil })
+        home.setValue(nil, forKey: "homeVenue")
+        session.context.processPendingChanges()
+        #expect(session.context.updatedObjects.count == 2 && session.unsavedCount == 1)
+    }
+
+    @Test func recordsThatCannotBeReadAreTold() throws {
+        let fixture = try Fixture.filled()
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
+        try fixture.damage(table: "ZTEAM")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("Cannot read the store Cup.sqlite: "))
+    }
+
     @Test func relationshipsAreChosenFromAList() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         find("Argentina", driver)

@@ -23,6 +23,17 @@ final class Fixture {
         return fixture
     }
 
+    /// Overwrites the page on which a table begins, as a failing disk might.
+    func damage(table: String) throws {
+        let connection = try Connection(path: storeURL.path, access: .readOnly)
+        let page = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = ?", [.text(table)]) ?? 0
+        let size = try connection.integer("PRAGMA page_size") ?? 0
+        let file = try FileHandle(forWritingTo: storeURL)
+        try file.seek(toOffset: UInt64((page - 1) * size))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size)))
+        try file.close()
+    }
+
     /// A container of its own on the store: another program, as far as the browser can tell.
     func container(keepsHistory: Bool = true) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Cup", managedObjectModel: Self.makeModel())

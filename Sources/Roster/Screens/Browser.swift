@@ -43,6 +43,7 @@ final class Browser: TerminalProgram {
         do {
             let session = try StoreSession(url: options.storeURL, modelURL: modelURL, isReadOnly: readOnly)
             self.session = session
+            session.observeUnreadRecords { [weak self] in self?.complain($0) }
             let list = try ListScreen(browser: self, session: session, options: options)
             self.list = list
             layers.push(list)
@@ -146,7 +147,11 @@ final class Browser: TerminalProgram {
         needsDisplay = true
     }
 
-    func complain(_ error: any Error) { say(CommandError.line(for: error), role: .error) }
+    /// Tells an error; the store goes by its name, so that the reason has room in the line.
+    func complain(_ error: any Error) {
+        let store = options.storeURL
+        say(CommandError.line(for: error).replacing(store.path, with: store.lastPathComponent), role: .error)
+    }
 
     func rememberFilter(_ text: String) { Self.remember(text, in: &filterHistory) }
 

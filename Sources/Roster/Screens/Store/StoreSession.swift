@@ -11,6 +11,7 @@ final class StoreSession {
     let container: NSPersistentContainer
     let url: URL
     let isReadOnly: Bool
+    private var unreadObserver: (any NSObjectProtocol)?
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -68,7 +69,33 @@ final class StoreSession {
 
     /// How many records are inserted, changed or deleted and not saved.
     var unsavedCount: Int {
-        context.insertedObjects.count + context.updatedObjects.count { $0.hasPersistentChangedValues }
+        context.insertedObjects.count + context.updatedObjects.count(where: Self.isChangedItself)
             + context.deletedObjects.count
+    }
+
+    /// Whether a record was changed, and not only the records that point at it.
+    private static func isChangedItself(_ object: NSManagedObject) -> Bool {
+        object.hasPersistentChangedValues
+            && object.changedValues().keys.contains { key in
+                guard let relationship = object.entity.relationshipsByName[key], relationship.isToMany else {
+                    return true
+                }
+                return relationship.inverseRelationship?.isToMany ?? true
+            }
+    }
+
+    /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
+    func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
+        // The context posts on its queue: the main thread, where the session is used.
+        nonisolated(unsafe) let tell = tell
+        unreadObserver = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidFailToFulfillFault, object: context, queue: nil
+        ) { notification in
+            if let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error { tell(error) }
+        }
+    }
+
+    deinit {
+        if let unreadObserver { NotificationCenter.default.removeObserver(unreadObserver) }
     }
 }
