@@ -118,3 +118,14 @@ import Testing
         }
     }
 }
+
+@Suite struct CountedNounTests {
+    @Test(arguments: [
+        ("Team", "2 Teams"), ("Match", "2 Matches"), ("Country", "2 Countries"), ("Day", "2 Days"),
+        ("Address", "2 Addresses"), ("Status", "2 Statuses"), ("Box", "2 Boxes"),
+        ("AdditionalAssetAttributes", "2 AdditionalAssetAttributes"), ("Settings", "2 Settings"),
+    ])
+    func severalRecordsAreNamedInThePlural(_ noun: String, _ expected: String) {
+        #expect(DeletePlan.counted(2, noun) == expected && DeletePlan.counted(1, noun) == "1 \(noun)")
+    }
+}

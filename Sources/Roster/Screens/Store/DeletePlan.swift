@@ -105,6 +105,9 @@ struct DeletePlan {
         if noun.hasSuffix("y"), let before = noun.dropLast().last, !"aeiou".contains(before) {
             return noun.dropLast() + "ies"
         }
-        return noun.hasSuffix("s") || noun.hasSuffix("x") || noun.hasSuffix("ch") ? noun + "es" : noun + "s"
+        let endings = ["ss", "us", "is", "x", "ch", "sh"]
+        if endings.contains(where: noun.hasSuffix) { return noun + "es" }
+        // Entities are often named in the plural: Attributes, Settings.
+        return noun.hasSuffix("s") ? noun : noun + "s"
     }
 }
