@@ -11,11 +11,19 @@ package enum ModelFile {
     /// - Returns: The model, and what was passed over.
     /// - Throws: ``ModelFileError`` with the file, the line where there is one, and what is wrong.
     package static func read(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
-        let (model, notes, _) = try open(url)
-        return (model, notes)
+        let found = try open(url)
+        return (found.model, found.notes)
     }
 
-    private static func open(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote], isSource: Bool) {
+    private struct Opened {
+        let model: ModelDocument
+        let notes: [ModelNote]
+        let file: String
+        /// For a source model where things stand in it.
+        let lines: [String: Int]?
+    }
+
+    private static func open(_ url: URL) throws -> Opened {
         let file: URL
         switch url.pathExtension {
         case "xcdatamodeld", "xcdatamodel": file = try SourceModelBundle.contents(of: url)
@@ -27,22 +35,25 @@ package enum ModelFile {
         let data = try contents(of: file)
         if data.starts(with: Array("bplist".utf8)) {
             let (model, notes) = try CompiledModelReader.read(data, file: file.path)
-            return (model, notes, false)
+            return Opened(model: model, notes: notes, file: file.path, lines: nil)
         }
         if file.pathExtension == "mom" {
             throw ModelFileError(
                 .malformed, file: file.path, "this is no compiled model: it is not a binary property list")
         }
-        let (model, notes) = try SourceModelReader.read(data, file: file.path)
-        return (model, notes, true)
+        let (model, notes, lines) = try SourceModelReader.readWithLines(data, file: file.path)
+        return Opened(model: model, notes: notes, file: file.path, lines: lines)
     }
 
     /// Reads the model at `url` as ``read(_:)`` does, and compiles a source model.
     ///
+    /// - Returns: The model, and what was passed over, a line each, with its place.
     /// - Throws: ``ModelFileError``.
-    package static func readForUse(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
-        let (model, notes, isSource) = try open(url)
-        return (isSource ? try model.compiled(file: url.path) : model, notes)
+    package static func readForUse(_ url: URL) throws -> (model: ModelDocument, notes: [String]) {
+        let found = try open(url)
+        let notes = found.notes.map { $0.text(in: found.file) }
+        guard let lines = found.lines else { return (found.model, notes) }
+        return (try found.model.compiled(file: found.file, lines: lines), notes)
     }
 
     /// The bytes of a file that may be a model: no folder, and not too large.
@@ -68,6 +79,8 @@ package enum ModelFile {
         do { return try Data(contentsOf: file) } catch { throw SourceModelBundle.missing(file, error) }
     }
 
+    private static let keptModel = "the model kept in the store cannot be read: "
+
     /// The model that a store keeps in `Z_MODELCACHE`.
     ///
     /// - Parameter store: The path of the store, for messages.
@@ -83,7 +96,9 @@ package enum ModelFile {
                 case .tooLarge: "it is too large"
                 case .outOfMemory: "there is not enough memory to expand it"
                 }
-            throw ModelFileError(.malformed, file: store, "the model kept in the store cannot be read: \(reason)")
+            throw ModelFileError(.malformed, file: store, keptModel + reason)
+        } catch let error as ModelFileError {
+            throw ModelFileError(error.kind, file: store, keptModel + error.reason)
         }
     }
 

@@ -108,6 +108,10 @@ import Testing
         ),
         ("<model><entity name=\"A\">\n<relationship name=\"r\" destinationEntity=\"B\"/></entity></model>", 3, "'B'"),
         (
+            "<model><entity name=\"A\">\n<relationship name=\"r\" toMany=\"YES\"/></entity></model>", 3,
+            "destinationEntity"
+        ),
+        (
             "<model><entity name=\"A\">\n<relationship name=\"r\" destinationEntity=\"A\" inverseName=\"q\"/></entity></model>",
             3, "'q'"
         ),

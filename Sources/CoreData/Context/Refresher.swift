@@ -40,7 +40,9 @@ final class Refresher {
         if object.hasChanges { return true }
         let traits = object.layout.traits
         return traits.hasTransient
-            && object.layout.slots.indices.contains { traits.isTransient[$0] && !object.currentValue($0).isNull }
+            && object.layout.slots.indices.contains {
+                traits.isTransient[$0] && object.currentValue($0) != traits.transientStart[$0]
+            }
     }
 
     /// The row is read again when somebody asks for it.

@@ -77,7 +77,7 @@ struct SaveCompletion {
         defer { announced?.end() }
         let keepsTransient =
             traits.hasTransient && !object.values.isEmpty
-            && object.values.indices.contains { traits.isTransient[$0] && !object.values[$0].isNull }
+            && object.values.indices.contains { traits.isTransient[$0] && object.values[$0] != row.values[$0] }
         if keepsTransient {
             var values = row.values
             for slot in values.indices where traits.isTransient[slot] { values[slot] = object.values[slot] }

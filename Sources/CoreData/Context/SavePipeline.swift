@@ -86,6 +86,17 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
+    private func check(_ store: NSPersistentStore, holds entity: NSEntityDescription) throws {
+        guard let coordinator = store.persistentStoreCoordinator,
+            !coordinator.stores(holding: entity).contains(store)
+        else { return }
+        throw CoreDataError.make(
+            134020,
+            "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? ""): "
+                + "its configuration \(store.configurationName) does not hold this entity.",
+            userInfo: ["NSAffectedStoresErrorKey": [store]])
+    }
+
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
@@ -115,6 +126,7 @@ final class SavePipeline {
                 groups[last.group].objects.append(object)
                 continue
             }
+            if let assigned { try check(assigned, holds: object.layout.entity) }
             let store = try assigned ?? source.store(for: object.layout.entity)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }

@@ -124,12 +124,12 @@ struct SavePlanner {
             id: object.objectID, values: [], changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
     }
 
-    /// The row as it shall be: transient values left out, temporary IDs replaced.
+    /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
     private func rowValues(of object: NSManagedObject, _ plan: Int) throws -> [SlotValue] {
         var values = object.values.isEmpty ? object.snapshot?.values ?? [] : object.values
         let traits = object.layout.traits
         if traits.hasTransient {
-            for slot in values.indices where traits.isTransient[slot] { values[slot] = .null }
+            for slot in values.indices where traits.isTransient[slot] { values[slot] = traits.transientStart[slot] }
         }
         for slot in object.layout.attributeCount..<values.count {
             guard case .reference(let id) = values[slot] else { continue }

@@ -9,6 +9,7 @@ enum ModelCopying {
         copy.classModules = model.classModules
         copy.isInferred = model.isInferred
         copy.inferenceNotes = model.inferenceNotes
+        copy.readingNotes = model.readingNotes
         for (name, template) in templates(of: model, among: copy.entitiesByName) {
             copy.setFetchRequestTemplate(template, forName: name)
         }

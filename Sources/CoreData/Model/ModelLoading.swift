@@ -7,7 +7,8 @@ enum ModelLoading {
     /// Fills an empty model with the one at `url`.
     static func fill(_ model: NSManagedObjectModel, contentsOf url: URL) throws {
         do {
-            let document = try ModelFile.readForUse(url).model
+            let (document, notes) = try ModelFile.readForUse(url)
+            model.readingNotes = notes
             try ModelAssembly.fill(model, from: document, file: url.path)
             model.classModules = ModelResources.modules(around: url)
             if let hashes = try writtenHashes(for: url) { VersionHash.adopt(hashes, in: model) }
@@ -34,7 +35,8 @@ enum ModelLoading {
         _ model: NSManagedObjectModel, cachedData: Data, store: String, metadata: [String: Any]
     ) throws {
         do {
-            let document = try ModelFile.readCached(cachedData, store: store).model
+            let (document, notes) = try ModelFile.readCached(cachedData, store: store)
+            model.readingNotes = notes.map { $0.text(in: store) }
             try ModelAssembly.fill(model, from: document, file: store)
             if let hashes = ModelMerging.versionHashes(in: metadata) { VersionHash.adopt(hashes, in: model) }
         } catch let error as ModelFileError {

@@ -19,7 +19,12 @@ enum ModelMerging {
         _ model: NSManagedObjectModel, merging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> Bool {
         guard let wanted = versionHashes(in: metadata) else { return false }
-        let merged = merge(models, into: model) { entity in
+        // One model alone, where it has everything: other versions' configurations and requests do not come along.
+        let whole = models.first { candidate in
+            let hashes = candidate.entityVersionHashesByName
+            return wanted.allSatisfy { hashes[$0] == $1 }
+        }
+        let merged = merge(whole.map { [$0] } ?? models, into: model) { entity in
             entity.name.map { wanted[$0] == entity.versionHash } ?? false
         }
         return merged && Set(model.entities.compactMap(\.name)) == Set(wanted.keys)
@@ -38,8 +43,13 @@ enum ModelMerging {
         var kept: [String: NSEntityDescription] = [:]
         var originals: [NSEntityDescription] = []
         var twins: [(twin: NSEntityDescription, of: NSEntityDescription)] = []
-        for entity in models.flatMap(\.entities) where isWanted(entity) {
+        var others: [NSEntityDescription] = []
+        for entity in models.flatMap(\.entities) {
             guard let name = entity.name else { continue }
+            guard isWanted(entity) else {
+                others.append(entity)
+                continue
+            }
             if let known = kept[name] {
                 guard known.versionHash == entity.versionHash else { return false }
                 twins.append((entity, known))
@@ -47,6 +57,10 @@ enum ModelMerging {
                 kept[name] = entity
                 originals.append(entity)
             }
+        }
+        // An entity may come from a version in which those that it leads to are not the wanted ones.
+        for entity in others {
+            if let known = entity.name.flatMap({ kept[$0] }) { twins.append((entity, known)) }
         }
         model.entities = ModelCopying.copies(of: originals, twins: twins)
         let copies = model.entitiesByName
@@ -59,6 +73,11 @@ enum ModelMerging {
                 model.setFetchRequestTemplate(template, forName: name)
             }
             model.versionIdentifiers.formUnion(source.versionIdentifiers)
+            model.readingNotes += source.readingNotes
+            if let texts = source.localizationDictionary {
+                let known = model.localizationDictionary ?? [:]
+                model.localizationDictionary = known.merging(texts) { first, _ in first }
+            }
             model.classModules += source.classModules.filter { !model.classModules.contains($0) }
         }
         for entity in model.entities {
@@ -68,11 +87,22 @@ enum ModelMerging {
     }
 
     /// The models among the resources of `bundles`; for `nil` those of the program. Files that are no models are left out.
-    static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
+    ///
+    /// - Parameter allVersions: Whether older versions of a model come too, after the current one.
+    static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
         return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }
-            .flatMap(ModelResources.models).compactMap(NSManagedObjectModel.init(contentsOf:))
+            .flatMap(ModelResources.models).flatMap { allVersions ? [$0] + versions(of: $0) : [$0] }
+            .compactMap(NSManagedObjectModel.init(contentsOf:))
+    }
+
+    private static func versions(of url: URL) -> [URL] {
+        switch url.pathExtension {
+        case "momd": (try? CompiledModelBundle.versions(of: url)) ?? []
+        case "xcdatamodeld": (try? SourceModelBundle.versions(of: url)) ?? []
+        default: []
+        }
     }
 
     /// The checksum of each version of the model at `url`.

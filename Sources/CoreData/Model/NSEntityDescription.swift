@@ -72,7 +72,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     final var explicitRenamingIdentifier: String?
 
     /// What a search index of the system shall show for an object. Kept in the model; nothing on Linux reads it.
-    open var coreSpotlightDisplayNameExpression: NSExpression? { willSet { willModify() } }
+    open var coreSpotlightDisplayNameExpression: NSExpression! { willSet { willModify() } }
 
     // MARK: Hierarchy
 

@@ -67,13 +67,14 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
     }
 
-    /// What a store needs of the models among the resources of `bundles` as one model.
+    /// What a store needs of the models among the resources of `bundles`, in all their versions, as one model.
     ///
     /// - Returns: `nil` where an entity of the store is in none of the models in that version.
     open class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
-        NSManagedObjectModel(byMerging: ModelMerging.models(in: bundles), forStoreMetadata: metadata)
+        NSManagedObjectModel(
+            byMerging: ModelMerging.models(in: bundles, allVersions: true), forStoreMetadata: metadata)
     }
 
     // MARK: Entities
@@ -219,6 +220,10 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     /// What could not be told when the model was inferred, a line each.
     public final internal(set) var inferenceNotes: [String] = []
+
+    /// What was passed over when the model was read from its file, because it is not known: a line each, with its place. An
+    /// addition.
+    public final internal(set) var readingNotes: [String] = []
 
     // MARK: Freezing and copying
 

@@ -7,6 +7,8 @@ final class EntityTraits: @unchecked Sendable {
     /// For each slot whether its value lives in memory only.
     let isTransient: [Bool]
     let hasTransient: Bool
+    /// What the slots that live in memory only hold in an object that was read: their default values. Null elsewhere.
+    let transientStart: [SlotValue]
     /// The numbers of all slots: what an insert writes.
     let allSlots: [Int]
     /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
@@ -22,6 +24,7 @@ final class EntityTraits: @unchecked Sendable {
     init(_ layout: EntityLayout) {
         startingRow = RowSnapshot(values: layout.slots.map(Self.startingValue), version: 0)
         isTransient = layout.slots.map(\.isTransient)
+        transientStart = zip(startingRow.values, isTransient).map { $1 ? $0 : .null }
         allSlots = Array(layout.slots.indices)
         hasTransient = isTransient.contains(true)
         toOneCount = layout.slots.count - layout.attributeCount

@@ -2,7 +2,8 @@
 /// parent's object, its unsaved ones too.
 ///
 /// Immutable, and shared by every object that stands for the row: an object copies the values on its first write.
-/// `values` has one entry per slot of the entity's ``EntityLayout``, in slot order; transient slots are `null`.
+/// `values` has one entry per slot of the entity's ``EntityLayout``, in slot order; transient slots have their
+/// default value.
 final class RowSnapshot: Sendable {
     let values: [SlotValue]
 

@@ -28,7 +28,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The ID that `url` represents; `nil` when no store of the coordinator has its UUID, or the model not its entity.
+    /// The ID that `url` represents; `nil` when no store of the coordinator has its UUID, or the model or the store's
+    /// configuration not its entity.
     ///
     /// Whether such a row exists is not looked up. A temporary ID cannot be found by its URI.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
@@ -38,7 +39,7 @@ extension NSPersistentStoreCoordinator {
             let entity = managedObjectModel.entitiesByName[String(parts[0])]
         else { return nil }
         return withLock {
-            let store = persistentStores.first { store in
+            let store = stores(holding: entity).first { store in
                 (store.identifier ?? "").caseInsensitiveCompare(storeIdentifier) == .orderedSame
             }
             return store?.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))

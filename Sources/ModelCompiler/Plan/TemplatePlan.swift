@@ -13,7 +13,7 @@ struct TemplatePlan {
     var methodName: String { "fetchRequestFromTemplate" + SwiftWords.capitalized(name) }
 
     /// - Throws: where the text of the predicate cannot be read.
-    init(_ request: FetchRequestDocument, className: String, _ types: TypeNames) throws(FormatError) {
+    init(_ request: FetchRequestDocument, className: String, _ types: TypeNames) throws(PredicateTranslation.Failure) {
         name = request.name
         resultType =
             switch request.resultType {
@@ -22,11 +22,10 @@ struct TemplatePlan {
             case 4: types.foundation("NSNumber")
             default: className
             }
-        if case .format(let text) = request.predicate {
-            variables = PredicateVariables.names(in: try FormatParser.predicate(text))
-        } else {
-            variables = PredicateVariables.names(in: request.predicate)
-        }
+        variables =
+            try request.predicate.map { document throws(PredicateTranslation.Failure) in
+                PredicateVariables.names(in: try PredicateTranslation.tree(document))
+            } ?? []
     }
 }
 
@@ -39,13 +38,6 @@ struct PredicateVariables {
     static func names(in predicate: PredicateTree) -> [String] {
         var search = PredicateVariables()
         search.walk(predicate)
-        return search.found
-    }
-
-    /// The variables of a compiled predicate, which has no subqueries.
-    static func names(in predicate: PredicateDocument?) -> [String] {
-        var search = PredicateVariables()
-        if let predicate { search.walk(predicate) }
         return search.found
     }
 
@@ -86,26 +78,6 @@ struct PredicateVariables {
         case .set(_, let first, let second):
             walk(first)
             walk(second)
-        }
-    }
-
-    private mutating func walk(_ predicate: PredicateDocument) {
-        switch predicate {
-        case .format, .constant: break
-        case .comparison(let comparison):
-            walk(comparison.left)
-            walk(comparison.right)
-        case .and(let parts), .or(let parts): for part in parts { walk(part) }
-        case .not(let part): walk(part)
-        }
-    }
-
-    private mutating func walk(_ expression: ExpressionDocument) {
-        switch expression {
-        case .format, .constant, .evaluatedObject, .keyPath: break
-        case .variable(let name): note(name)
-        case .keyPathOf(let base, _): walk(base)
-        case .function(_, let parts), .aggregate(let parts): for part in parts { walk(part) }
         }
     }
 }

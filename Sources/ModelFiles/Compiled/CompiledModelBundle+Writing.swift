@@ -9,11 +9,25 @@ extension CompiledModelBundle {
         /// The version hashes that Apple's tools wrote for the same model, by entity. They are kept; only those of other
         /// entities are computed.
         package var writtenHashes: [String: Data]
+        /// The file that the model was read from, if any, and where things stand in it, for messages.
+        package var source: (file: String, lines: [String: Int])?
 
-        package init(name: String, model: ModelDocument, writtenHashes: [String: Data] = [:]) {
+        package init(
+            name: String, model: ModelDocument, writtenHashes: [String: Data] = [:],
+            source: (file: String, lines: [String: Int])? = nil
+        ) {
             self.name = name
             self.model = model
             self.writtenHashes = writtenHashes
+            self.source = source
+        }
+
+        init(_ version: SourceModelBundle.Version) {
+            self.init(name: version.name, model: version.model, source: (version.file, version.lines))
+        }
+
+        func compiled() throws(ModelFileError) -> ModelDocument {
+            try model.compiled(file: source?.file ?? name, lines: source?.lines ?? [:])
         }
     }
 
@@ -30,7 +44,7 @@ extension CompiledModelBundle {
         var files: [(name: String, data: Data)] = []
         var hashes: [String: [String: Data]] = [:]
         for version in versions {
-            let model = try version.model.compiled(file: version.name)
+            let model = try version.compiled()
             files.append(("\(version.name).mom", try CompiledModelWriter.write(model, form: .file)))
             hashes[version.name] = ModelHashes.entities(of: model).merging(version.writtenHashes) { $1 }
         }
@@ -68,12 +82,11 @@ extension CompiledModelBundle {
     package static func compile(_ source: URL, to target: URL) throws -> [String] {
         let bundle = try SourceModelBundle.read(source)
         guard target.pathExtension == "mom" else {
-            let versions = bundle.versions.map { Version(name: $0.name, model: $0.model) }
-            try write(versions, current: bundle.current, to: target)
+            try write(bundle.versions.map(Version.init), current: bundle.current, to: target)
             return bundle.notes
         }
         guard let version = bundle.versions.first(where: { $0.name == bundle.current }) else { return bundle.notes }
-        try write(version.model, to: target)
+        try write(Version(version).compiled(), to: target)
         return bundle.notes
     }
 }

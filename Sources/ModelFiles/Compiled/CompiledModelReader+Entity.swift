@@ -1,5 +1,6 @@
 extension CompiledModelReader {
     mutating func readEntity(_ object: KeyedArchive.Object) throws -> EntityDocument {
+        noteUnknownKeys(of: object)
         let fields = object.fields
         var entity = EntityDocument(name: archive.text(fields["NSEntityName"]) ?? "")
         entity.className = archive.text(fields["NSClassNameForEntity"])
@@ -76,6 +77,7 @@ extension CompiledModelReader {
             note("an index of '\(entity)' without a name was passed over")
             return nil
         }
+        noteUnknownKeys(of: object)
         var elements: [FetchIndexElementDocument] = []
         for item in archive.elements(object.fields["NSIndexElements"]) ?? [] {
             try spend()
@@ -87,7 +89,10 @@ extension CompiledModelReader {
             var content = FetchIndexElementDocument.Content.property(propertyName)
             if let indexed = archive.object(fields["NSIndexedProperty"]), indexed.className == "NSExpressionDescription"
             {
-                let expression = try readExpression(indexed.fields["NSExpression"])
+                guard let expression = try readExpression(indexed.fields["NSExpression"], of: "\(entity).\(name)")
+                else {
+                    return nil
+                }
                 let type = UInt(clamping: archive.integer(indexed.fields["NSExpressionType"]) ?? 0)
                 content = .expression(expression, name: propertyName, resultType: type)
             }
@@ -96,7 +101,8 @@ extension CompiledModelReader {
                     content: content, isRTree: archive.integer(fields["NSFetchIndexElementType"]) == 1,
                     isAscending: archive.flag(fields["NSAscending"])))
         }
-        let predicate = try readPredicate(object.fields["NSPartialIndexPredicate"])
+        let predicate = try readPredicate(object.fields["NSPartialIndexPredicate"], of: "\(entity).\(name)")
+        if predicate == nil, archive.object(object.fields["NSPartialIndexPredicate"]) != nil { return nil }
         return FetchIndexDocument(name: name, elements: elements, partialPredicate: predicate)
     }
 }

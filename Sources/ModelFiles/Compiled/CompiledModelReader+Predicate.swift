@@ -1,5 +1,30 @@
+/// Something in a predicate or an expression that is not known.
+struct UnknownSyntax: Error { let reason: String }
+
 extension CompiledModelReader {
-    mutating func readPredicate(_ value: PropertyListValue?, depth: Int = 0) throws -> PredicateDocument? {
+    /// The predicate; `nil` where there is none, or something in it is not known, which is noted.
+    ///
+    /// - Parameter owner: What has the predicate, for the note.
+    mutating func readPredicate(_ value: PropertyListValue?, of owner: String) throws -> PredicateDocument? {
+        do {
+            return try readPredicate(value, depth: 0)
+        } catch let unknown as UnknownSyntax {
+            note("a predicate of '\(owner)' was passed over: \(unknown.reason)")
+            return nil
+        }
+    }
+
+    /// The expression; `nil` where something in it is not known, which is noted.
+    mutating func readExpression(_ value: PropertyListValue?, of owner: String) throws -> ExpressionDocument? {
+        do {
+            return try readExpression(value, depth: 0)
+        } catch let unknown as UnknownSyntax {
+            note("an expression of '\(owner)' was passed over: \(unknown.reason)")
+            return nil
+        }
+    }
+
+    private mutating func readPredicate(_ value: PropertyListValue?, depth: Int) throws -> PredicateDocument? {
         guard let object = archive.object(value) else { return nil }
         try spend()
         guard depth < 64 else { throw error("predicates are nested too deeply: the model is damaged") }
@@ -23,8 +48,7 @@ extension CompiledModelReader {
             }
         case "NSComparisonPredicate": return .comparison(try readComparison(fields, depth: depth))
         default:
-            note("a predicate of the unknown class \(object.className) was passed over")
-            return nil
+            throw UnknownSyntax(reason: "it has a part of the unknown class \(object.className)")
         }
     }
 
@@ -43,7 +67,7 @@ extension CompiledModelReader {
             modifier: UInt(clamping: archive.integer(kind.fields["NSModifier"]) ?? 0), options: UInt(clamping: options))
     }
 
-    mutating func readExpression(_ value: PropertyListValue?, depth: Int = 0) throws -> ExpressionDocument {
+    private mutating func readExpression(_ value: PropertyListValue?, depth: Int) throws -> ExpressionDocument {
         try spend()
         guard depth < 64 else { throw error("expressions are nested too deeply: the model is damaged") }
         guard let object = archive.object(value) else { throw error("an expression is missing") }
@@ -64,8 +88,14 @@ extension CompiledModelReader {
         case "NSAggregateExpression":
             return .aggregate(
                 try (archive.elements(fields["NSCollection"]) ?? []).map { try readExpression($0, depth: depth + 1) })
-        default:
-            throw error("an expression is of the class \(object.className), which is not supported in models")
+        case OwnKeys.textExpression:
+            let text = archive.text(fields[OwnKeys.expressionText]) ?? ""
+            do {
+                return try PredicateTranslation.document(PredicateTranslation.tree(ExpressionDocument.format(text)))
+            } catch let failure {
+                throw error("the text of an expression cannot be read: \(failure)")
+            }
+        default: throw UnknownSyntax(reason: "it has a part of the unknown class \(object.className)")
         }
     }
 
@@ -79,13 +109,13 @@ extension CompiledModelReader {
 
     /// Reads validation predicates, the usual ones as what they mean.
     mutating func readValidations(
-        _ fields: [String: PropertyListValue], type: AttributeKind?
+        _ fields: [String: PropertyListValue], type: AttributeKind?, of owner: String
     ) throws -> [ValidationDocument] {
         let predicates = archive.elements(fields["NSValidationPredicates"]) ?? []
         let warnings = archive.elements(fields["NSValidationWarnings"]) ?? []
         var result: [ValidationDocument] = []
         for (position, item) in predicates.enumerated() {
-            guard let predicate = try readPredicate(item) else { continue }
+            guard let predicate = try readPredicate(item, of: owner) else { continue }
             let value = position < warnings.count ? warnings[position] : nil
             let warning =
                 archive.integer(value).map { ValidationWarning.code(Int(Int32(clamping: $0))) }

@@ -3,6 +3,7 @@ extension CompiledModelReader {
         _ value: PropertyListValue, name: String, of entity: String
     ) throws -> PropertyDocument {
         guard let object = archive.object(value) else { throw error("the property '\(entity).\(name)' is no object") }
+        noteUnknownKeys(of: object)
         let fields = object.fields
         let kind: PropertyDocument.Kind
         switch object.className {
@@ -25,7 +26,8 @@ extension CompiledModelReader {
         property.isIndexed = archive.flag(fields["NSIsIndexed"])
         property.isIndexedBySpotlight = archive.flag(fields[OwnKeys.isIndexedBySpotlight])
         property.isStoredInExternalRecord = archive.flag(fields[OwnKeys.isStoredInExternalRecord])
-        property.validations = try readValidations(fields, type: property.attribute?.type)
+        property.validations = try readValidations(
+            fields, type: property.attribute?.type, of: "\(entity).\(name)")
         if case .attribute(var attribute) = property.kind {
             attribute.allowsCloudEncryption = archive.flag(fields["NSAllowsCloudEncryption"]) || bits & 0x800 != 0
             property.kind = .attribute(attribute)
@@ -49,8 +51,8 @@ extension CompiledModelReader {
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         if object.className == "NSDerivedAttributeDescription" {
-            attribute.derivation = try readExpression(fields["NSDerivationExpression"])
-            attribute.derivationFilter = try readPredicate(fields["NSFilteringPredicate"])
+            attribute.derivation = try readExpression(fields["NSDerivationExpression"], of: path)
+            attribute.derivationFilter = try readPredicate(fields["NSFilteringPredicate"], of: path)
         }
         if type == .composite { attribute.elements = try readElements(fields["NSElements"], path: path) }
         return attribute
@@ -112,6 +114,7 @@ extension CompiledModelReader {
 
     mutating func readFetchRequest(_ value: PropertyListValue?, name: String) throws -> FetchRequestDocument? {
         guard let object = archive.object(value) else { return nil }
+        noteUnknownKeys(of: object)
         let fields = object.fields
         let entity = archive.object(fields["NSEntity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
         guard let entity = entity ?? archive.text(fields["NSEntityName"]) else {
@@ -120,7 +123,9 @@ extension CompiledModelReader {
         }
         func count(_ key: String) -> Int { Int(Int32(clamping: max(0, archive.integer(fields[key]) ?? 0))) }
         var request = FetchRequestDocument(name: name, entityName: entity)
-        request.predicate = try readPredicate(fields["NSPredicate"])
+        request.predicate = try readPredicate(fields["NSPredicate"], of: name)
+        // Without its condition a request would find everything.
+        if request.predicate == nil, archive.object(fields["NSPredicate"]) != nil { return nil }
         request.fetchLimit = count("NSFetchLimit")
         request.fetchOffset = count("NSFetchOffset")
         request.fetchBatchSize = count("NSBatchSize")

@@ -9,6 +9,9 @@ package struct CompiledModelReader {
     let file: String
     var notes: [ModelNote] = []
 
+    /// The keys that were noted as unknown.
+    var unknownKeys: Set<String> = []
+
     /// How many values, predicates and expressions may still be read: they are trees in the model but may share parts in
     /// the archive, so that a small file could stand for a huge tree.
     var allowance = 500_000
@@ -22,8 +25,8 @@ package struct CompiledModelReader {
         do {
             archive = try KeyedArchive(data)
         } catch let error as PropertyListError {
-            let place = error.offset.map { " (at byte \($0))" } ?? ""
-            throw ModelFileError(.malformed, file: file, "this is no compiled model: \(error.reason)\(place)")
+            let text = error.offset.map { "the compiled model is damaged: \(error.reason) (at byte \($0))" }
+            throw ModelFileError(.malformed, file: file, text ?? "this is no compiled model: \(error.reason)")
         }
         var reader = CompiledModelReader(archive: archive, file: file)
         let model = try reader.readModel()
@@ -53,6 +56,7 @@ package struct CompiledModelReader {
         guard root.className == "NSManagedObjectModel" else {
             throw error("the archive holds an object of the class \(root.className), not a model")
         }
+        noteUnknownKeys(of: root)
         guard let entries = archive.entries(root.fields["NSEntities"]) else { throw error("the model has no entities") }
         var objects: [(name: String, object: KeyedArchive.Object)] = []
         for entry in entries {

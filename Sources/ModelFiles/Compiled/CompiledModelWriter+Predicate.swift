@@ -58,7 +58,9 @@ extension CompiledModelWriter {
 
     mutating func write(_ expression: ExpressionDocument) throws -> PropertyListValue {
         switch expression {
-        case .format(let text): throw unwritable("the expression '\(text)' is still text")
+        case .format(let text):
+            return builder.object(
+                [OwnKeys.textExpression, "NSExpression", "NSObject"], [OwnKeys.expressionText: builder.string(text)])
         case .evaluatedObject: return object("NSSelfExpression", type: 1, [:])
         case .variable(let name): return object("NSVariableExpression", type: 2, ["NSVariable": builder.string(name)])
         case .constant(.null):

@@ -52,6 +52,16 @@ private struct PredicateParsing {
     let file: String
     let lines: [String: Int]
 
+    /// The line of what has the path, or else of what it is in.
+    private func line(of path: String) -> Int? {
+        var keys = path.split(separator: ".")
+        while !keys.isEmpty {
+            if let line = lines[keys.joined(separator: ".")] { return line }
+            keys.removeLast()
+        }
+        return nil
+    }
+
     func parse(_ entity: inout EntityDocument) throws(ModelFileError) {
         for index in entity.properties.indices {
             try parse(&entity.properties[index], path: "\(entity.name).\(entity.properties[index].name)")
@@ -102,7 +112,7 @@ private struct PredicateParsing {
             return try PredicateTranslation.document(PredicateTranslation.tree(predicate))
         } catch {
             throw ModelFileError(
-                .malformed, file: file, line: lines[path], "a predicate of '\(path)' cannot be read: \(error)")
+                .malformed, file: file, line: line(of: path), "a predicate of '\(path)' cannot be read: \(error)")
         }
     }
 
@@ -111,7 +121,7 @@ private struct PredicateParsing {
             return try PredicateTranslation.document(PredicateTranslation.tree(expression))
         } catch {
             throw ModelFileError(
-                .malformed, file: file, line: lines[path], "an expression of '\(path)' cannot be read: \(error)")
+                .malformed, file: file, line: line(of: path), "an expression of '\(path)' cannot be read: \(error)")
         }
     }
 }

@@ -1,5 +1,5 @@
-/// Keys of our own in archives, for what stands in Apple's in a place that is not known. Apple's framework passes them over;
-/// each stands there only where the value is not the usual one.
+/// Keys of our own in archives, for what stands in Apple's in a place that is not known. Apple's framework passes them over,
+/// but for the expressions; each stands there only where the value is not the usual one.
 enum OwnKeys {
     static let isIndexedBySpotlight = "RosterIsIndexedBySpotlight"
     static let isStoredInExternalRecord = "RosterIsStoredInExternalRecord"
@@ -8,4 +8,8 @@ enum OwnKeys {
     static let excludesPendingChanges = "RosterExcludesPendingChanges"
     static let returnsNoFaults = "RosterReturnsNoFaults"
     static let returnsDistinctResults = "RosterReturnsDistinctResults"
+    /// A class for expressions of which no archive of Apple's was found (subqueries, indexes, `TERNARY`, set algebra), and
+    /// its only key: their text. Apple's framework cannot read a model with one.
+    static let textExpression = "RosterTextExpression"
+    static let expressionText = "RosterFormat"
 }

@@ -54,4 +54,7 @@ package struct ModelNote: Equatable, Sendable {
         self.line = line
         self.text = text
     }
+
+    /// `path:line: text`.
+    package func text(in file: String) -> String { "\(file):\(line.map { "\($0):" } ?? "") \(text)" }
 }

@@ -31,6 +31,7 @@ package indirect enum PredicateDocument: Equatable, Sendable {
 
 /// An expression inside a model file.
 package indirect enum ExpressionDocument: Equatable, Sendable {
+    /// Text: all of a source model's, and in compiled ones what has no structure there, such as subqueries.
     case format(String)
     case constant(ValueDocument)
     case evaluatedObject

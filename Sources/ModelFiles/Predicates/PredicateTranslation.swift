@@ -88,7 +88,9 @@ package enum PredicateTranslation {
         return result
     }
 
-    /// - Throws: ``Failure`` for expressions that archives of models are not known to hold.
+    /// What archives of models are not known to hold, such as subqueries, stays text.
+    ///
+    /// - Throws: ``Failure`` for expressions with code in them, and constants that no file can hold.
     package static func document(_ tree: ExpressionTree) throws(Failure) -> ExpressionDocument {
         switch tree {
         case .constant(let value):
@@ -103,8 +105,28 @@ package enum PredicateTranslation {
         case .keyPathOf(let operand, let keys): return .keyPathOf(try document(operand), keys.joined(separator: "."))
         case .function(let name, let arguments): return .function(name, try documents(arguments))
         case .aggregate(let parts): return .aggregate(try documents(parts))
-        case .functionOn, .subquery, .index, .conditional, .set, .opaque:
-            throw Failure(description: "'\(FormatPrinter.string(tree))' cannot be kept in a model file")
+        case .functionOn, .subquery, .index, .conditional, .set:
+            try checkParts(of: tree)
+            return .format(FormatPrinter.string(tree))
+        case .opaque: throw Failure(description: "an expression that is a block cannot be kept in a model file")
+        }
+    }
+
+    /// - Throws: ``Failure`` where a part is nothing that a file can hold.
+    private static func checkParts(of tree: ExpressionTree) throws(Failure) {
+        switch tree {
+        case .functionOn(let target, _, let arguments): _ = try documents([target] + arguments)
+        case .subquery(let collection, _, let predicate):
+            _ = try document(collection)
+            _ = try document(predicate)
+        case .index(let collection, .value(let index)): _ = try documents([collection, index])
+        case .index(let collection, .first), .index(let collection, .last), .index(let collection, .size):
+            _ = try document(collection)
+        case .conditional(let condition, let first, let second):
+            _ = try document(condition)
+            _ = try documents([first, second])
+        case .set(_, let first, let second): _ = try documents([first, second])
+        case .constant, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function, .aggregate, .opaque: break
         }
     }
 

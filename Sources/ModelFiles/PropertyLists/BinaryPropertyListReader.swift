@@ -32,15 +32,12 @@ package struct BinaryPropertyListReader {
         let trailer = bytes.count - 32
         let offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
-        let count = try integer(at: trailer + 8, size: 8)
-        root = try integer(at: trailer + 16, size: 8)
-        let table = try integer(at: trailer + 24, size: 8)
-        guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), count > 0, root < count else {
-            throw PropertyListError("the trailer makes no sense", at: trailer)
-        }
-        guard table >= 8, table <= trailer, count <= (trailer - table) / offsetSize else {
-            throw PropertyListError("the file is cut short: its table of objects is not whole", at: trailer)
-        }
+        guard let count = try? integer(at: trailer + 8, size: 8), let root = try? integer(at: trailer + 16, size: 8),
+            let table = try? integer(at: trailer + 24, size: 8), (1...8).contains(offsetSize),
+            (1...8).contains(referenceSize), count > 0, root < count, table >= 8, table <= trailer,
+            count <= (trailer - table) / offsetSize
+        else { throw PropertyListError("it is cut short, or its end was overwritten", at: trailer) }
+        self.root = root
         offsets.reserveCapacity(count)
         for index in 0..<count {
             let offset = try integer(at: table + index * offsetSize, size: offsetSize)
@@ -67,13 +64,15 @@ package struct BinaryPropertyListReader {
 
     private func range(at offset: Int, count: Int) throws -> Range<Int> {
         guard offset >= 0, count >= 0, count <= bytes.count - offset else {
-            throw PropertyListError("the file is cut short", at: offset)
+            throw PropertyListError("it is cut short", at: offset)
         }
         return offset..<offset + count
     }
 
     private mutating func value(_ index: Int, depth: Int) throws -> PropertyListValue {
-        guard decoded.indices.contains(index) else { throw PropertyListError("there is no object \(index)") }
+        guard decoded.indices.contains(index) else {
+            throw PropertyListError("there is no object \(index)", at: bytes.count)
+        }
         if let known = decoded[index] { return known }
         guard depth <= greatestDepth, !isBeingDecoded[index] else {
             throw PropertyListError("objects contain themselves or are nested too deeply", at: offsets[index])

@@ -10,9 +10,7 @@ extension SourceModelBundle {
 
         /// What was passed over, a line each, with its place.
         package var notes: [String] {
-            versions.flatMap { version in
-                version.notes.map { "\(version.file):\($0.line.map { "\($0):" } ?? "") \($0.text)" }
-            }
+            versions.flatMap { version in version.notes.map { $0.text(in: version.file) } }
         }
     }
 

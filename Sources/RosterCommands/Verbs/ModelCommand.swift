@@ -29,6 +29,7 @@ public struct ModelCommand {
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let model = try StoreModel.any(at: path, in: surroundings)
+        for note in model.readingNotes { surroundings.note(VisibleText.shown(note)) }
         if format == .xcdatamodel {
             for omission in try model.sourceContents().omissions {
                 surroundings.note("a source model cannot say it: \(VisibleText.shown(omission))")

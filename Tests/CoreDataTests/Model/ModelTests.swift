@@ -91,17 +91,26 @@ import Testing
         #expect(model.entitiesInLayoutOrder.map(\.layout.index) == [0, 1, 2])
     }
 
+    /// Whatever is in a model that a coordinator uses says that it cannot be changed.
     @Test func frozenModelsCannotBeChanged() async {
-        await #expect(processExitsWith: .failure) {
+        let property = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = TestModel.library()
-            model.freeze()
+            _ = NSPersistentStoreCoordinator(managedObjectModel: model)
             model.entitiesByName["Book"]?.attributesByName["title"]?.isOptional = false
         }
-        await #expect(processExitsWith: .failure) {
+        #expect(property.text.contains("Can't modify an immutable model."))
+        let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let model = TestModel.library()
+            model.freeze()
+            model.entitiesByName["Book"]?.indexes.first?.elements.first?.isAscending = false
+        }
+        #expect(index.text.contains("Can't modify an immutable model."))
+        let configuration = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = TestModel.library()
             model.freeze()
             model.setEntities([], forConfigurationName: "None")
         }
+        #expect(configuration.text.contains("Can't modify an immutable model."))
     }
 
     @Test func mixedIndexesAreRefused() async {

@@ -76,6 +76,36 @@ import Testing
         }
     }
 
+    /// An object that was read has no other value for a required attribute that no file keeps.
+    @Test func transientValuesStartAgainAtTheirDefaults() throws {
+        let state = Club.attribute("state", .integer16AttributeType, optional: false)
+        state.isTransient = true
+        state.defaultValue = 3
+        let entity = Club.entity("Checked", [state, Club.attribute("name", .stringAttributeType)])
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let stack = try ClubStack(model: model)
+        try stack.context().use { context in
+            let object = NSManagedObject(entity: entity, insertInto: context)
+            object.setValue(4, forKey: "state")
+            try context.save()
+            #expect(object.value(forKey: "state") as? Int == 4)
+        }
+        try stack.context().use { context in
+            let object = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Checked")).first)
+            #expect(object.value(forKey: "state") as? Int == 3)
+            object.setValue("Ada", forKey: "name")
+            #expect(object.changedValues().count == 1)
+            try context.save()
+            #expect(object.value(forKey: "state") as? Int == 3)
+            object.setValue(5, forKey: "state")
+            context.refresh(object, mergeChanges: true)
+            #expect(object.value(forKey: "state") as? Int == 5)
+            context.refresh(object, mergeChanges: false)
+            #expect(object.value(forKey: "state") as? Int == 3 && !object.hasChanges)
+        }
+    }
+
     @Test func updatesAreValidatedAsInsertionsAre() throws {
         try withContext { context in
             let object = make(context)

@@ -19,7 +19,10 @@ import Testing
     /// Makes a store with a few rows, all in its main file.
     private func makeStore() throws {
         let open = try harness.open()
-        for number in 0..<5 { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
+        for number in 0..<5 {
+            let venue = try open.insert("Venue", ["name": .text("Venue \(number)")])
+            try open.insert("Team", ["name": .text("Team \(number)"), "home": .reference(venue)])
+        }
         try open.close()
         try execute("PRAGMA journal_mode = DELETE")
     }
@@ -49,12 +52,55 @@ import Testing
         try context.performAndWait {
             for entity in model.entities where !entity.isAbstract {
                 for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")) {
-                    for (name, property) in entity.propertiesByName {
-                        let value = object.value(forKey: name)
-                        if property is NSRelationshipDescription { _ = (value as? NSManagedObject)?.objectID }
-                    }
+                    for name in entity.propertiesByName.keys { follow(object.value(forKey: name)) }
                 }
+                try search(entity, context)
             }
+        }
+    }
+
+    /// Reads what a relationship leads to, one step far.
+    private func follow(_ value: Any?) {
+        let objects = value as? [NSManagedObject] ?? (value as? NSSet)?.allObjects as? [NSManagedObject]
+        for object in objects ?? [value as? NSManagedObject].compactMap({ $0 }) {
+            for name in object.entity.attributesByName.keys { _ = object.value(forKey: name) }
+        }
+    }
+
+    /// Fetches by what the store itself works out.
+    private func search(_ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        if let name = entity.attributesByName.values.first(where: { $0.attributeType == .stringAttributeType })?.name {
+            request.predicate = NSPredicate(format: "%K CONTAINS[cd] 'e' OR %K == nil", name, name)
+            request.sortDescriptors = [NSSortDescriptor(key: name, ascending: false)]
+            request.fetchBatchSize = 2
+        }
+        for object in try context.fetch(request) { _ = object.isFault }
+        request.sortDescriptors = nil
+        _ = try context.count(for: request)
+    }
+
+    /// Changes, adds and deletes, as far as the store allows it.
+    private func write(_ url: URL) throws {
+        let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true])
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for entity in model.entities where !entity.isAbstract {
+                let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
+                let name = entity.attributesByName.values.first { $0.attributeType == .stringAttributeType }?.name
+                if let name { objects.first?.setValue("changed", forKey: name) }
+                if let last = objects.last, objects.count > 1 { context.delete(last) }
+                let new = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
+                if let name { new.setValue("new \(UUID().uuidString)", forKey: name) }
+            }
+            try context.save()
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            _ = try context.execute(request)
         }
     }
 
@@ -128,7 +174,9 @@ import Testing
             } catch let error as CocoaError {
                 failures += 1
                 #expect(error.code == .fileReadCorruptFile, "\(error)")
-                #expect(error.localizedDescription.contains(harness.url.path))
+                #expect(
+                    error.localizedDescription.contains(
+                        "\(harness.url.path): the model kept in the store cannot be read"))
             }
         }
         connection.close()
@@ -150,6 +198,7 @@ import Testing
             try Data(Self.damaged(whole, &generator)).write(to: url)
             do {
                 try read(url)
+                try write(url)
             } catch {
                 refused += 1
                 let error = error as NSError

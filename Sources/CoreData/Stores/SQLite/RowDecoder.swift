@@ -21,6 +21,8 @@ struct RowDecoder {
     private struct Plan {
         let entityIndex: UInt32
         let steps: [Step]
+        /// For each slot the value without a column: the default of one that lives in memory only, else null.
+        let absent: [SlotValue]
         let layout: EntityLayout
     }
 
@@ -37,7 +39,8 @@ struct RowDecoder {
             let steps = zip(layout.slots, entity.slots).map { property, place in
                 Self.step(property, value: place.value, entity: place.entity, layout: context.layout)
             }
-            plans[number] = Plan(entityIndex: UInt32(layout.index), steps: steps, layout: layout)
+            plans[number] = Plan(
+                entityIndex: UInt32(layout.index), steps: steps, absent: layout.traits.transientStart, layout: layout)
         }
         self.plans = plans
         self.onlyPlan = plans.count == 1 ? plans.first?.value : nil
@@ -80,7 +83,7 @@ struct RowDecoder {
     @inline(__always)
     private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
         let column = step.column
-        guard column >= 0 else { return .null }
+        guard column >= 0 else { return plan.absent[slot] }
         let kind = statement.kind(at: column)
         if kind == .null && step.coding != .composite { return .null }
         switch step.coding {

@@ -54,7 +54,7 @@ struct SQLiteStoreErrors {
                 513, "it cannot be written; open it read-only, or change the permissions of the file and its folder."
             )
         case .notADatabase:
-            return (259, "the file is not an SQLite database.")
+            return (259, "the file is not an SQLite database, or it is encrypted.")
         case .corrupt:
             return (259, "the file is damaged (\(error.message)). Restore it from a copy.")
         case .cannotOpen:

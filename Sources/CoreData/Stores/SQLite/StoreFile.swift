@@ -37,17 +37,15 @@ struct StoreFile {
     ///
     /// The file is read once, so that what is no database, locked or damaged is found here.
     ///
-    /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database, 134090
-    ///   where somebody has locked it, 134080 for anything else.
+    /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database or has
+    ///   the log of another store beside it, 134090 where somebody has locked it, 134080 for anything else.
     func open() throws -> Connection {
         let isNew = !exists
         try checkPermissions()
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
             let connection =
-                isReadOnly
-                ? try openForReading()
-                : try Connection(path: path, access: isNew ? .create : .readWrite, busyTimeout: timeout)
+                !isNew && hasLog ? try LogOwnership.check(path, thenOpen: openFile) : try openFile()
             do {
                 try prepare(connection, isNew: isNew)
             } catch {
@@ -56,6 +54,11 @@ struct StoreFile {
             }
             return connection
         }
+    }
+
+    private func openFile() throws -> Connection {
+        if isReadOnly { return try openForReading() }
+        return try Connection(path: path, access: exists ? .readWrite : .create, busyTimeout: timeout)
     }
 
     // MARK: Before opening

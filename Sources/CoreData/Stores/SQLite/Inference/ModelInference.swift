@@ -12,8 +12,6 @@ import SQLiteAccess
 struct ModelInference {
     let traces: StoreTraces
     let connection: Connection
-    /// The framework that wrote the file; before ``clearIndexNames`` an index does not tell a relationship from an attribute.
-    let frameworkVersion: Int
     private(set) var notes: [String] = []
     private var document = ModelDocument()
     /// The places of the entities in the document, by number.
@@ -30,8 +28,8 @@ struct ModelInference {
         _ connection: Connection, metadata: [String: Any]
     ) throws -> (model: ModelDocument, notes: [String]) {
         let version = (metadata["NSPersistenceFrameworkVersion"] as? NSNumber)?.intValue ?? 0
-        var inference = ModelInference(
-            traces: try StoreTraces(connection), connection: connection, frameworkVersion: version)
+        var inference = try ModelInference(
+            traces: StoreTraces(connection), connection: connection, frameworkVersion: version)
         try inference.addEntities()
         for root in inference.traces.roots { try inference.addColumns(of: root) }
         try inference.addRelationships()
@@ -39,10 +37,12 @@ struct ModelInference {
         return (inference.document, inference.notes)
     }
 
-    private init(traces: StoreTraces, connection: Connection, frameworkVersion: Int) {
+    private let toOne: ToOneTraces
+
+    private init(traces: StoreTraces, connection: Connection, frameworkVersion: Int) throws {
         self.traces = traces
         self.connection = connection
-        self.frameworkVersion = frameworkVersion
+        toOne = try ToOneTraces(traces: traces, connection: connection, frameworkVersion: frameworkVersion)
     }
 
     private mutating func addEntities() throws {
@@ -70,7 +70,7 @@ struct ModelInference {
             return
         }
         let spelling = SpellingTraces(traces.indexes[table] ?? [])
-        let relationships = Set(try relationshipColumns(of: root).map(\.column))
+        let relationships = Set(try toOne.columns(of: root).map(\.column))
         for column in columns where !Self.isBookkeeping(column.name) && !relationships.contains(column.name) {
             guard column.name.hasPrefix("Z"), column.name.count > 1 else {
                 notes.append("the column \(table).\(column.name) was passed over")
@@ -137,17 +137,12 @@ struct ModelInference {
 
     // MARK: Relationships
 
-    private func relationshipColumns(of root: StoreTraces.Entity) throws -> [ToOneTraces.Column] {
-        try ToOneTraces(traces: traces, connection: connection, frameworkVersion: frameworkVersion).columns(of: root)
-    }
-
     private mutating func addRelationships() throws {
         var plan = RelationshipPlan(traces: traces, document: document)
         for root in traces.roots {
-            let found = try relationshipColumns(of: root)
+            let found = try toOne.columns(of: root)
             for column in found { plan.addToOne(column, of: root) }
-            notes += try ToOneTraces(traces: traces, connection: connection, frameworkVersion: frameworkVersion)
-                .unclear(of: root, known: found)
+            notes += try toOne.unclear(of: root, known: found)
             plan.addOneWay(of: root)
         }
         try plan.addInverses { try InverseTraces(connection: connection).areInverse($0, $1) }

@@ -15,12 +15,22 @@ struct ToOneTraces {
 
     let traces: StoreTraces
     let connection: Connection
+    /// The framework that wrote the file; before ``ModelInference/clearIndexNames`` an index does not tell a relationship from
+    /// an attribute.
     let frameworkVersion: Int
+    private let mutual: MutualTraces
+
+    init(traces: StoreTraces, connection: Connection, frameworkVersion: Int) throws {
+        self.traces = traces
+        self.connection = connection
+        self.frameworkVersion = frameworkVersion
+        mutual = try MutualTraces(traces: traces, connection: connection) { Self.candidates($0, traces) }
+    }
 
     /// The to-one columns of a table whose destination is clear.
     func columns(of root: StoreTraces.Entity) throws -> [Column] {
         let table = traces.table(of: root)
-        return try candidates(table).compactMap { column in
+        return try Self.candidates(table, traces).compactMap { column in
             guard let destination = try destination(of: column, table) else { return nil }
             return Column(
                 column: column, destination: destination.number,
@@ -33,24 +43,24 @@ struct ToOneTraces {
     func unclear(of root: StoreTraces.Entity, known: [Column]) throws -> [String] {
         let table = traces.table(of: root)
         let found = Set(known.map(\.column))
-        return candidates(table).filter { !found.contains($0) && isCertain($0, table) }.map { column in
+        return Self.candidates(table, traces).filter { !found.contains($0) && isCertain($0, table) }.map { column in
             "\(root.name).\(column.dropFirst().lowercased()) is a relationship, but nothing tells where it leads: "
                 + "it is shown as a number"
         }
     }
 
     /// Columns that may be to-one relationships: numbers with an index of their own, or with a column for the entity.
-    private func candidates(_ table: String) -> [String] {
+    private static func candidates(_ table: String, _ traces: StoreTraces) -> [String] {
         (traces.columns[table] ?? []).compactMap { column in
             guard column.type == "INTEGER", column.name.hasPrefix("Z"), !column.name.hasPrefix("Z_"),
                 ColumnName.numbered(column.name) == nil,
-                companion(of: column.name, table) != nil || hasIndex(column.name, table)
+                companion(of: column.name, table, traces) != nil || hasIndex(column.name, table, traces)
             else { return nil }
             return column.name
         }
     }
 
-    private func hasIndex(_ column: String, _ table: String) -> Bool {
+    private static func hasIndex(_ column: String, _ table: String, _ traces: StoreTraces) -> Bool {
         (traces.indexes[table] ?? []).contains { index in
             index.columns == [column] && index.name.uppercased() == "\(table)_\(column)_INDEX"
         }
@@ -58,12 +68,12 @@ struct ToOneTraces {
 
     /// Whether the column is a relationship: older frameworks gave indexes of attributes the same names.
     private func isCertain(_ column: String, _ table: String) -> Bool {
-        companion(of: column, table) != nil || frameworkVersion >= ModelInference.clearIndexNames
+        Self.companion(of: column, table, traces) != nil || frameworkVersion >= ModelInference.clearIndexNames
             || traces.columnNames(of: table).contains("Z_FOK_" + column.dropFirst())
     }
 
     /// The number in the name of the column that holds the destination's entity: `Z3_OWNER`.
-    private func companion(of column: String, _ table: String) -> Int64? {
+    private static func companion(of column: String, _ table: String, _ traces: StoreTraces) -> Int64? {
         for other in traces.columnNames(of: table) {
             guard let (number, rest) = ColumnName.numbered(other), rest == "_" + column.dropFirst() else { continue }
             if traces.entity(numbered: number) != nil { return number }
@@ -74,11 +84,13 @@ struct ToOneTraces {
     // MARK: Destinations
 
     private func destination(of column: String, _ table: String) throws -> StoreTraces.Entity? {
-        if let number = companion(of: column, table) { return traces.entity(numbered: number) }
+        if let number = Self.companion(of: column, table, traces) { return traces.entity(numbered: number) }
         let name = String(column.dropFirst())
         // A destination with subentities would have a column for the entity beside it.
         let leaves = traces.entities.filter { !traces.hasSubentities($0.number) }
         let fitting = try leaves.filter { try fits($0, column, table) }
+        let back = mutual.destination(of: column, table)
+        if let back, !fitting.contains(where: { $0.name.uppercased() == name }) { return traces.entity(numbered: back) }
         let ranked = fitting.map { (entity: $0, rank: rank($0.name.uppercased(), name)) }.filter { $0.rank > 0 }
         if let best = ranked.map(\.rank).max() {
             let winners = ranked.filter { $0.rank == best }

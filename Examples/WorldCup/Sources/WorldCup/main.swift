@@ -1,0 +1,26 @@
+import CoreData
+
+// Prints the teams of one zone and where they play, from a store that `roster` made. Team, Venue and Location are the
+// classes that the plugin makes of the sample's model.
+guard CommandLine.arguments.count > 1 else {
+    print("usage: WorldCup STORE [ZONE]")
+    exit(2)
+}
+let container = NSPersistentContainer(name: "WorldCup")
+let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: CommandLine.arguments[1]))
+description.setOption(true as NSNumber, forKey: NSReadOnlyPersistentStoreOption)
+container.persistentStoreDescriptions = [description]
+container.loadPersistentStores { _, error in if let error { fatalError(error.localizedDescription) } }
+
+let request = Team.fetchRequest()
+request.predicate = NSPredicate(format: "qualifyingZone == %@", CommandLine.arguments.dropFirst(2).first ?? "OFC")
+request.sortDescriptors = [
+    NSSortDescriptor(keyPath: \Team.wins, ascending: false), NSSortDescriptor(keyPath: \Team.teamName, ascending: true),
+]
+for team in try container.viewContext.fetch(request) {
+    print(team.wins, team.teamName ?? "", terminator: "")
+    if let venue = team.homeVenue, let location = venue.location {
+        print(" -", venue.name ?? "", location.latitude, location.longitude, terminator: "")
+    }
+    print()
+}

@@ -1,0 +1,151 @@
+import Foundation
+import SQLiteAccess
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+// SQLite plays back any write-ahead log that is whole, whichever database it was written for: nothing in a log names its
+// database. A log that was copied beside the wrong store would so replace a part of it, or all of it, without a word. What
+// can be told without reading everything is compared here, before anything is written: the store as its main file alone
+// tells it, and as it would be with the log.
+//
+// The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
+// So this is only done while nobody has the store open; who has it open knew its log.
+
+/// Whether the write-ahead log beside a store belongs to it.
+struct LogOwnership {
+    let path: String
+
+    /// A larger store is not read through: that would take longer than opening may.
+    private static let checkedPages: Int64 = 4096
+
+    private static let gate = Mutex(())
+
+    /// Runs `open` once the log has been looked at, where nobody has the store open. Writes nothing and removes nothing.
+    ///
+    /// - Throws: 259 for a log of another store, with the file's path and what to do; what `open` throws.
+    static func check<Result>(_ path: String, thenOpen open: () throws -> Result) throws -> Result {
+        try gate.withLock { _ in
+            let check = LogOwnership(path: path)
+            if !check.isOpenHere && !check.isOpenElsewhere { try check.run() }
+            return try open()
+        }
+    }
+
+    private func run() throws {
+        // A new store may still be in its log as a whole, and a damaged one is somebody else's to tell.
+        guard let alone = try? Connection(path: path, access: .immutable) else { return }
+        defer { alone.close() }
+        guard let identifier = Self.identifier(alone), let size = try? alone.integer("PRAGMA page_count"),
+            let contents = WriteAheadLog(storePath: path).contents
+        else { return }
+        // Whatever makes a database longer or shorter, or another page a part of a table, writes its first page.
+        let changesStructure = contents.firstBytes[1] != nil
+        if !changesStructure {
+            guard contents.size == size else {
+                throw foreign("it was written for a file of \(contents.size) pages, this one has \(size)")
+            }
+            if let page = otherKind(contents) { throw foreign("it has other tables (page \(page))") }
+        }
+        guard let logged = try? Connection(path: path, access: .recovering) else { return }
+        defer { logged.close() }
+        try compare(logged, with: identifier)
+        if changesStructure, size <= Self.checkedPages, let damage = Self.damage(logged), Self.damage(alone) == nil {
+            throw foreign("with it the store would be damaged (\(damage))")
+        }
+    }
+
+    private func compare(_ logged: Connection, with identifier: String) throws {
+        do {
+            _ = try logged.integer("SELECT COUNT(*) FROM sqlite_master")
+        } catch let error as SQLiteError {
+            // Where the index of the log cannot be made, the opening itself says why.
+            guard error.kind == .corrupt || error.kind == .notADatabase else { return }
+            throw foreign("with it the store would be damaged (\(error.message))")
+        }
+        guard let other = Self.identifier(logged) else { throw foreign("with it the store would have no metadata") }
+        guard other == identifier else {
+            throw foreign("it was written for the store \(other), this one is \(identifier)")
+        }
+    }
+
+    /// A page of a table or an index that is of another kind in the log than in the file.
+    private func otherKind(_ contents: WriteAheadLog.Contents) -> UInt32? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var header = [UInt8](repeating: 0, count: 18)
+        guard pread(file, &header, 18, 0) == 18 else { return nil }
+        let stored = Int64(header[16]) << 8 | Int64(header[17])
+        let pageSize = stored == 1 ? 65536 : stored
+        return contents.firstBytes.keys.sorted().first { page in
+            var kind: UInt8 = 0
+            guard pread(file, &kind, 1, off_t(Int64(page - 1) * pageSize)) == 1, Self.kinds.contains(kind) else {
+                return false
+            }
+            return contents.firstBytes[page] != kind
+        }
+    }
+
+    /// The first bytes of pages of tables and indexes, as SQLite's description of its files has them.
+    private static let kinds: Set<UInt8> = [2, 5, 10, 13]
+
+    private static func identifier(_ connection: Connection) -> String? {
+        guard case .text(let text)? = try? connection.value("SELECT Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+        else { return nil }
+        return text
+    }
+
+    /// What SQLite finds wrong with the pages, if anything.
+    private static func damage(_ connection: Connection) -> String? {
+        do {
+            guard case .text(let text)? = try connection.value("PRAGMA quick_check(1)"), text != "ok" else {
+                return nil
+            }
+            return text.split(separator: "\n").last.map(String.init)
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            return error.message
+        } catch {
+            return nil
+        }
+    }
+
+    private func foreign(_ reason: String) -> NSError {
+        CoreDataError.make(
+            259,
+            "Cannot open the store \(path): the log \(path)-wal beside it is not its own: \(reason). "
+                + "Move the log to another folder to open the store as it is without it.",
+            userInfo: [NSFilePathErrorKey: path + "-wal"])
+    }
+
+    // MARK: Who has the store open
+
+    /// Whether this process has the file open, by whatever means.
+    private var isOpenHere: Bool {
+        var own = stat()
+        guard stat(path, &own) == 0,
+            let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        else { return true }
+        return descriptors.compactMap { Int32($0) }.contains { descriptor in
+            var facts = stat()
+            return fstat(descriptor, &facts) == 0 && facts.st_dev == own.st_dev && facts.st_ino == own.st_ino
+        }
+    }
+
+    /// Whether another process does: each that follows the log holds a lock on this byte of its index.
+    private var isOpenElsewhere: Bool {
+        let index = open(path + "-shm", O_RDONLY | O_CLOEXEC)
+        guard index >= 0 else { return access(path + "-shm", F_OK) == 0 }
+        defer { close(index) }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 128
+        lock.l_len = 1
+        return fcntl(index, F_GETLK, &lock) != 0 || lock.l_type != Int16(F_UNLCK)
+    }
+}

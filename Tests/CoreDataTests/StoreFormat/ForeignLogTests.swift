@@ -1,0 +1,132 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// A write-ahead log beside a store for which it was not written: an error that names it, and nothing is touched.
+@Suite struct ForeignLogTests {
+    private let own: StoreHarness
+    private let other: StoreHarness
+
+    init() throws {
+        own = try StoreHarness(StoreModels.league())
+        other = try StoreHarness(StoreModels.league())
+    }
+
+    private func log(_ harness: StoreHarness) -> URL { URL(fileURLWithPath: harness.url.path + "-wal") }
+
+    /// Makes a store with some rows, all in its main file.
+    private func fill(_ harness: StoreHarness, _ count: Int) throws {
+        let open = try harness.open()
+        for number in 0..<count { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
+        try open.close()
+    }
+
+    /// Puts the other store's log, as it is now, beside the store.
+    private func takeLog() throws -> [Data] {
+        try? FileManager.default.removeItem(at: log(own))
+        try FileManager.default.copyItem(at: log(other), to: log(own))
+        return try [own.url, log(own)].map { try Data(contentsOf: $0) }
+    }
+
+    private func expectRefusal(_ text: String, _ files: [Data], _ place: SourceLocation = #_sourceLocation) throws {
+        for options in [nil, [NSReadOnlyPersistentStoreOption: true]] {
+            let error = #expect(throws: NSError.self, sourceLocation: place) { try own.open(options) }
+            #expect(error?.code == 259, sourceLocation: place)
+            let message = error?.localizedDescription ?? ""
+            #expect(
+                message.contains(log(own).path) && message.contains(text) && message.contains("Move the log"),
+                "\(message)", sourceLocation: place)
+        }
+        #expect(throws: NSError.self, sourceLocation: place) {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: own.url)
+        }
+        #expect(try [own.url, log(own)].map { try Data(contentsOf: $0) } == files, sourceLocation: place)
+        // What the message says helps.
+        try FileManager.default.moveItem(
+            at: log(own), to: own.folder.appendingPathComponent("away-\(UUID().uuidString)"))
+        let open = try own.open()
+        #expect(try own.sql("SELECT COUNT(*) FROM ZVENUE") == [[.integer(5)]], sourceLocation: place)
+        try open.close()
+    }
+
+    @Test func theLogOfAWholeStore() throws {
+        try fill(own, 5)
+        let open = try other.open()
+        try open.insert("Venue", ["name": .text("elsewhere")])
+        try expectRefusal("it was written for the store", takeLog())
+        try open.close()
+    }
+
+    /// A log that changed what is where, from the middle of the other store's life.
+    @Test func theLogOfAGrowingStore() throws {
+        try fill(own, 5)
+        try fill(other, 600)
+        let open = try other.open()
+        for number in 0..<100 { try open.insert("Venue", ["name": .text("elsewhere \(number)")]) }
+        try expectRefusal("with it the store would be damaged", takeLog())
+        try open.close()
+    }
+
+    @Test func theLogOfAFewRowsOfALongerStore() throws {
+        try fill(own, 5)
+        try fill(other, 400)
+        let open = try other.open()
+        let id = open.store.objectID(for: RowKey(entity: UInt32(try open.entity("Venue").layout.index), reference: 2))
+        try open.store.save(StoreChangeSet(updated: [try open.change(id, ["name": .text("changed")])]))
+        try expectRefusal("it was written for a file of", takeLog())
+        try open.close()
+    }
+
+    /// Two copies of one store that went different ways: UUID and length are the same, the tables are not.
+    @Test func theLogOfACopyThatWentAnotherWay() throws {
+        try fill(own, 5)
+        try FileManager.default.copyItem(at: own.url, to: other.url)
+        _ = try own.sql("CREATE TABLE EXTRA (A)")
+        _ = try other.sql("CREATE INDEX EXTRA ON ZVENUE (ZNAME)")
+        let open = try other.open()
+        let id = open.store.objectID(for: RowKey(entity: UInt32(try open.entity("Venue").layout.index), reference: 2))
+        try open.store.save(StoreChangeSet(updated: [try open.change(id, ["name": .text("changed")])]))
+        try expectRefusal("it has other tables", takeLog())
+        try open.close()
+    }
+
+    /// What a program that was killed leaves behind is the store's own.
+    @Test func ownLogsAreRead() throws {
+        let open = try own.open()
+        let copy = own.folder.appendingPathComponent("Copy.sqlite")
+        func copyFiles() throws {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: copy.path + suffix)
+                guard suffix != "-shm" else { continue }
+                try FileManager.default.copyItem(atPath: own.url.path + suffix, toPath: copy.path + suffix)
+            }
+        }
+        func names() throws -> Int64? {
+            let reopened = try own.open(url: copy)
+            defer { try? reopened.close() }
+            return try #require(reopened.store.openSession).connection.integer("SELECT COUNT(*) FROM ZVENUE")
+        }
+        // A new store stands in its log, for the most part.
+        try copyFiles()
+        #expect(try names() == 0)
+        for number in 1...40 {
+            try open.insert("Venue", ["name": .text(String(repeating: "long ", count: number * 20))])
+            guard number % 10 == 0 else { continue }
+            try copyFiles()
+            #expect(try names() == Int64(number))
+            // Copied from the log to the main file, as far as the last reader allowed.
+            try #require(open.store.openSession).connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        }
+        try open.close()
+    }
+
+    @Test func aLogThatIsNoneIsPassedOver() throws {
+        try fill(own, 5)
+        try Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 * 7) }).write(to: log(own))
+        let open = try own.open()
+        #expect(try own.sql("SELECT COUNT(*) FROM ZVENUE") == [[.integer(5)]])
+        try open.close()
+    }
+}

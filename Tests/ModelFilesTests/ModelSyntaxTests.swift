@@ -1,0 +1,158 @@
+import Foundation
+import PredicateSyntax
+import Testing
+
+@testable import ModelFiles
+
+/// Predicates and expressions in models: every one that can be written as text can be compiled and read back, and one that
+/// cannot be read says where it stands.
+@Suite struct ModelSyntaxTests {
+    private let folder = TestFolder()
+
+    static let formats = [
+        "SUBQUERY(r, $m, $m.x == $NAME AND $m.r.@count > 2).@count > 0", "ANY r.x == 'a'", "r[0].x == 'a'",
+        "r[FIRST] == r[LAST]", "r[SIZE] > 2", "r[$N].x == 'a'", "TERNARY(x == 'a', 1, 2) == 2",
+        "r UNION r == r INTERSECT r", "r MINUS {} == r", "FUNCTION(x, 'lowercase:') == 'a'", "NOT x IN {'a', 'b', $C}",
+        "x BETWEEN {1, 2}", "x MATCHES[c] '[a-z]+'", "NONE r.x LIKE 'a*'", "CAST(x, 'NSNumber') + 1 == 2",
+        "x == CAST(5, 'NSDate')", "SELF == $SELFISH", "FUNCTION(r, 'f:', SUBQUERY(r, $x, TRUEPREDICATE)) == nil",
+        "uppercase(x) == 'A' OR $FETCH_SOURCE.x == x", "1 + 2 * 3 ** 4 > now()", "x == -1.5e3",
+    ]
+
+    private func source(_ format: String) -> Data {
+        let text = format.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+        return Data(
+            """
+            <model><entity name="A">
+            <fetchedProperty name="f" optional="YES"><fetchRequest name="fetchedPropertyFetchRequest" entity="A" predicateString="\(text)"/></fetchedProperty>
+            <relationship name="r" optional="YES" toMany="YES" destinationEntity="A" inverseName="r" inverseEntity="A"/>
+            <attribute name="x" attributeType="String"/></entity><fetchRequest name="F" entity="A" predicateString="\(text)"/></model>
+            """.utf8)
+    }
+
+    @Test(arguments: formats) func everyFormatIsKept(_ format: String) throws {
+        let model = try SourceModelReader.read(source(format), file: "contents").model
+        let compiled = try model.compiled(file: "contents")
+        let text = FormatPrinter.string(try FormatParser.predicate(format))
+        let (again, notes) = try CompiledModelReader.read(
+            CompiledModelWriter.write(compiled, form: .file), file: "x.mom")
+        #expect(again == compiled && notes.isEmpty)
+        let read = try #require(again.fetchRequests.first?.predicate)
+        #expect(FormatPrinter.string(try PredicateTranslation.tree(read)) == text)
+        let kept = try ModelFile.readCached(ModelFile.writeCached(compiled), store: "x.sqlite").model
+        #expect(kept.entities == compiled.entities)
+        // And as source again.
+        let written = SourceModelWriter.write(again.decompiled())
+        let reread = try SourceModelReader.read(written, file: "contents").model.compiled(file: "contents")
+        #expect(reread.fetchRequests == compiled.fetchRequests)
+        #expect(reread.entities[0].property(named: "f")?.kind == compiled.entities[0].property(named: "f")?.kind)
+    }
+
+    @Test func codeIsNotKept() {
+        let block = ExpressionTree.opaque(OpaqueExpression { _, _ in nil })
+        for tree in [block, .index(block, .first), .set(.union, .keyPath(["r"]), block), .functionOn(block, "f", [])] {
+            #expect(throws: PredicateTranslation.Failure.self) { try PredicateTranslation.document(tree) }
+        }
+    }
+
+    /// What cannot be parsed, and the line on which it stands.
+    static let unreadable: [(body: String, line: Int, path: String)] = [
+        (
+            "<model><entity name=\"A\"/>\n<fetchRequest name=\"F\" entity=\"A\" predicateString=\"x == AND\"/></model>",
+            2, "F"
+        ),
+        (
+            "<model>\n<entity name=\"A\">\n<attribute name=\"x\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"((\"/></entity></model>",
+            3, "A.x"
+        ),
+        (
+            "<model><entity name=\"A\">\n<fetchedProperty name=\"f\"><fetchRequest name=\"q\" entity=\"A\" predicateString=\"(\"/></fetchedProperty></entity></model>",
+            2, "A.f"
+        ),
+        (
+            "<model><entity name=\"A\"><attribute name=\"x\" attributeType=\"String\"/>\n<fetchIndex name=\"i\" partialIndexPredicate=\"x &gt;\"><fetchIndexElement property=\"x\"/></fetchIndex></entity></model>",
+            2, "A.i"
+        ),
+        (
+            "<model><entity name=\"A\"><attribute name=\"x\" attributeType=\"String\"/>\n\n<fetchIndex name=\"i\"><fetchIndexElement expression=\")\"/></fetchIndex></entity></model>",
+            3, "A.i"
+        ),
+    ]
+
+    @Test(arguments: unreadable) func unreadableTextHasALine(_ body: String, line: Int, path: String) throws {
+        let model = folder.url.appendingPathComponent("M.xcdatamodeld")
+        let contents = model.appendingPathComponent("M.xcdatamodel/contents")
+        try FileManager.default.createDirectory(
+            at: contents.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(body.utf8).write(to: contents)
+        for name in ["M.momd", "M.mom"] {
+            let target = folder.url.appendingPathComponent(name)
+            for read in [
+                { _ = try ModelFile.readForUse(model) }, { _ = try CompiledModelBundle.compile(model, to: target) },
+            ] {
+                let error = try #require(throws: ModelFileError.self) { try read() }
+                #expect(
+                    error.file == contents.path && error.line == line && error.reason.contains("'\(path)'"), "\(error)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: target.path))
+        }
+    }
+
+    // MARK: What is not known
+
+    /// The archive of a model with every class named `name` renamed, and a key more in every entity.
+    private func archive(renaming name: String) throws -> Data {
+        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
+        guard case .dictionary(var list) = try BinaryPropertyListReader.read(data),
+            case .array(let objects) = list["$objects"]
+        else { throw PropertyListError("no archive") }
+        list["$objects"] = .array(
+            objects.map { object in
+                guard case .dictionary(var fields) = object else { return object }
+                if fields["$classname"] == .string(name) { fields["$classname"] = .string("NSFutureThing") }
+                if fields["NSEntityName"] != nil && fields["NSProperties"] != nil { fields["NSFuture"] = .integer(1) }
+                return .dictionary(fields)
+            })
+        return BinaryPropertyListWriter.write(.dictionary(list))
+    }
+
+    @Test func unknownKeysAreNoted() throws {
+        let (model, notes) = try CompiledModelReader.read(archive(renaming: "NSNothing"), file: "x.mom")
+        #expect(model == CompiledModelTests.everything())
+        #expect(notes.map(\.text) == ["the key 'NSFuture' of NSEntityDescription is not known and was passed over"])
+    }
+
+    /// A condition that is not understood is left out with what cannot be without it, and named.
+    @Test(arguments: [
+        "NSComparisonPredicate", "NSFunctionExpression", "NSConstantValueExpression", "NSKeyPathExpression",
+    ])
+    func unknownSyntaxIsNoted(_ name: String) throws {
+        let (model, notes) = try CompiledModelReader.read(archive(renaming: name), file: "x.mom")
+        #expect(model.entities.map(\.name) == ["Base", "Leaf"])
+        #expect(notes.contains { $0.text.contains("NSFutureThing") }, "\(notes)")
+        let leaf = try #require(model.entities.last)
+        #expect(leaf.properties.count == CompiledModelTests.everything().entities.last?.properties.count)
+        if name != "NSFunctionExpression" {
+            #expect(leaf.property(named: "peers")?.kind == .fetched(nil))
+            #expect(model.fetchRequests.isEmpty, "without its condition it would find everything")
+        }
+    }
+
+    @Test func aDamagedModelOfAStoreIsNamedAsSuch() throws {
+        let error = try #require(throws: ModelFileError.self) {
+            try ModelFile.readCached(
+                RawDeflate.compress(Data("bplist00 and no more of it, whatever it was".utf8)), store: "/a.sqlite")
+        }
+        #expect(error.description.hasPrefix("/a.sqlite: the model kept in the store cannot be read: "), "\(error)")
+        #expect(error.reason.contains("cut short"), "\(error)")
+    }
+
+    @Test func everyTruncationOfACompiledModelSaysSo() throws {
+        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
+        for count in stride(from: 40, to: data.count, by: 97) {
+            let error = try #require(throws: ModelFileError.self) {
+                try CompiledModelReader.read(data.prefix(count), file: "/x.mom")
+            }
+            #expect(error.description.hasPrefix("/x.mom: the compiled model is damaged: it is cut short"), "\(error)")
+        }
+    }
+}
