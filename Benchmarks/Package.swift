@@ -7,9 +7,10 @@ let package = Package(
     dependencies: [.package(name: "Roster", path: "..")],
     targets: [
         .systemLibrary(name: "CSQLite3Raw", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CAllocator"),
         .executableTarget(
             name: "Measure",
-            dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw"]),
+            dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw", "CAllocator"]),
         .executableTarget(
             name: "Accessors", dependencies: [.product(name: "CoreData", package: "Roster")],
             plugins: [.plugin(name: "GenerateModelClasses", package: "Roster")]),

@@ -1,50 +1,80 @@
 import CoreData
 import Foundation
 
-/// The store that the measurements use: teams in zones, as many of both as asked for.
-struct League {
-    let teams: Int
-    let zones: Int
-
-    /// Team(teamName, qualifyingZone, wins, founded), with the index that the list needs if asked for.
-    static func model(isIndexed: Bool = true) -> NSManagedObjectModel {
-        let team = NSEntityDescription()
-        team.name = "Team"
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let made = NSAttributeDescription()
-            made.name = name
-            made.attributeType = type
-            return made
-        }
-        let name = attribute("teamName", .stringAttributeType)
-        let zone = attribute("qualifyingZone", .stringAttributeType)
-        let wins = attribute("wins", .integer32AttributeType)
-        let founded = attribute("founded", .dateAttributeType)
-        team.properties = [name, zone, wins, founded]
-        let elements = [zone, wins, name].map { NSFetchIndexElementDescription(property: $0, collationType: .binary) }
-        elements[1].isAscending = false
-        if isIndexed { team.indexes = [NSFetchIndexDescription(name: "byZone", elements: elements)] }
-        let model = NSManagedObjectModel()
-        model.entities = [team]
-        return model
+/// A team as a program's own class has it: typed properties, as generated classes have them.
+final class Team: NSManagedObject {
+    var teamName: String? {
+        get { self[managed: "teamName"] }
+        set { self[managed: "teamName"] = newValue }
     }
+    var qualifyingZone: String? {
+        get { self[managed: "qualifyingZone"] }
+        set { self[managed: "qualifyingZone"] = newValue }
+    }
+    var wins: Int32 {
+        get { self[managed: "wins"] }
+        set { self[managed: "wins"] = newValue }
+    }
+    var founded: Date? {
+        get { self[managed: "founded"] }
+        set { self[managed: "founded"] = newValue }
+    }
+    var venue: Int32 {
+        get { self[managed: "venue"] }
+        set { self[managed: "venue"] = newValue }
+    }
+}
 
+/// The model, the records and the stacks that the measurements use: teams in zones, as many of both as asked for.
+enum League {
     struct Record {
         let name: String
         let zone: String
         let wins: Int
         let founded: Double
+        let venue: Int
     }
 
     /// The same records in every run.
-    func records() -> [Record] {
+    static func records(_ count: Int, sections: Int) -> [Record] {
         var random = SeededRandom(seed: 7)
-        return (0..<teams).map { number in
+        return (0..<count).map { number in
             Record(
                 name: "Team \(number) of \(random.next() % 1_000_000)",
-                zone: "Zone \(String(format: "%05d", random.next() % UInt64(zones)))",
-                wins: Int(random.next() % 1_000), founded: Double(random.next() % 1_000_000_000) - 2e9)
+                zone: "Zone \(String(format: "%05d", random.next() % UInt64(sections)))",
+                wins: Int(random.next() % 1_000), founded: Double(random.next() % 1_000_000_000) - 2e9,
+                venue: Int(random.next() % 10_000))
         }
+    }
+
+    /// Team(teamName, qualifyingZone, wins, founded, venue), with the index that the list needs if asked for.
+    static func model(isIndexed: Bool) -> NSManagedObjectModel {
+        let team = NSEntityDescription()
+        team.name = "Team"
+        team.managedObjectClassName = String(reflecting: Team.self)
+        let name = attribute("teamName", .stringAttributeType)
+        let zone = attribute("qualifyingZone", .stringAttributeType)
+        let wins = attribute("wins", .integer32AttributeType)
+        team.properties = [
+            name, zone, wins, attribute("founded", .dateAttributeType), attribute("venue", .integer32AttributeType),
+        ]
+        if isIndexed {
+            let elements = [zone, wins, name].map {
+                NSFetchIndexElementDescription(property: $0, collationType: .binary)
+            }
+            elements[1].isAscending = false
+            team.indexes = [NSFetchIndexDescription(name: "byZone", elements: elements)]
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [team]
+        return model
+    }
+
+    static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+        let made = NSAttributeDescription()
+        made.name = name
+        made.attributeType = type
+        return made
     }
 
     static var sortDescriptors: [NSSortDescriptor] {
@@ -54,28 +84,60 @@ struct League {
         ]
     }
 
-    static func request() -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+    static func request(batchSize: Int = 50) -> NSFetchRequest<Team> {
+        let request = NSFetchRequest<Team>(entityName: "Team")
         request.sortDescriptors = sortDescriptors
-        request.fetchBatchSize = 100
+        request.fetchBatchSize = batchSize
         return request
     }
 
-    /// A container on `url`, by default with history and remote changes as the terminal program has them.
-    static func container(
-        at url: URL, model: NSManagedObjectModel, keepsHistory: Bool = true
-    ) throws -> NSPersistentContainer {
-        let container = NSPersistentContainer(name: "League", managedObjectModel: model)
-        let description = NSPersistentStoreDescription(url: url)
-        description.setOption(keepsHistory as NSNumber, forKey: NSPersistentHistoryTrackingKey)
-        description.setOption(
-            keepsHistory as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        container.persistentStoreDescriptions = [description]
-        var failure: (any Error)?
-        container.loadPersistentStores { _, error in failure = error }
-        if let failure { throw failure }
-        container.viewContext.automaticallyMergesChangesFromParent = true
-        return container
+    static func insert(_ records: some Sequence<Record>, into context: NSManagedObjectContext) {
+        for record in records {
+            let team = Team(context: context)
+            team.teamName = record.name
+            team.qualifyingZone = record.zone
+            team.wins = Int32(record.wins)
+            team.founded = Date(timeIntervalSinceReferenceDate: record.founded)
+            team.venue = Int32(record.venue)
+        }
+    }
+
+    /// An open store with a context, on the queue of the main thread.
+    @MainActor struct Stack {
+        let container: NSPersistentContainer
+        var context: NSManagedObjectContext { container.viewContext }
+
+        /// - Parameter keepsHistory: whether there is a history and news of other processes, as the terminal program has.
+        init(_ url: URL, isIndexed: Bool = true, keepsHistory: Bool = false) throws {
+            try self.init(url, model: League.model(isIndexed: isIndexed), keepsHistory: keepsHistory)
+        }
+
+        init(_ url: URL, model: NSManagedObjectModel, keepsHistory: Bool = false) throws {
+            container = NSPersistentContainer(name: "League", managedObjectModel: model)
+            let description = NSPersistentStoreDescription(url: url)
+            description.setOption(keepsHistory as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+            description.setOption(
+                keepsHistory as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+            container.persistentStoreDescriptions = [description]
+            var failure: (any Error)?
+            container.loadPersistentStores { _, error in failure = error }
+            if let failure { throw failure }
+        }
+
+        func close() throws {
+            context.reset()
+            for store in container.persistentStoreCoordinator.persistentStores {
+                try container.persistentStoreCoordinator.remove(store)
+            }
+        }
+
+        /// The list that the terminal program shows.
+        func list(cacheName: String? = nil) throws -> NSFetchedResultsController<Team> {
+            let controller = NSFetchedResultsController(
+                fetchRequest: League.request(), managedObjectContext: context, sectionNameKeyPath: "qualifyingZone",
+                cacheName: cacheName)
+            return controller
+        }
     }
 }
 
@@ -90,4 +152,6 @@ struct SeededRandom: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+
+    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

@@ -10,7 +10,7 @@ final class RawDatabase {
         execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
     }
 
-    deinit { sqlite3_close(handle) }
+    deinit { sqlite3_close_v2(handle) }
 
     func execute(_ sql: String) {
         precondition(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, String(cString: sqlite3_errmsg(handle)))
@@ -24,12 +24,25 @@ final class RawDatabase {
         return statement
     }
 
+    /// Prepares, hands to `body` and finalises.
+    func with(_ sql: String, _ body: (OpaquePointer) -> Void) {
+        let statement = prepare(sql)
+        body(statement)
+        sqlite3_finalize(statement)
+    }
+
     /// Steps through all rows and hands each to `row`.
     func forEachRow(_ sql: String, _ row: (OpaquePointer) -> Void) {
-        let statement = prepare(sql)
-        defer { sqlite3_finalize(statement) }
-        while sqlite3_step(statement) == SQLITE_ROW { row(statement) }
+        with(sql) { statement in while sqlite3_step(statement) == SQLITE_ROW { row(statement) } }
     }
 }
 
-let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+/// Runs a statement without rows and readies it for the next arguments.
+func runRaw(_ statement: OpaquePointer) {
+    let code = sqlite3_step(statement)
+    precondition(code == SQLITE_DONE, "SQLite said \(code)")
+    sqlite3_reset(statement)
+}
+
+/// The bytes stay where they are until the statement has run.
+let rawStatic: sqlite3_destructor_type? = nil

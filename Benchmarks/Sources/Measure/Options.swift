@@ -1,0 +1,49 @@
+/// What the command line asks for.
+struct Options {
+    /// The names of the workloads; all of them when none is named.
+    var workloads: [String] = []
+    var count = 100_000
+    var sections = 5_000
+    var rounds = 5
+    /// Set in the processes that a measurement of memory starts.
+    var child: MemoryProbe?
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        var numbers: [Int] = []
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--count": count = try Self.number(&rest, after: argument)
+            case "--sections": sections = try Self.number(&rest, after: argument)
+            case "--rounds": rounds = try Self.number(&rest, after: argument)
+            case MemoryProbe.argument: child = try MemoryProbe(&rest)
+            default:
+                if let number = Int(argument) {
+                    numbers.append(number)
+                } else if Suite.names.contains(argument) {
+                    workloads.append(argument)
+                } else {
+                    throw Failure(
+                        description: "no workload \(argument); there are \(Suite.names.joined(separator: ", "))")
+                }
+            }
+        }
+        if let first = numbers.first { count = first }
+        if numbers.count > 1 { sections = numbers[1] }
+        if numbers.count > 2 { rounds = numbers[2] }
+        guard count >= 100, sections > 0, rounds > 0 else {
+            throw Failure(description: "at least 100 rows, one section and one round")
+        }
+    }
+
+    private static func number(_ rest: inout ArraySlice<String>, after option: String) throws -> Int {
+        guard let text = rest.popFirst(), let number = Int(text) else {
+            throw Failure(description: "\(option) wants a number")
+        }
+        return number
+    }
+}

@@ -1,0 +1,94 @@
+import CSQLite3Raw
+import Foundation
+
+/// Parents and children as a Swift program without a framework would keep them.
+final class RawGraph {
+    private struct Child {
+        let key: Int64
+        let name: String
+        let goals: Int64
+    }
+
+    private let database: RawDatabase
+    private let parents: Int
+    private let children: Int
+
+    init(_ url: URL, parents: Int, children: Int) {
+        self.parents = parents
+        self.children = children
+        database = RawDatabase(path: url.path)
+        database.execute(
+            """
+            CREATE TABLE ZCLUB (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR);
+            CREATE TABLE ZPLAYER (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZGOALS INTEGER, ZCLUB INTEGER,
+              ZNAME VARCHAR);
+            CREATE INDEX ZPLAYER_ZCLUB_INDEX ON ZPLAYER (ZCLUB);
+            """)
+    }
+
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    func insert() {
+        database.execute("BEGIN IMMEDIATE")
+        database.with("INSERT INTO ZCLUB VALUES (?, 1, 1, ?)") { club in
+            database.with("INSERT INTO ZPLAYER VALUES (?, 2, 1, ?, ?, ?)") { player in
+                for number in 0..<parents {
+                    sqlite3_bind_int64(club, 1, Int64(number + 1))
+                    sqlite3_bind_text(club, 2, "Club number \(number)", -1, Self.transient)
+                    runRaw(club)
+                    for member in 0..<children {
+                        sqlite3_bind_int64(player, 1, Int64(number * children + member + 1))
+                        sqlite3_bind_int64(player, 2, Int64(member))
+                        sqlite3_bind_int64(player, 3, Int64(number + 1))
+                        sqlite3_bind_text(player, 4, "Player \(number) \(member)", -1, Self.transient)
+                        runRaw(player)
+                    }
+                }
+            }
+        }
+        database.execute("COMMIT")
+    }
+
+    /// The parents, and the children of each by a query of its own.
+    func walk() {
+        var goals: Int64 = 0
+        database.with("SELECT Z_PK, ZNAME, ZGOALS FROM ZPLAYER WHERE ZCLUB = ?") { statement in
+            for (key, _) in clubs() {
+                var players: [Child] = []
+                sqlite3_bind_int64(statement, 1, key)
+                while sqlite3_step(statement) == SQLITE_ROW { players.append(Self.child(statement)) }
+                sqlite3_reset(statement)
+                for player in players { goals += player.goals }
+            }
+        }
+        check(goals)
+    }
+
+    /// The parents, and all children by one more query.
+    func walkPrefetched() {
+        var players: [Int64: [Child]] = [:]
+        let clubs = clubs()
+        database.forEachRow("SELECT Z_PK, ZNAME, ZGOALS, ZCLUB FROM ZPLAYER") { statement in
+            players[sqlite3_column_int64(statement, 3), default: []].append(Self.child(statement))
+        }
+        var goals: Int64 = 0
+        for (key, _) in clubs { for player in players[key] ?? [] { goals += player.goals } }
+        check(goals)
+    }
+
+    private func check(_ goals: Int64) { precondition(goals == Int64(parents * children * (children - 1) / 2)) }
+
+    private func clubs() -> [(key: Int64, name: String)] {
+        var clubs: [(Int64, String)] = []
+        database.forEachRow("SELECT Z_PK, ZNAME FROM ZCLUB ORDER BY ZNAME") { statement in
+            clubs.append((sqlite3_column_int64(statement, 0), String(cString: sqlite3_column_text(statement, 1))))
+        }
+        return clubs
+    }
+
+    private static func child(_ statement: OpaquePointer) -> Child {
+        Child(
+            key: sqlite3_column_int64(statement, 0), name: String(cString: sqlite3_column_text(statement, 1)),
+            goals: sqlite3_column_int64(statement, 2))
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// Runs the chosen workloads one after the other in a folder of their own.
+struct Suite {
+    let options: Options
+
+    private static let all: [(name: String, run: @MainActor (Stage) throws -> Void)] = [
+        ("insert", { try InsertWorkload(stage: $0).run() }),
+        ("fetch", { try FetchWorkload(stage: $0).run() }),
+        ("scroll", { try ScrollWorkload(stage: $0).run() }),
+        ("change", { try ChangeWorkload(stage: $0).run() }),
+        ("bulk", { try BulkWorkload(stage: $0).run() }),
+        ("open", { try OpenWorkload(stage: $0).run() }),
+        ("memory", { try MemoryWorkload(stage: $0).run() }),
+        ("graph", { try GraphWorkload(stage: $0).run() }),
+        ("objects", { try ObjectsWorkload(stage: $0).run() }),
+    ]
+
+    static var names: [String] { all.map(\.name) }
+
+    @MainActor func run() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-measure-\(getpid())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        setenv("XDG_CACHE_HOME", folder.appendingPathComponent("caches").path, 1)
+        let stage = Stage(options: options, folder: folder)
+        print("\(options.count) teams in \(options.sections) sections, \(options.rounds) rounds\n")
+        Line.printHead()
+        for workload in Self.all where options.workloads.isEmpty || options.workloads.contains(workload.name) {
+            try workload.run(stage)
+        }
+    }
+}
+
+/// What the workloads share: the sizes, the records, and stores that are filled once and then only read, or copied.
+@MainActor final class Stage {
+    let options: Options
+    let folder: URL
+    private var stores: [String: URL] = [:]
+    private var recordLists: [Int: [League.Record]] = [:]
+
+    init(options: Options, folder: URL) {
+        self.options = options
+        self.folder = folder
+    }
+
+    var count: Int { options.count }
+    var rounds: Int { options.rounds }
+
+    func url(_ name: String) -> URL { folder.appendingPathComponent(name + ".sqlite") }
+
+    func records(_ count: Int) -> [League.Record] {
+        if let known = recordLists[count] { return known }
+        let made = League.records(count, sections: min(options.sections, max(1, count / 4)))
+        recordLists[count] = made
+        return made
+    }
+
+    /// A store of `count` teams, closed.
+    func filledStore(_ count: Int, isIndexed: Bool = true, keepsHistory: Bool = false) throws -> URL {
+        let name = "teams-\(count)-\(isIndexed ? "indexed" : "plain")\(keepsHistory ? "-history" : "")"
+        if let known = stores[name] { return known }
+        let url = url(name)
+        try autoreleased {
+            let stack = try League.Stack(url, isIndexed: isIndexed, keepsHistory: keepsHistory)
+            var rest = records(count)[...]
+            while !rest.isEmpty {
+                League.insert(rest.prefix(100_000), into: stack.context)
+                try stack.context.save()
+                stack.context.reset()
+                rest = rest.dropFirst(100_000)
+            }
+            try stack.close()
+        }
+        stores[name] = url
+        return url
+    }
+
+    /// A copy of a closed store.
+    func copy(of url: URL, named name: String) throws -> URL {
+        let copy = self.url(name)
+        remove(copy)
+        try FileManager.default.copyItem(at: url, to: copy)
+        return copy
+    }
+
+    func remove(_ url: URL) {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+    }
+
+    private func autoreleased(_ body: () throws -> Void) rethrows { try body() }
+}

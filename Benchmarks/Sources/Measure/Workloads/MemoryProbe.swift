@@ -1,0 +1,73 @@
+import CoreData
+import Foundation
+
+/// A measurement of memory in a process of its own, which this program starts with itself.
+struct MemoryProbe {
+    static let argument = "--memory-probe"
+
+    enum Kind: String {
+        /// What the program takes by itself.
+        case nothing
+        /// Opens the list with its cache and shows the first screen: the peak.
+        case open
+        /// Shows 1,000 random pages of the list, and drops them: what stays.
+        case walk
+    }
+
+    let kind: Kind
+    let url: URL
+
+    init(kind: Kind, url: URL) {
+        self.kind = kind
+        self.url = url
+    }
+
+    init(_ rest: inout ArraySlice<String>) throws {
+        guard let name = rest.popFirst(), let kind = Kind(rawValue: name), let path = rest.popFirst() else {
+            throw Options.Failure(description: "\(Self.argument) wants a kind and a store")
+        }
+        self.init(kind: kind, url: URL(fileURLWithPath: path))
+    }
+
+    /// Starts the process.
+    ///
+    /// - Returns: bytes.
+    func measure() throws -> Double {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = [Self.argument, kind.rawValue, url.path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard let bytes = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+            throw Options.Failure(description: "the probe of memory said \(output)")
+        }
+        return bytes
+    }
+
+    /// What the started process does.
+    @MainActor func run() throws {
+        switch kind {
+        case .nothing: print(Memory.peak)
+        case .open:
+            let stack = try League.Stack(url)
+            try OpenWorkload.showFirstScreen(stack)
+            print(Memory.peak)
+        case .walk:
+            let stack = try League.Stack(url)
+            let controller = try stack.list()
+            try controller.performFetch()
+            let sections = controller.sections ?? []
+            var random = SeededRandom(seed: 21)
+            for _ in 0..<1_000 {
+                let section = random.below(sections.count)
+                for row in 0..<min(50, sections[section].numberOfObjects) {
+                    _ = controller.object(at: IndexPath(row: row, section: section)).wins
+                }
+            }
+            print(Memory.resident)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import CoreData
+import Foundation
+
+/// 11: work on loaded objects in memory. The anchor is the same work on objects of a plain Swift class.
+@MainActor struct ObjectsWorkload {
+    let stage: Stage
+
+    private final class PlainTeam {
+        var name: String
+        var zone: String
+        var wins: Int32
+
+        init(_ record: League.Record) {
+            name = record.name
+            zone = record.zone
+            wins = Int32(record.wins)
+        }
+    }
+
+    func run() throws {
+        let stack = try League.Stack(stage.filledStore(stage.count))
+        let request = NSFetchRequest<Team>(entityName: "Team")
+        request.returnsObjectsAsFaults = false
+        let teams = try stack.context.fetch(request)
+        let plain = stage.records(stage.count).map(PlainTeam.init)
+        filter(teams, plain)
+        sort(teams, plain)
+        read(teams, plain)
+    }
+
+    private func filter(_ teams: [Team], _ plain: [PlainTeam]) {
+        let zone = plain[0].zone
+        let predicate = NSPredicate(format: "wins > %d AND qualifyingZone != %@", 500, zone)
+        let rounds = Rounds.run(max(5, stage.rounds), warmUp: true) { rounds in
+            var expected = 0
+            var found = 0
+            rounds.note("raw", Clock.processor.time { expected = plain.count { $0.wins > 500 && $0.zone != zone } })
+            rounds.note("roster", Clock.processor.time { found = teams.count { predicate.evaluate(with: $0) } })
+            precondition(found == expected)
+        }
+        report("predicate by format, two conditions (raw: a closure)", rounds, target: .ratio(4), limit: .ratio(10))
+        report("… in time", rounds, hasAnchor: false, target: .absolute(100e-9))
+    }
+
+    private func sort(_ teams: [Team], _ plain: [PlainTeam]) {
+        let rounds = Rounds.run(max(3, stage.rounds / 2)) { rounds in
+            let ordered = Clock.processor.time {
+                let sorted = plain.sorted { left, right in
+                    if left.zone != right.zone { return left.zone < right.zone }
+                    return left.wins != right.wins ? left.wins > right.wins : left.name < right.name
+                }
+                precondition(sorted.count == plain.count)
+            }
+            rounds.note("raw", ordered)
+            let list = teams as NSArray
+            let sorting = Clock.processor.time {
+                precondition(list.sortedArray(using: League.sortDescriptors).count == teams.count)
+            }
+            rounds.note("roster", sorting)
+        }
+        report("sort by three descriptors (raw: a closure)", rounds, target: .ratio(1.5), limit: .ratio(3))
+    }
+
+    private func read(_ teams: [Team], _ plain: [PlainTeam]) {
+        let rounds = Rounds.run(max(5, stage.rounds), warmUp: true) { rounds in
+            var sums = (0, 0, 0)
+            rounds.note("raw", Clock.processor.time { for team in plain { sums.0 &+= Int(team.wins) } })
+            rounds.note("roster", Clock.processor.time { for team in teams { sums.1 &+= Int(team.wins) } })
+            let byKey = Clock.processor.time {
+                for team in teams { sums.2 &+= (team.value(forKey: "wins") as? NSNumber)?.intValue ?? 0 }
+            }
+            rounds.note("key", byKey)
+            precondition(sums.0 == sums.1 && sums.1 == sums.2)
+        }
+        report(
+            "typed read of a number (raw: a stored property)", rounds, target: .absolute(15e-9), limit: .absolute(40e-9)
+        )
+        report("value(forKey:) of a number", rounds, "key", target: .absolute(60e-9), limit: .absolute(150e-9))
+    }
+
+    private func report(
+        _ what: String, _ rounds: Rounds, _ figure: String = "roster", hasAnchor: Bool = true, target: Line.Bound,
+        limit: Line.Bound? = nil
+    ) {
+        let count = Double(stage.count)
+        Line(
+            number: 11, what: "\(what), an object", unit: .nanoseconds, figure: rounds[figure].median / count,
+            anchor: hasAnchor ? rounds["raw"].median / count : nil, target: target, limit: limit
+        ).report()
+    }
+}
