@@ -39,7 +39,7 @@ final class ChangeTracker {
     }
 
     private func noteChange(_ object: NSManagedObject) {
-        context.requireQueue()
+        context.requireQueue("changing '\(object.objectID)'")
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
         if object.baseline == nil || object.baseline?.event != event {
             object.baseline = EventBaseline(event: event, values: object.values, snapshot: object.snapshot)
@@ -48,8 +48,14 @@ final class ChangeTracker {
         context.scheduleProcessing()
     }
 
+    /// The object has something to be saved that is no change of the event: nothing that could be undone.
+    func noteUnsaved(_ object: NSManagedObject) {
+        if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
+        noteRefresh(object)
+    }
+
     func noteInsertion(_ object: NSManagedObject) {
-        context.requireQueue()
+        context.requireQueue("inserting '\(object.objectID)'")
         object.flags.subtract([.fault, .dropped])
         pendingDeleted.remove(object)
         inserted.add(object)
@@ -59,7 +65,7 @@ final class ChangeTracker {
 
     /// A saved object goes into the deleted ones; one that was never saved is dropped.
     func noteDeletion(_ object: NSManagedObject) {
-        context.requireQueue()
+        context.requireQueue("deleting '\(object.objectID)'")
         if object.flags.contains(.stored) {
             deleted.add(object)
             updated.remove(object)

@@ -24,14 +24,21 @@ struct ConflictResolution {
     // MARK: Cases
 
     private func resolveChange(of object: NSManagedObject, _ row: RowSnapshot, _ context: NSManagedObjectContext) {
+        let farEnds = FarEnds(before: object)
         switch type {
-        case .mergeByPropertyStoreTrumpMergePolicyType: letStoreWin(object, row)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            letStoreWin(object, row)
+            farEnds?.follow()
         case .mergeByPropertyObjectTrumpMergePolicyType: context.refresher.rebase(object, on: row)
         case .overwriteMergePolicyType:
             if object.values.isEmpty { object.values = object.snapshot?.values ?? [] }
             object.snapshot = row
+            farEnds?.follow()
         case .rollbackMergePolicyType:
+            context.refresher.takeBackRelationships(of: object)
+            let farEnds = FarEnds(before: object)
             dropChanges(object, row)
+            farEnds?.follow()
             context.changes.forgetUpdate(object)
         case .errorMergePolicyType: return
         }

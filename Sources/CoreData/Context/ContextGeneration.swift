@@ -27,7 +27,7 @@ final class ContextGeneration {
 
     /// - Throws: 134060 for a token whose state is not kept any more, or has other stores.
     func set(_ token: NSQueryGenerationToken?) throws {
-        context.requireQueue()
+        context.requireQueue("setQueryGenerationFrom(_:)")
         switch token?.meaning {
         case nil: pin = .none
         case .current: pin = .next
@@ -58,6 +58,13 @@ final class ContextGeneration {
         return try generation.reading(body)
     }
 
+    /// Those of `stores` that the context sees: not those that were added after the state it is pinned to. To be asked within
+    /// ``reading(_:_:)``.
+    func visible(_ stores: [NSPersistentStore]) -> [NSPersistentStore] {
+        guard case .kept(_, let generation) = pin else { return stores }
+        return stores.filter(generation.includes)
+    }
+
     private func generation(of coordinator: NSPersistentStoreCoordinator) throws -> QueryGeneration? {
         switch pin {
         case .none: return nil
@@ -79,7 +86,7 @@ extension NSManagedObjectContext {
     /// merges changes or is reset, which takes it to the newest state. Objects that were read already stay as they are:
     /// call `refreshAllObjects()` to see them in the new state.
     ///
-    /// Stores other than SQLite ones in WAL mode always show what is newest. While a state is kept, a store's write-ahead
+    /// Stores other than SQLite ones in WAL mode always show what is newest; those that are added later show nothing. While a state is kept, a store's write-ahead
     /// log cannot be emptied and grows with each save of anybody: pin for as short a time as possible.
     ///
     /// - Parameter generation: `NSQueryGenerationToken.current` for the state at the next reading, another context's

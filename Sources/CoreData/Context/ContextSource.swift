@@ -92,6 +92,8 @@ final class CoordinatorSource: ContextSource {
         var query = plan.query
         query.wantsRows = wantsRows
         return try reading {
+            // A child's plan does not know the state that this context is pinned to.
+            let plan = plan.limited(to: context.generation.visible(plan.stores))
             for store in plan.stores {
                 let version = try store.operations.dataVersion()
                 let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
@@ -106,6 +108,7 @@ final class CoordinatorSource: ContextSource {
         query.wantsRows = false
         query.sortKeys = []
         return try reading {
+            let plan = plan.limited(to: context.generation.visible(plan.stores))
             if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }
             return try StoreFetch(plan: plan.unsorted).run(query).count
         }
@@ -198,7 +201,7 @@ final class CoordinatorSource: ContextSource {
     }
 
     private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
-        let stores = stack.persistentStores
+        let stores = context.generation.visible(stack.persistentStores)
         if stores.count == 1, let only = stores.first, let identifier = only.identifier {
             let ours = ids.allSatisfy { !$0.isTemporaryID && $0.storeIdentifier == identifier }
             if ours { return [(only, ids)] }
@@ -206,6 +209,7 @@ final class CoordinatorSource: ContextSource {
         var groups: [(NSPersistentStore, [NSManagedObjectID])] = []
         for (identifier, ids) in Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.storeIdentifier) {
             guard let store = stores.first(where: { $0.identifier == identifier }) else {
+                if stack.persistentStores.contains(where: { $0.identifier == identifier }) { continue }
                 throw CoreDataError.make(
                     134060, "The store of '\(ids[0])' is not among those of the context's coordinator: add it first.")
             }

@@ -14,7 +14,7 @@ final class FaultFirer {
     /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
     /// ``UnreadFaults``.
     func fire(_ object: NSManagedObject) {
-        context.requireQueue()
+        context.requireQueue("firing the fault of '\(object.objectID)'")
         if object.snapshot == nil {
             do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
             if object.snapshot == nil { return becomeInaccessible(object) }
@@ -55,6 +55,7 @@ final class FaultFirer {
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
         unread.apply(to: object)
+        if object.layout.traits.toOneCount > 0, context.changes.hasChanges { FarEnds.settle(object) }
     }
 
     /// The row is gone: the object becomes a deleted one without values, or the program stops.
@@ -66,6 +67,8 @@ final class FaultFirer {
         object.snapshot = RowSnapshot(values: object.layout.slots.map { _ in .null }, version: 0)
         object.flags.remove(.fault)
         object.flags.insert(.inaccessible)
+        // What only a parent had, and took back, was never stored.
+        if object.objectID.isTemporaryID { object.flags.remove(.stored) }
         context.changes.noteDeletion(object)
     }
 
@@ -84,7 +87,8 @@ final class FaultFirer {
     }
 
     func fetchDestinations(of owners: [NSManagedObject], number: Int) throws {
-        context.requireQueue()
+        context.requireQueue(
+            "reading '\(owners.first?.layout.toManyRelationships[number].name ?? "")'")
         let waiting = owners.filter { !$0.toManyState(number).isLoaded }
         let ids = waiting.map(\.objectID)
         let readable = zip(waiting, ids).filter { owner, id in
@@ -98,11 +102,14 @@ final class FaultFirer {
         }
         for (owner, id) in zip(waiting, ids) {
             let ids = destinations[id] ?? []
-            let members = ids.map { context.registry.object(for: $0) }
-            FaultBatch.join(members, size: FaultBatch.defaultSize)
             let state = owner.toManyState(number)
+            let members = FarEnds.members(
+                ids.map { context.registry.object(for: $0) }, of: owner, owner.layout.toManyRelationships[number],
+                state)
+            FaultBatch.join(members, size: FaultBatch.defaultSize)
             let known = state.contents
             state.load(members)
+            FarEnds.takeOutDeleted(of: owner, owner.layout.toManyRelationships[number], state)
             guard unread.takeReplacement(owner, number: number) else { continue }
             InverseUpkeep.replace(known, of: owner, number: number)
         }

@@ -3,8 +3,8 @@ import Foundation
 /// A workspace: the objects that somebody works with, and their changes until they are saved.
 ///
 /// A context belongs to its queue. Use it, and the objects that it hands out, only within `perform` and `performAndWait`;
-/// one of the main queue may be used directly on the main thread. Its plain settings may be set from anywhere before it is
-/// used.
+/// one of the main queue may be used directly on the main thread. Its plain settings may be set from anywhere, at any
+/// time.
 ///
 /// The members are short and forward to collaborators with a state of their own: `registry` (one object for each row),
 /// `changes` (what is not saved), `events` (what happens at the end of each event), `faults`, `undoRecorder`,
@@ -34,6 +34,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The mergers of the contexts whose parent this one is.
     final let children = CommitObservers()
     final let legacyLock = NSRecursiveLock()
+    private let settings = ContextSettings()
     /// Whether the context has a parent.
     final private(set) var isNested = false
     /// The value that an object's validation is at.
@@ -47,6 +48,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
         queue = ContextQueue(ct)
+        super.init()
+        // Settings and commits reach it from any thread: it is there before anybody else knows the context.
+        _ = merger
     }
 
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
@@ -95,33 +99,62 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: Settings
+    // MARK: Settings. They may be set on any thread.
 
     /// A name for logs and for the history of a store.
-    open var name: String?
+    open var name: String? {
+        get { settings.read { $0.name } }
+        set { settings.change { $0.name = newValue } }
+    }
     /// Whoever makes the changes, for the history of a store.
-    open var transactionAuthor: String?
-    /// Anything that a program wants to keep with the context.
-    public final let userInfo = NSMutableDictionary()
-    /// What records changes to be undone; `nil`, the default, records none.
-    open var undoManager: UndoManager? { didSet { undoRecorder.managerChanged(from: oldValue) } }
+    open var transactionAuthor: String? {
+        get { settings.read { $0.transactionAuthor } }
+        set { settings.change { $0.transactionAuthor = newValue } }
+    }
+    /// Anything that a program wants to keep with the context. Any thread may use it.
+    public final let userInfo: NSMutableDictionary = SharedDictionary()
+    /// What records changes to be undone; `nil`, the default, records none. Where it takes the place of another one that
+    /// has recorded changes, set it on the context's queue.
+    open var undoManager: UndoManager? {
+        get { settings.read { $0.undoManager } }
+        set {
+            let old = settings.exchangeUndoManager(newValue)
+            if old != nil { undoRecorder.managerChanged(from: old) }
+        }
+    }
     /// How a save resolves conflicts with what others saved: an `NSMergePolicy`. The error policy by default.
-    open var mergePolicy: Any = NSMergePolicy.error
+    open var mergePolicy: Any {
+        get { settings.read { $0.mergePolicy } }
+        set { settings.change { $0.mergePolicy = newValue } }
+    }
     /// Whether deletions propagate at the end of each event, or only in a save. `true` by default.
-    open var propagatesDeletesAtEndOfEvent = true
+    open var propagatesDeletesAtEndOfEvent: Bool {
+        get { settings.read { $0.propagatesDeletesAtEndOfEvent } }
+        set { settings.change { $0.propagatesDeletesAtEndOfEvent = newValue } }
+    }
     /// Whether unchanged objects that nobody else holds stay in memory as long as the context does. `false` by default:
     /// they are let go now and then.
-    open var retainsRegisteredObjects = false
+    open var retainsRegisteredObjects: Bool {
+        get { settings.read { $0.retainsRegisteredObjects } }
+        set { settings.change { $0.retainsRegisteredObjects = newValue } }
+    }
     /// Whether a fault whose row is gone becomes a deleted object without values. `true` by default; otherwise firing
     /// it stops the program.
-    open var shouldDeleteInaccessibleFaults = true
+    open var shouldDeleteInaccessibleFaults: Bool {
+        get { settings.read { $0.shouldDeleteInaccessibleFaults } }
+        set { settings.change { $0.shouldDeleteInaccessibleFaults = newValue } }
+    }
     /// For how many seconds values that were read may be used again. There is no cache of rows between contexts: a
     /// refresh always reads the store.
-    open var stalenessInterval: TimeInterval = -1
+    open var stalenessInterval: TimeInterval {
+        get { settings.read { $0.stalenessInterval } }
+        set { settings.change { $0.stalenessInterval = newValue } }
+    }
     /// Whether saves of other contexts into the coordinator or the parent, and what the parent saves and merges itself, are
     /// merged into this one. `false` by default.
-    open var automaticallyMergesChangesFromParent = false {
-        didSet { merger.mergesAutomatically = automaticallyMergesChangesFromParent }
+    open var automaticallyMergesChangesFromParent: Bool {
+        get { merger.mergesAutomatically }
+        set { merger.mergesAutomatically = newValue }
     }
 
     // MARK: Queue
@@ -252,12 +285,18 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var isOnQueue: Bool { queue.isCurrent }
     final var isOnMainQueue: Bool { queue.isMain }
 
+    /// Stops the program where checking is on and the caller is not on the context's queue.
+    ///
+    /// - Parameter access: what the caller does; only asked for then.
     @inline(__always)
-    final func requireQueue() {
-        if ConcurrencyChecking.isOn {
-            precondition(
-                isOnQueue, "A managed object context is used outside of its queue: wrap the use in perform(_:).")
-        }
+    final func requireQueue(_ access: @autoclosure () -> String) {
+        if ConcurrencyChecking.isOn, !isOnQueue { refuse(access()) }
+    }
+
+    private func refuse(_ access: String) -> Never {
+        let text = name.map { " named '\($0)'" } ?? ""
+        preconditionFailure(
+            "A managed object context\(text) is used outside of its queue, by \(access): wrap the use in perform(_:).")
     }
 
     final func scheduleProcessing() { events.schedule() }

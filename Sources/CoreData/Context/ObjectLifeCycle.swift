@@ -42,6 +42,7 @@ final class ObjectLifeCycle {
     }
 
     func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {
+        context.requireQueue("existingObject(with:)")
         let registry = context.registry
         // A temporary ID means nothing in contexts that are not of the tree where it was made.
         guard !id.isTemporaryID || registry.sharesTemporaryIDs || registry.registered(id) != nil else {

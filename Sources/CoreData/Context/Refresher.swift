@@ -10,7 +10,7 @@ final class Refresher {
 
     /// Where values are merged and the store cannot be read, the objects stay as they are.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
-        context.requireQueue()
+        context.requireQueue("refresh(_:mergeChanges:)")
         let stored = objects.filter {
             $0.managedObjectContext === context && $0.flags.contains(.stored) && !$0.isDeleted
         }
@@ -65,11 +65,14 @@ final class Refresher {
     /// Lets neighbours in the store be read with one query when one of them is touched.
     private func readTogether(_ objects: [NSManagedObject]) {
         guard objects.count > 1 else { return }
-        func isBefore(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
-            guard let left = left.objectID.rowKey, let right = right.objectID.rowKey else { return false }
-            return (left.entity, left.reference) < (right.entity, right.reference)
+        // Those that only the parent has yet have no place among the rows.
+        var rows: [(key: RowKey, object: NSManagedObject)] = []
+        var new: [NSManagedObject] = []
+        for object in objects {
+            if let key = object.objectID.rowKey { rows.append((key, object)) } else { new.append(object) }
         }
-        FaultBatch.join(objects.sorted(by: isBefore), size: FaultBatch.defaultSize)
+        rows.sort { ($0.key.entity, $0.key.reference) < ($1.key.entity, $1.key.reference) }
+        FaultBatch.join(rows.map(\.object) + new, size: FaultBatch.defaultSize)
     }
 
     private func readAnew(_ objects: [NSManagedObject]) throws {
@@ -96,7 +99,7 @@ final class Refresher {
     }
 
     /// The far ends of changed relationships follow the object back to what is saved.
-    private func takeBackRelationships(of object: NSManagedObject) {
+    func takeBackRelationships(of object: NSManagedObject) {
         for slot in ChangedValues.changedSlots(of: object) where slot >= object.layout.attributeCount {
             guard case .reference(let id) = object.snapshot?.values[slot] else {
                 InverseUpkeep.set(nil, of: object, slot: slot)
@@ -133,6 +136,7 @@ final class Refresher {
     func rebase(_ object: NSManagedObject, on row: RowSnapshot) {
         let announced = object.announcing(places(of: object, changedBy: row))
         defer { announced?.end() }
+        let farEnds = FarEnds(before: object)
         if !object.values.isEmpty, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient
             for slot in object.values.indices where !isTransient[slot] {
@@ -142,6 +146,7 @@ final class Refresher {
             }
         }
         object.snapshot = row
+        farEnds?.follow()
     }
 
     /// The properties that read differently once `row` is beneath the object's changes.
@@ -162,6 +167,7 @@ final class Refresher {
         object.flags.remove(.stored)
         object.flags.insert(.inaccessible)
         context.changes.noteDeletion(object)
+        _ = GoneDestinations(context: context, ids: [object.objectID]).forget()
     }
 
     /// Takes the object out of what neighbours have read, which is no change of theirs.
@@ -187,7 +193,7 @@ final class Refresher {
     // MARK: Rollback and reset
 
     func rollback() {
-        context.requireQueue()
+        context.requireQueue("rollback()")
         context.undoManager?.removeAllActions()
         let changes = context.changes
         let seen = changes.pendingInserted.all.filter { !$0.flags.contains(.inserted) }
@@ -223,7 +229,7 @@ final class Refresher {
     }
 
     func reset() {
-        context.requireQueue()
+        context.requireQueue("reset()")
         context.generation.advance()
         context.undoRecorder.forgetAll()
         let objects = context.registry.all

@@ -17,7 +17,7 @@ final class SavePipeline {
     private var changes: ChangeTracker { context.changes }
 
     func save() throws {
-        context.requireQueue()
+        context.requireQueue("save()")
         precondition(!isSaving, "A context cannot be saved from within its own save.")
         context.events.process(propagatesDeletes: true)
         guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
@@ -114,24 +114,25 @@ final class SavePipeline {
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
     ///
-    /// The store of an entity is looked up once, not for each object.
+    /// The store of an entity is looked up once, not for each object, where no relationship can tell otherwise.
     private func grouped(
         _ objects: [NSManagedObject], by source: some ContextSource
     ) throws -> [(store: NSPersistentStore, objects: [NSManagedObject])] {
+        let choice = StoreChoice(context: context, source: source)
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
         var last: (layout: EntityLayout, group: Int)?
         for object in objects {
-            let assigned = object.objectID.persistentStore
-            if assigned == nil, let last, last.layout === object.layout {
+            let isByEntity = choice.isByEntity && object.objectID.persistentStore == nil
+            if isByEntity, let last, last.layout === object.layout {
                 groups[last.group].objects.append(object)
                 continue
             }
-            if let assigned { try check(assigned, holds: object.layout.entity) }
-            let store = try assigned ?? source.store(for: object.layout.entity)
+            if let assigned = object.objectID.persistentStore { try check(assigned, holds: object.layout.entity) }
+            let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }
             groups[group].objects.append(object)
-            if assigned == nil { last = (object.layout, group) }
+            if isByEntity { last = (object.layout, group) }
         }
         return groups
     }
@@ -140,7 +141,7 @@ final class SavePipeline {
 
     /// Writes the objects of a request, as far as they are the context's and have changes.
     func write(_ request: NSSaveChangesRequest) throws {
-        context.requireQueue()
+        context.requireQueue("execute(_:)")
         for object in request.lockedObjects ?? [] { lock(object) }
         let all = [request.insertedObjects, request.updatedObjects, request.deletedObjects, request.lockedObjects]
         try writeToStores(only: Set(all.compactMap { $0 }.joined()))

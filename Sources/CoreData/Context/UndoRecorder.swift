@@ -82,6 +82,7 @@ final class UndoRecorder {
             case .went: revive(step.object)
             }
         }
+        for step in steps { settle(step) }
         for step in steps { step.object.awake(fromSnapshotEvents: Self.kind(step.presence)) }
         context.processPendingChanges()
         isApplying = wasApplying
@@ -101,6 +102,26 @@ final class UndoRecorder {
             for member in change.removed { state.insert(member) }
             if let oldOrder = change.oldOrder, state.isLoaded { state.reorder(oldOrder) }
         }
+    }
+
+    /// What others did meanwhile may not fit what comes back: objects that they deleted are no destinations any more, and a
+    /// partner that they gave to somebody else is taken back.
+    private func settle(_ step: Step) {
+        let object = step.object
+        guard !object.isDeleted else { return }
+        for (slot, _) in step.slots where slot >= object.layout.attributeCount {
+            guard let target = object.toOneTarget(slot) else { continue }
+            if target.isDeleted {
+                FarEnds.dropReference(of: object, slot: slot)
+            } else if object.layout.traits.oneToOneSlots.contains(slot) {
+                InverseUpkeep.reconcile(object, slot: slot, from: nil, to: target)
+            }
+        }
+        for change in step.toMany {
+            let state = object.toManyState(change.number)
+            for member in change.removed where member.isDeleted { state.discard(member) }
+        }
+        if step.presence == .went { InverseUpkeep.rejoin(object) }
     }
 
     private func revive(_ object: NSManagedObject) {

@@ -18,6 +18,8 @@ final class EntityTraits: @unchecked Sendable {
     let relationCount: Int
     /// The slots whose values the store derives.
     let derivedSlots: [Int]
+    /// The slots of to-one relationships whose inverse is to-one, too.
+    let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
 
@@ -32,6 +34,9 @@ final class EntityTraits: @unchecked Sendable {
         relationCount = fetchedStart + layout.fetchedProperties.count
         derivedSlots = layout.slots.indices.filter {
             layout.slots[$0] is NSDerivedAttributeDescription && !layout.slots[$0].isTransient
+        }
+        oneToOneSlots = layout.slots.indices.filter {
+            (layout.slots[$0] as? NSRelationshipDescription)?.inverseRelationship?.isToMany == false
         }
         rules = PropertyRule.rules(of: layout)
     }

@@ -14,4 +14,15 @@ final class EventBaseline {
 
     /// All values as they were.
     var allValues: [SlotValue] { values.isEmpty ? snapshot?.values ?? [] : values }
+
+    /// The number of the baselines that a merge keeps while it is told: no event has it.
+    static let merge = UInt64.max
+
+    /// The same with nothing in a slot, so that what was dropped there is no change of the event.
+    func settingNull(_ slot: Int) -> EventBaseline {
+        guard event != Self.merge, allValues.indices.contains(slot) else { return self }
+        var values = allValues
+        values[slot] = .null
+        return EventBaseline(event: event, values: values, snapshot: snapshot)
+    }
 }

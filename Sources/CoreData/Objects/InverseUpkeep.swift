@@ -75,6 +75,22 @@ enum InverseUpkeep {
         }
     }
 
+    /// Lets all destinations of an object that came back know of it, also those that were read while it was gone.
+    static func rejoin(_ object: NSManagedObject) {
+        for slot in object.layout.attributeCount..<object.layout.slots.count {
+            guard let target = object.toOneTarget(slot), !target.isDeleted else { continue }
+            reconcile(object, slot: slot, from: nil, to: target)
+        }
+        for (number, state) in object.touchedToMany {
+            let relationship = object.layout.toManyRelationships[number]
+            // Members that have one owner say themselves whose they are.
+            guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
+            for member in state.contents where !member.isDeleted {
+                attach(object, to: member, inverse, back: relationship)
+            }
+        }
+    }
+
     // MARK: The far end
 
     /// `far` forgets `owner` in its relationship `inverse`.

@@ -4,6 +4,9 @@ import Foundation
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
         guard let place = object.layout.place(of: key) else { return stateValue(of: object, for: key) }
+        if ConcurrencyChecking.isOn {
+            object.managedObjectContext?.requireQueue("reading '\(key)' of '\(object.objectID)'")
+        }
         object.noteRead(place)
         object.fireIfNeeded()
         switch place {

@@ -170,6 +170,34 @@ final class ToManyState {
         isLoaded = false
     }
 
+    /// Takes a member out of the contents that were just read: an unsaved change, but none of the event.
+    func takeOut(_ object: NSManagedObject) {
+        if isOrdered, committedOrder == nil { committedOrder = order }
+        members.remove(object)
+        order.removeAll { $0 === object }
+        if added.remove(object) == nil { removed.insert(object) }
+    }
+
+    /// Others saved that `object` is a member, or is none; whether it is wanted here stays. Call it while the contents are
+    /// not loaded.
+    func rebase(_ object: NSManagedObject, isStored: Bool, isWanted: Bool) {
+        if isWanted, !isStored {
+            removed.remove(object)
+            if added.insert(object).inserted, isOrdered { order.append(object) }
+            members.insert(object)
+            return
+        }
+        added.remove(object)
+        members.remove(object)
+        order.removeAll { $0 === object }
+        if isWanted || !isStored {
+            removed.remove(object)
+        } else {
+            removed.insert(object)
+        }
+        if !isWanted { wantedOrder?.removeAll { $0 === object } }
+    }
+
     /// Forgets an object whose row is gone: that is no change.
     func discard(_ object: NSManagedObject) {
         members.remove(object)

@@ -10,6 +10,12 @@ import Synchronization
 final class QueryGeneration: @unchecked Sendable {
     let identifier = UUID()
     private let views: [View]
+    /// The stores that there were. Weak: a store may be removed meanwhile.
+    private let stores: [WeakStore]
+
+    private struct WeakStore {
+        weak var store: NSPersistentStore?
+    }
 
     private struct View {
         let store: NSPersistentStore
@@ -19,13 +25,15 @@ final class QueryGeneration: @unchecked Sendable {
 
     /// Keeps the present state of all stores of `coordinator`, read under its lock. Each store opens a connection for it.
     init(of coordinator: NSPersistentStoreCoordinator) throws {
-        views = try coordinator.withLock {
-            try coordinator.persistentStores.compactMap { store in
+        (stores, views) = try coordinator.withLock {
+            let stores = coordinator.persistentStores
+            let views = try stores.compactMap { store -> View? in
                 guard let operations = store.operations as? any SnapshotReading,
                     let snapshot = try operations.makeSnapshot()
                 else { return nil }
                 return View(store: store, operations: operations, snapshot: snapshot)
             }
+            return (stores.map(WeakStore.init), views)
         }
         let entry = Weak(generation: self)
         Self.all.withLock { all in
@@ -33,6 +41,9 @@ final class QueryGeneration: @unchecked Sendable {
             all[identifier] = entry
         }
     }
+
+    /// Whether there was `store`: one that was added later has no state then.
+    func includes(_ store: NSPersistentStore) -> Bool { stores.contains { $0.store === store } }
 
     /// Runs `body`, under the coordinator's lock, with its stores as they were.
     func reading<Result>(_ body: () throws -> Result) rethrows -> Result {

@@ -16,6 +16,7 @@ struct StoreAddition {
             persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
         do {
             try store.loadMetadata()
+            try checkType(of: store)
             try StoreCompatibility.check(store, with: coordinator.managedObjectModel)
             try store.prepare()
         } catch {
@@ -25,6 +26,13 @@ struct StoreAddition {
         }
         store.didAdd(to: coordinator)
         return store
+    }
+
+    /// What a store was written as it says itself.
+    private func checkType(of store: NSPersistentStore) throws {
+        guard let written = store.metadata?[NSStoreTypeKey] as? String, written != type else { return }
+        throw CoreDataError.make(
+            134010, "Cannot open \(url.path) as a store of type \(type): it was written as one of type \(written).")
     }
 
     private func checkThatItIsNew(to coordinator: NSPersistentStoreCoordinator) throws {

@@ -143,6 +143,7 @@ import Testing
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.appendingPathComponent("second.sqlite"))
         try stack.context().use { context in
             let team = context.team()
+            try context.save()
             let player = context.make("Player", ["name": "Ada", "team": team])
             context.assign(player, to: second)
             let error = try #require(throws: CocoaError.self) { try context.save() }

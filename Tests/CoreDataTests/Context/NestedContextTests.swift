@@ -3,43 +3,10 @@ import Testing
 
 @testable import CoreData
 
-/// A root context, a child, and what the store has.
-private struct Family {
-    let stack: ClubStack
-    let root: NSManagedObjectContext
-    let child: NSManagedObjectContext
-
-    init() throws {
-        stack = try ClubStack()
-        root = stack.context()
-        child = root.child()
-    }
-
-    /// The names of the teams in the store.
-    func saved() throws -> [String] { try stack.context().use { try $0.teamNames() } }
-}
-
-extension NSManagedObjectContext {
-    func child(
-        _ type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType
-    ) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: type)
-        child.parent = self
-        return child
-    }
-
-    fileprivate func teamNames(_ predicate: String? = nil, limit: Int = 0) throws -> [String] {
-        let request = NSFetchRequest<ClubTeam>(entityName: "Team")
-        request.predicate = predicate.map { NSPredicate(format: $0) }
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        request.fetchLimit = limit
-        return try fetch(request).map(\.name)
-    }
-}
-
+/// What a child sees of its parent, and what a save hands over.
 @Suite struct NestedContextTests {
     @Test func aChildSeesTheUnsavedStateOfItsParent() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         try family.root.use { root in
             let names = ["Albion", "Borough", "City"]
             let teams = names.map { root.team($0) }
@@ -75,7 +42,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func aSaveGoesOneLevelUp() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         try family.root.use { root in
             let (rovers, united) = (root.team("Rovers"), root.team("United"))
             let ada = root.make("Player", ["name": "Ada", "team": rovers])
@@ -99,7 +66,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func theParentTellsWhatItTookOver() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         let (inRoot, inChild) = (
             Notices(family.root, [.NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidSave]),
             Notices(family.child, [.NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave])
@@ -123,7 +90,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func temporaryIDsBecomePermanentInEveryContext() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         let grandchild = family.child.child()
         try grandchild.use { context in
             let (team, player) = (context.team("Deep"), context.make("Player", ["name": "Ada"]))
@@ -151,7 +118,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func permanentIDsCanBeHadThroughTheParent() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         try family.child.use { child in
             let team = child.team()
             try child.obtainPermanentIDs(for: [team])
@@ -168,7 +135,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func siblingsSeeNothingUntilTheyMerge() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         let (lazy, eager) = (family.root.child(), family.root.child())
         eager.automaticallyMergesChangesFromParent = true
         let team = try family.root.use { root in
@@ -196,7 +163,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func savesIntoTheCoordinatorComeUpThroughTheParent() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         family.root.automaticallyMergesChangesFromParent = true
         family.child.automaticallyMergesChangesFromParent = true
         let team = try family.root.use { root in
@@ -215,7 +182,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func theChildsValuesWinOverTheParents() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         try family.root.use { root in
             let (team, other) = (root.team("Rovers"), root.team("United"))
             let ada = root.make("Player", ["name": "Ada"])
@@ -236,7 +203,7 @@ extension NSManagedObjectContext {
 
     @Test(arguments: [0, 1, 2, 3, 4] as [UInt])
     func anObjectThatTheParentDeletedIsAConflict(rawPolicy: UInt) throws {
-        let family = try Family()
+        let family = try ContextFamily()
         let type = try #require(NSMergePolicyType(rawValue: rawPolicy))
         try family.root.use { root in
             let team = root.team()
@@ -263,7 +230,7 @@ extension NSManagedObjectContext {
     }
 
     @Test func whatOthersSavedIsStillNoticedThroughAChild() throws {
-        let family = try Family()
+        let family = try ContextFamily()
         let id = try family.root.use { root in
             let team = root.team()
             try root.save()
@@ -285,315 +252,5 @@ extension NSManagedObjectContext {
             try root.save()
         }
         #expect(try family.stack.context().use { try $0.teamNames("wins = 1 AND rating = 9") } == ["Rovers"])
-    }
-
-    @Test func aChildsSaveIsOneUndoGroupOfTheParent() throws {
-        let family = try Family()
-        try family.root.use { root in
-            root.undoManager = UndoManager()
-            let team = root.team()
-            try root.save()
-            try family.child.use { child in
-                child.undoManager = UndoManager()
-                let twin = try child.twin(of: team)
-                for wins in 1...3 {
-                    twin.wins = Int16(wins)
-                    child.processPendingChanges()
-                }
-                let player = child.make("Player", ["name": "Ada", "team": twin])
-                try child.save()
-                root.undo()
-                #expect(team.wins == 0 && team.objects("players").isEmpty)
-                root.redo()
-                #expect(team.wins == 3 && team.names("players") == ["Ada"])
-                // The child takes back its own saved steps, one by one, and saves that.
-                child.undo()
-                #expect(child.deletedObjects == [player])
-                child.undo()
-                #expect(twin.wins == 2)
-                try child.save()
-                #expect(team.wins == 2 && team.objects("players").isEmpty)
-                child.redo()
-                child.redo()
-                try child.save()
-                #expect(team.wins == 3 && team.names("players") == ["Ada"])
-            }
-            try root.save()
-        }
-        try family.stack.context().use { fresh in
-            let team = try #require(try fresh.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).first)
-            #expect(team.wins == 3 && team.names("players") == ["Ada"])
-        }
-    }
-
-    @Test func aDeletionTakenBackInTheChildComesBackInTheParent() throws {
-        let family = try Family()
-        try family.root.use { root in
-            let team = root.team()
-            let venue = root.make("Venue", ["name": "Field"])
-            let skill = root.make("Skill", ["name": "pace"])
-            let ada = root.make("Player", ["name": "Ada", "team": team, "skills": NSSet(array: [skill])])
-            team.setValue(venue, forKey: "venue")
-            team.setValue(NSOrderedSet(array: ["Dot", "Eve"].map { root.make("Fan", ["name": $0]) }), forKey: "fans")
-            team.captain = ada
-            try root.save()
-            try family.child.use { child in
-                child.undoManager = UndoManager()
-                child.delete(try child.twin(of: team))
-                try child.save()
-                #expect(root.deletedObjects == [team, ada] && venue.objects("teams").isEmpty)
-                child.undo()
-                try child.save()
-            }
-            #expect(root.deletedObjects.isEmpty && team.object("venue") === venue && venue.objects("teams") == [team])
-            #expect(team.names("fans") == ["Dot", "Eve"] && team.captain === ada && ada.object("team") === team)
-            #expect(skill.objects("players") == [ada])
-            try root.save()
-        }
-        #expect(try family.saved() == ["Rovers"])
-    }
-
-    @Test func rollbackResetAndRefreshGoBackToTheParent() throws {
-        let family = try Family()
-        try family.root.use { root in
-            let team = root.team()
-            try root.save()
-            team.wins = 3
-            try family.child.use { child in
-                let twin = try child.twin(of: team)
-                twin.wins = 4
-                _ = child.team("Gone")
-                child.rollback()
-                #expect(twin.wins == 3 && !child.hasChanges)
-                twin.rating = 2
-                team.wins = 5
-                root.processPendingChanges()
-                child.refresh(twin, mergeChanges: true)
-                #expect(twin.wins == 5 && twin.rating == 2)
-                child.refresh(twin, mergeChanges: false)
-                #expect(twin.isFault && !child.hasChanges && twin.rating == 0.5)
-                child.reset()
-                #expect(twin.managedObjectContext == nil && child.registeredObjects.isEmpty)
-                #expect(try child.teamNames("wins = 5") == ["Rovers"])
-            }
-        }
-    }
-
-    @Test func anObjectThatNobodyHeldIsReadFromTheParentAnew() throws {
-        let family = try Family()
-        try family.root.use { root in
-            let team = root.team()
-            try root.save()
-            try family.child.use { child in
-                func wins() throws -> [Int16] {
-                    try child.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).map { $0.wins }
-                }
-                let before = try wins()
-                team.wins = 5
-                #expect(try wins() == [5] && before == [0])
-            }
-        }
-    }
-
-    @Test func transientValuesAndHooksReachTheParent() throws {
-        let family = try Family()
-        try family.root.use { root in
-            let saved = root.team("Old")
-            try root.save()
-            try family.child.use { child in
-                let new = child.team("New")
-                new.scratch = 7
-                try child.twin(of: saved).scratch = 8
-                new.log = []
-                try child.save()
-                #expect(new.log == ["willSave", "validateForInsert", "didSave"] && new.scratch == 7)
-            }
-            let twin = try #require(root.insertedObjects.first as? ClubTeam)
-            #expect(twin.name == "New" && twin.scratch == 7 && saved.scratch == 8 && twin.rating == 0.5)
-        }
-    }
-
-    @Test func ordersAndManyToManyRelationshipsAreHandedOver() throws {
-        let family = try Family()
-        try family.root.use { root in
-            let team = root.team()
-            let fans = ["Ann", "Ben", "Cat"].map { root.make("Fan", ["name": $0]) }
-            team.setValue(NSOrderedSet(array: fans), forKey: "fans")
-            let (ada, pace) = (root.make("Player", ["name": "Ada"]), root.make("Skill", ["name": "pace"]))
-            ada.setValue(NSSet(array: [pace]), forKey: "skills")
-            try root.save()
-            try family.child.use { child in
-                let mine = try child.twin(of: team).mutableOrderedSetValue(forKey: "fans")
-                mine.moveObjects(at: IndexSet(integer: 2), to: 0)
-                mine.insert(child.make("Fan", ["name": "Dan"]), at: 1)
-                // Meanwhile the parent's list grows.
-                team.mutableOrderedSetValue(forKey: "fans").add(root.make("Fan", ["name": "Eve"]))
-                let player = try child.twin(of: ada)
-                player.setValue(NSSet(array: [child.make("Skill", ["name": "wit"])]), forKey: "skills")
-                try child.save()
-            }
-            #expect(team.names("fans") == ["Cat", "Dan", "Ann", "Ben", "Eve"])
-            #expect(ada.names("skills") == ["wit"] && pace.objects("players").isEmpty)
-            try root.save()
-        }
-        try family.stack.context().use { fresh in
-            let team = try #require(try fresh.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).first)
-            #expect(team.names("fans") == ["Cat", "Dan", "Ann", "Ben", "Eve"])
-        }
-    }
-
-    @Test func validationRunsInEachContextThatIsSaved() throws {
-        let family = try Family()
-        try family.child.use { child in
-            let team = child.team("X")
-            let error = #expect(throws: NSError.self) { try child.save() }
-            #expect(error?.code == 1670 && family.root.insertedObjects.isEmpty)
-            team.name = "Xerxes"
-            try child.save()
-        }
-        try family.root.use { root in
-            let twin = try #require(root.insertedObjects.first as? ClubTeam)
-            twin.name = "Y"
-            #expect(throws: NSError.self) { try root.save() }
-        }
-    }
-
-    @Test func aRemoteSaveIsMergedIntoParentsFirst() throws {
-        let family = try Family()
-        let team = try family.root.use { root in
-            let team = root.team()
-            try root.save()
-            return team
-        }
-        let twin = try family.child.use { try $0.twin(of: team) }
-        try family.stack.context().use { other in
-            try other.twin(of: team).wins = 6
-            try other.save()
-        }
-        NSManagedObjectContext.mergeChanges(
-            fromRemoteContextSave: [NSUpdatedObjectIDsKey: [team.objectID]], into: [family.child, family.root])
-        try family.child.use { _ in #expect(twin.wins == 6) }
-    }
-
-    @Test func aControllerFollowsAChild() throws {
-        let family = try Family()
-        try family.root.use { root in
-            _ = root.team("Albion")
-            try family.child.use { child in
-                let request = NSFetchRequest<ClubTeam>(entityName: "Team")
-                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-                let controller = NSFetchedResultsController(
-                    fetchRequest: request, managedObjectContext: child, sectionNameKeyPath: nil, cacheName: "nested")
-                let delegate = CountingDelegate()
-                controller.delegate = delegate
-                try controller.performFetch()
-                #expect(controller.fetchedObjects?.map(\.name) == ["Albion"])
-                let team = child.team("Aston")
-                child.processPendingChanges()
-                #expect(controller.fetchedObjects?.map(\.name) == ["Albion", "Aston"] && delegate.changes == 1)
-                try child.save()
-                try root.save()
-                team.name = "Aardvarks"
-                child.processPendingChanges()
-                #expect(controller.fetchedObjects?.map(\.name) == ["Aardvarks", "Albion"] && delegate.changes == 2)
-            }
-        }
-    }
-
-    private final class CountingDelegate: NSObject, NSFetchedResultsControllerDelegate {
-        var changes = 0
-        func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { changes += 1 }
-    }
-
-    // MARK: Queues
-
-    @Test func privateChildrenOfTheMainContextAndTheOtherWayRound() async throws {
-        let stack = try ClubStack()
-        let main = stack.context(.mainQueueConcurrencyType)
-        let worker = main.child()
-        let ids = try await worker.perform { () -> [NSManagedObjectID] in
-            #expect(try worker.teamNames().isEmpty)
-            let team = worker.team("Made elsewhere")
-            try worker.save()
-            // From the child's queue to the parent's and back into the child's.
-            let count = try main.performAndWait { try worker.performAndWait { try worker.teamNames().count } }
-            #expect(count == 1)
-            return [team.objectID]
-        }
-        try await MainActor.run {
-            #expect(main.insertedObjects.map(\.objectID) == ids)
-            try main.save()
-        }
-        let background = stack.context()
-        let view = background.child(.mainQueueConcurrencyType)
-        try await MainActor.run {
-            let team = try #require(try view.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).first)
-            team.wins = 2
-            try view.save()
-            #expect(try background.use { $0.updatedObjects.count } == 1)
-        }
-        try await background.perform { try background.save() }
-        #expect(try stack.context().use { try $0.teamNames("wins = 2") } == ["Made elsewhere"])
-    }
-
-    @Test func aChildKeepsItsParentAndGoesAwayAlone() throws {
-        let stack = try ClubStack()
-        weak var lostParent: NSManagedObjectContext?
-        weak var lostChild: NSManagedObjectContext?
-        func run() throws {
-            var child: NSManagedObjectContext? = {
-                let parent = stack.context()
-                lostParent = parent
-                return parent.child()
-            }()
-            lostChild = child
-            try child?.use { child in
-                _ = child.team()
-                try child.save()
-            }
-            #expect(lostParent != nil && lostParent?.hasChanges == true)
-            child = nil
-        }
-        try run()
-        #expect(lostParent == nil && lostChild == nil)
-    }
-
-    // MARK: Misuse
-
-    @Test func aParentMustBeSetFirst() async {
-        let late = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try ClubStack()
-            let context = NSManagedObjectContext(.privateQueue)
-            let entity = try #require(Club.model.entitiesByName["Fan"])
-            try context.use { context in
-                _ = NSManagedObject(entity: entity, insertInto: context)
-                context.parent = stack.context()
-            }
-        }
-        expect(late, "The parent of a context must be set before objects are registered in it.")
-        let own = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let (first, second) = (NSManagedObjectContext(.privateQueue), NSManagedObjectContext(.privateQueue))
-            first.parent = second
-            second.parent = first
-        }
-        expect(own, "A context cannot be its own ancestor.")
-    }
-
-    @Test func aContextHasAParentOrACoordinator() async {
-        let parent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try ClubStack()
-            stack.context().parent = stack.context()
-        }
-        expect(parent, "Context already has a coordinator;  cannot replace.")
-        let coordinator = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try ClubStack()
-            stack.context().child().persistentStoreCoordinator = try ClubStack().coordinator
-        }
-        expect(coordinator, "Context already has a coordinator;  cannot replace.")
-    }
-
-    private func expect(_ result: ExitTest.Result?, _ text: String) {
-        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(output.contains(text))
     }
 }

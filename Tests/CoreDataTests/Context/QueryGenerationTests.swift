@@ -193,6 +193,67 @@ import Testing
         }
     }
 
+    @Test func aStoreThatIsAddedLaterIsNotInTheState() throws {
+        let world = try World()
+        try world.pinned().use { context in
+            #expect(try world.names(context) == ["Ghana"])
+            let later = try League.Place(.sqlite)
+            let store = try world.coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: later.url)
+            let id = try League.context(world.coordinator).use { other in
+                let team = other.addTeam("Togo")
+                other.assign(team, to: store)
+                try other.save()
+                return team.objectID
+            }
+            #expect(try world.names(context) == ["Ghana"] && context.count(for: League.request("Team")) == 1)
+            #expect { try context.existingObject(with: id) } throws: { code($0) == 133000 }
+            let child = context.child()
+            try child.use { child in
+                let names = try world.names(child)
+                #expect(names == ["Ghana"] && child.queryGenerationToken == nil)
+            }
+            try context.setQueryGenerationFrom(.current)
+            #expect(try world.names(context) == ["Ghana", "Togo"])
+            #expect(try context.existingObject(with: id).value(forKey: "name") as? String == "Togo")
+            try world.coordinator.remove(store)
+        }
+    }
+
+    @Test func anotherProgramWritesMeanwhile() async throws {
+        let world = try World()
+        let pinned = try world.pinned()
+        let token = try pinned.use { context in
+            let names = try world.names(context)
+            #expect(names == ["Ghana"])
+            return context.queryGenerationToken
+        }
+        let place = world.place.url
+        await #expect(processExitsWith: .success) { [place = place as URL] in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: League.model())
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place)
+            try League.context(coordinator).use { context in
+                let ghana = try context.fetch(League.request("Team"))[0]
+                ghana.setValue(5, forKey: "wins")
+                context.addTeam("Togo")
+                try context.save()
+            }
+        }
+        try pinned.use { context in
+            context.refreshAllObjects()
+            #expect(try world.names(context) == ["Ghana"] && context.queryGenerationToken == token)
+            let ghana = try context.existingObject(with: world.id)
+            #expect(ghana.value(forKey: "wins") as? Int == 1)
+            // The other program's change is noticed all the same.
+            ghana.setValue(2, forKey: "wins")
+            #expect { try context.save() } throws: { code($0) == 133020 }
+            context.rollback()
+            try context.setQueryGenerationFrom(.current)
+            context.refreshAllObjects()
+            #expect(try world.names(context) == ["Ghana", "Togo"] && ghana.value(forKey: "wins") as? Int == 5)
+        }
+    }
+
     @Test func otherStoresShowWhatIsNewest() throws {
         let world = try World(.memory)
         try world.pinned().use { context in

@@ -32,7 +32,27 @@ import Testing
             setenv("CoreDataConcurrencyDebug", "1", 1)
             _ = try ClubStack().context().make("Player")
         }
-        expect(result, "A managed object context is used outside of its queue")
+        expect(result, "A managed object context is used outside of its queue, by inserting 'x-coredata:///Player/t")
+    }
+
+    @Test func theAccessOutsideOfTheQueueIsNamed() async {
+        let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            setenv("CoreDataConcurrencyDebug", "1", 1)
+            let context = try ClubStack().contextKeepingStack()
+            context.name = "Import"
+            let team = context.performAndWait { context.team() }
+            _ = team.value(forKey: "name")
+        }
+        expect(
+            read,
+            "A managed object context named 'Import' is used outside of its queue, by reading 'name' of 'x-coredata:///Team/"
+        )
+        let fetched = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            setenv("CoreDataConcurrencyDebug", "1", 1)
+            let context = try ClubStack().contextKeepingStack()
+            _ = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+        }
+        expect(fetched, "is used outside of its queue, by a fetch of 'Team': wrap the use in perform(_:).")
     }
 
     private func expect(_ result: ExitTest.Result?, _ text: String) {

@@ -5,10 +5,15 @@ import Testing
 
 /// Memory, measured in programs of their own: nothing else runs there.
 @Suite struct ObjectMemoryTests {
-    /// Many faults, touched a thousand at a time, with `refreshAllObjects` in between. A million with `ROSTER_LONG_TESTS=50`.
+    /// How many objects a test uses: a million with `ROSTER_LONG_TESTS=50`.
+    private static func count(short: Int) -> Int {
+        ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 20_000 } ?? short
+    }
+
+    /// Many faults, touched a thousand at a time, with `refreshAllObjects` in between.
     @Test func touchingManyFaultsInBatchesStaysFlat() async {
         await #expect(processExitsWith: .success) {
-            let count = 20_000 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
+            let count = Self.count(short: 6_000)
             let stack = try MemoryProbe.stack(fans: count)
             try stack.context().use { context in
                 let fans = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Fan"))
@@ -27,6 +32,7 @@ import Testing
                 }
                 precondition(fans.count == count && fans.allSatisfy(\.isFault))
                 let report = "fetched \(fetched), faults \(faults), highest \(highest)"
+                if count >= 1_000_000 { print("\(report), resident \(MemoryProbe.resident)") }
                 precondition(fetched - faults > count * 100, "the rows were here: \(report)")
                 precondition(highest - faults < max(count * 16, 2_000_000), "and come a thousand at a time: \(report)")
             }
@@ -36,16 +42,15 @@ import Testing
     /// The same, page by page, with the references dropped.
     @Test func droppingTheReferencesGivesTheObjectsBack() async {
         await #expect(processExitsWith: .success) {
-            let count = 20_000 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
+            let count = Self.count(short: 12_000)
             let stack = try MemoryProbe.stack(fans: count)
             try stack.context().use { context in
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Fan")
                 request.fetchLimit = 1000
-                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
                 var lengths = 0
                 var afterFirst = 0
                 var highest = 0
-                for start in stride(from: 0, to: min(count, 200_000), by: 1000) {
+                for start in stride(from: 0, to: count, by: 1000) {
                     request.fetchOffset = start
                     for fan in try context.fetch(request) {
                         lengths += (fan.value(forKey: "name") as? String)?.count ?? 0
@@ -53,6 +58,9 @@ import Testing
                     context.processPendingChanges()
                     if start == 8000 { afterFirst = MemoryProbe.bytes }
                     if start > 8000 { highest = max(highest, MemoryProbe.bytes) }
+                }
+                if count >= 1_000_000 {
+                    print("after the first pages \(afterFirst), highest \(highest), resident \(MemoryProbe.resident)")
                 }
                 precondition(lengths > 0)
                 // Between two looks at what is unused, some thousand objects may stay.
@@ -153,6 +161,12 @@ private enum MemoryProbe {
         }
         return last("system type=\"current\"") + last("total type=\"mmap\"") - last("total type=\"fast\"")
             - last("total type=\"rest\"")
+    }
+
+    /// The bytes of the program that are in memory.
+    static var resident: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return Int(text.split(separator: " ").dropFirst().first ?? "").map { $0 * sysconf(Int32(_SC_PAGESIZE)) } ?? 0
     }
 
     /// A store with so many fans.

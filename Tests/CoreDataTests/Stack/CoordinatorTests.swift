@@ -87,6 +87,18 @@ import Testing
         #expect(try coordinator.store(for: entity) === second)
     }
 
+    @Test func aStoreThatWasWrittenAsAnotherTypeIsRefused() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(MemoryStore.self, forStoreType: "MemoryStoreUnderAnotherName")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: League.model())
+        let error = #expect(throws: NSError.self) {
+            try coordinator.addPersistentStore(
+                ofType: "MemoryStoreUnderAnotherName", configurationName: nil,
+                at: URL(fileURLWithPath: "/memory/\(UUID().uuidString)"))
+        }
+        #expect(error?.code == 134010 && error?.localizedDescription.contains(MemoryStore.storeType) == true)
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+
     @Test func metadataKeepTypeAndUUID() throws {
         let (coordinator, store) = try League.memoryStack()
         coordinator.setMetadata(["note": "hello"], for: store)

@@ -43,8 +43,10 @@ final class MemoryDatabase: @unchecked Sendable {
     let identifier = UUID().uuidString
     let lock = NSLock()
     var rows: [RowKey: RowSnapshot] = [:]
-    /// Many-to-many contents: relationship → owner → members.
+    /// Many-to-many contents, as the end that writes them has them: relationship → owner → members.
     var members: [String: [RowKey: [RowKey]]] = [:]
+    /// Places in ordered lists, by the member and its slot that refers to the owner.
+    var positions: [RowKey: [Int: Int]] = [:]
     var lastReference: Int64 = 0
     var transactions: [(writer: ObjectIdentifier, transaction: StoreTransaction)] = []
 }
@@ -122,19 +124,35 @@ final class MemoryOperations: StoreOperations {
         let rows = database.lock.withLock { database.rows }
         for id in ids {
             if inverse.isToMany {
-                let members = database.lock.withLock { database.members[relationship.name]?[id.rowKey!] ?? [] }
-                found[id] = members.map(objectID(for:))
+                found[id] = database.lock.withLock { paired(relationship, inverse, id.rowKey!) }.map(
+                    objectID(for:))
                 continue
             }
-            found[id] = rows.filter { key, row in
+            let positions = database.lock.withLock { database.positions }
+            let members = rows.compactMap { key, row -> (place: Int, key: RowKey)? in
                 let layout = entities[Int(key.entity)].layout
                 guard case .toOne(let slot) = layout.place(of: inverse.name),
-                    layout.entity.isKindOf(entity: relationship.destinationEntity!)
-                else { return false }
-                return row.values[slot] == .reference(id)
-            }.keys.sorted { $0.reference < $1.reference }.map(objectID(for:))
+                    layout.entity.isKindOf(entity: relationship.destinationEntity!), row.values[slot] == .reference(id)
+                else { return nil }
+                return (relationship.isOrdered ? positions[key]?[slot] ?? 0 : 0, key)
+            }
+            found[id] = members.sorted { ($0.place, $0.key.reference) < ($1.place, $1.key.reference) }
+                .map { objectID(for: $0.key) }
         }
         return found
+    }
+
+    /// To be called under the lock.
+    private func paired(
+        _ relationship: NSRelationshipDescription, _ inverse: NSRelationshipDescription, _ owner: RowKey
+    ) -> [RowKey] {
+        if relationship.writesPairs { return database.members[Self.name(of: relationship)]?[owner] ?? [] }
+        let pairs = database.members[Self.name(of: inverse)] ?? [:]
+        return pairs.filter { $0.value.contains(owner) }.keys.sorted { $0.reference < $1.reference }
+    }
+
+    private static func name(of relationship: NSRelationshipDescription) -> String {
+        "\(relationship.entity.name ?? "").\(relationship.name)"
     }
 
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
@@ -166,20 +184,26 @@ final class MemoryOperations: StoreOperations {
             }
             for change in changes.inserted + changes.updated {
                 database.rows[change.id.rowKey!] = RowSnapshot(values: change.values, version: change.baseVersion + 1)
+                for (slot, place) in change.orderedPositions {
+                    database.positions[change.id.rowKey!, default: [:]][slot] = place
+                }
                 note(change, change.baseVersion == 0 ? .insert : .update)
             }
             for change in changes.deleted {
                 database.rows[change.id.rowKey!] = nil
+                database.positions[change.id.rowKey!] = nil
+                for name in database.members.keys { database.members[name]?[change.id.rowKey!] = nil }
                 for (name, owners) in database.members {
                     database.members[name] = owners.mapValues { $0.filter { $0 != change.id.rowKey } }
                 }
                 note(change, .delete)
             }
             for change in changes.toMany {
-                var list = database.members[change.relationship.name, default: [:]][change.owner.rowKey!] ?? []
+                let name = Self.name(of: change.relationship)
+                var list = database.members[name, default: [:]][change.owner.rowKey!] ?? []
                 list.removeAll { key in change.removed.contains { $0.rowKey == key } }
                 list += change.added.compactMap(\.rowKey)
-                database.members[change.relationship.name, default: [:]][change.owner.rowKey!] = list
+                database.members[name, default: [:]][change.owner.rowKey!] = list
             }
             let transaction = StoreTransaction(
                 number: Int64(database.transactions.count + 1), timestamp: Date(), author: changes.author,

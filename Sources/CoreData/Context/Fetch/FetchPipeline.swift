@@ -87,8 +87,10 @@ final class FetchPipeline {
 
     /// Resolves a request, with the pending changes processed.
     func plan(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchPlan {
+        context.requireQueue("a fetch of '\(request.entityName ?? "")'")
         context.processPendingChanges()
-        return try FetchPlan(request, coordinator: try coordinator)
+        let plan = try FetchPlan(request, coordinator: try coordinator)
+        return plan.limited(to: context.generation.visible(plan.stores))
     }
 
     var coordinator: NSPersistentStoreCoordinator {

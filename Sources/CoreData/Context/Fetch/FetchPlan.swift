@@ -5,7 +5,7 @@ import PredicateSyntax
 struct FetchPlan {
     let entity: NSEntityDescription
     let includesSubentities: Bool
-    let stores: [NSPersistentStore]
+    private(set) var stores: [NSPersistentStore]
     /// `nil` when all objects match.
     let predicate: NSPredicate?
     private(set) var sortDescriptors: [NSSortDescriptor]
@@ -63,6 +63,13 @@ struct FetchPlan {
         var plan = self
         plan.limit = limit
         plan.offset = offset
+        return plan
+    }
+
+    /// The same plan for `stores` only.
+    func limited(to stores: [NSPersistentStore]) -> FetchPlan {
+        var plan = self
+        plan.stores = stores
         return plan
     }
 

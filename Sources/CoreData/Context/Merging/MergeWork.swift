@@ -28,9 +28,26 @@ struct MergeWork {
         let inserts = changes.inserted.map(context.localID)
         let updates = changes.updated.compactMap { context.registry.registered(context.localID($0)) }
         let rows = rows(for: changes, inserts: inserts, updates: updates)
-        for id in changes.deleted.map(context.localID) { delete(id) }
+        let deletes = changes.deleted.map(context.localID)
+        for id in deletes { delete(id) }
         for object in updates { update(object, rows) }
         for id in inserts { insert(id, rows) }
+        forgetDestinations(among: deletes)
+        leaveDeleted(updates + inserted)
+    }
+
+    /// What was deleted here, and others let something refer to meanwhile, is no destination: faults are read for it.
+    private func leaveDeleted(_ objects: [NSManagedObject]) {
+        guard !context.changes.deleted.isEmpty else { return }
+        for object in objects where object.snapshot != nil && !object.isDeleted {
+            if object.isFault { object.fire() } else { FarEnds.leaveDeleted(object) }
+        }
+    }
+
+    /// The rows are gone: nothing that is not saved may refer to them.
+    private mutating func forgetDestinations(among deletes: [NSManagedObjectID]) {
+        let gone = GoneDestinations(context: context, ids: Set(deletes + foundDeleted))
+        for object in gone.forget() { noteRefresh(object) }
     }
 
     /// The rows of everything that the merge looks at: those that came along, the others read with one query.
@@ -129,8 +146,8 @@ struct MergeWork {
     /// An object that was changed here in this event has its baseline already.
     private mutating func keepBaseline(of object: NSManagedObject) {
         guard object.baseline == nil else { return }
-        // No event of the context has this number, so that a change made by an observer begins a baseline of its own.
-        let baseline = EventBaseline(event: .max, values: object.values, snapshot: object.snapshot)
+        // A change made by an observer begins a baseline of its own.
+        let baseline = EventBaseline(event: EventBaseline.merge, values: object.values, snapshot: object.snapshot)
         object.baseline = baseline
         baselines.append((object, baseline))
     }
@@ -176,6 +193,7 @@ struct MergeWork {
             update(object, all)
             if object.snapshot !== old { foundUpdated.append(object.objectID) }
         }
+        forgetDestinations(among: [])
     }
 
     // MARK: To-many relationships

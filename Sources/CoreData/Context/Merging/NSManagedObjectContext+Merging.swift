@@ -4,6 +4,7 @@ extension NSManagedObjectContext {
     /// Takes over what a notification says was saved elsewhere: did-save, did-save-object-IDs, or one made from the
     /// history. Local changes stay on top. Call it on the context's queue.
     public func mergeChanges(fromContextDidSave notification: Notification) {
+        requireQueue("mergeChanges(fromContextDidSave:)")
         merger.merge(ChangeNotification.changes(in: notification.userInfo ?? [:], for: self))
     }
 

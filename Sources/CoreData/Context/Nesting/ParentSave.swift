@@ -16,7 +16,7 @@ struct ParentSave {
             for (handed, object) in all { setValues(handed, of: object) }
             for (handed, object) in all { setLists(handed, of: object) }
             for gone in changes.deleted where gone.flags.isDisjoint(with: .inaccessible) { delete(gone.objectID) }
-            for id in changes.locked { parent.savePipeline.lock(parent.registry.object(for: id)) }
+            for object in changes.locked.compactMap(destination) { parent.savePipeline.lock(object) }
             parent.processPendingChanges()
             return result(of: all, changes)
         }
@@ -72,8 +72,7 @@ struct ParentSave {
     }
 
     private func delete(_ id: NSManagedObjectID) {
-        let object = parent.registry.object(for: id)
-        if !object.isDeleted { parent.delete(object) }
+        if let object = destination(id) { parent.delete(object) }
     }
 
     // MARK: Values
@@ -92,19 +91,25 @@ struct ParentSave {
     /// A destination that the parent deleted is none.
     private func target(of value: SlotValue) -> NSManagedObject? {
         guard case .reference(let id) = value else { return nil }
-        let target = parent.registry.object(for: id)
-        return target.isDeleted ? nil : target
+        return destination(id)
+    }
+
+    /// The parent's object of an ID; `nil` if the parent deleted it, or took back that it was made.
+    private func destination(_ id: NSManagedObjectID) -> NSManagedObject? {
+        if let known = parent.registry.registered(id) { return known.isDeleted ? nil : known }
+        guard id.isTemporaryID else { return parent.registry.object(for: id) }
+        guard let row = try? parent.source?.rows(for: [id])[id] else { return nil }
+        return parent.registry.object(for: id, row: row)
     }
 
     private func setLists(_ handed: HandedChanges.Object, of object: NSManagedObject) {
         for list in handed.lists {
             let number = list.number
-            for id in list.removed {
-                InverseUpkeep.remove(parent.registry.object(for: id), from: object, number: number)
+            for member in list.removed.compactMap(destination) {
+                InverseUpkeep.remove(member, from: object, number: number)
             }
-            for id in list.added {
-                let member = parent.registry.object(for: id)
-                if !member.isDeleted { InverseUpkeep.add(member, to: object, number: number) }
+            for member in list.added.compactMap(destination) {
+                InverseUpkeep.add(member, to: object, number: number)
             }
             if let order = list.order { reorder(object, number, order) }
         }
@@ -113,7 +118,7 @@ struct ParentSave {
     /// The child's order; members that it does not know go to the end.
     private func reorder(_ object: NSManagedObject, _ number: Int, _ order: [NSManagedObjectID]) {
         let state = object.loadedToManyState(number)
-        let wanted = order.map { parent.registry.object(for: $0) }.filter(state.contains)
+        let wanted = order.compactMap(destination).filter(state.contains)
         let placed = Set(wanted)
         let all = wanted + state.contents.filter { !placed.contains($0) }
         guard !all.elementsEqual(state.contents, by: ===) else { return }
@@ -131,7 +136,12 @@ struct ParentSave {
             written: all.compactMap { handed, object in
                 let source = handed.source
                 guard !source.values.isEmpty || source.flags.contains(.inserted) else { return nil }
-                let values = source.values.isEmpty ? source.snapshot?.values ?? [] : source.values
+                var values = source.values.isEmpty ? source.snapshot?.values ?? [] : source.values
+                // What the parent does not have any more is no destination of the child's either.
+                for (slot, _) in handed.slots
+                where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {
+                    values[slot] = .null
+                }
                 let version = object.snapshot?.version ?? 0
                 return (source, RowSnapshot(values: values, version: version, isUnsaved: true))
             })

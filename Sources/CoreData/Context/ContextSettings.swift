@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+
+/// The plain settings of a context. Any thread may set them, also while the context is at work.
+final class ContextSettings: @unchecked Sendable {
+    struct Values {
+        var name: String?
+        var transactionAuthor: String?
+        var undoManager: UndoManager?
+        var mergePolicy: Any = NSMergePolicy.error
+        var propagatesDeletesAtEndOfEvent = true
+        var retainsRegisteredObjects = false
+        var shouldDeleteInaccessibleFaults = true
+        var stalenessInterval: TimeInterval = -1
+    }
+
+    private let lock = Mutex<Void>(())
+    /// Used under the lock only.
+    @exclusivity(unchecked)
+    private var values = Values()
+
+    func read<Value>(_ look: (borrowing Values) -> Value) -> Value {
+        lock.withLock { _ in UncheckedSendable(look(values)) }.value
+    }
+
+    func change(_ change: (inout Values) -> Void) {
+        lock.withLock { _ in change(&values) }
+    }
+
+    /// Sets the undo manager.
+    ///
+    /// - Returns: the one that it was before.
+    func exchangeUndoManager(_ manager: UndoManager?) -> UndoManager? {
+        lock.withLock { _ in
+            let old = values.undoManager
+            values.undoManager = manager
+            return UncheckedSendable(old)
+        }.value
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Which store each new object goes to.
+///
+/// One that was assigned to a store goes there. Where several stores could take an object, it goes to the one where what it
+/// is related to lies, directly or over other new objects: relationships cannot cross stores. All others go to the first
+/// store that takes their entity.
+struct StoreChoice {
+    private let context: NSManagedObjectContext
+    private let source: any ContextSource
+    /// The objects that are related to each other, as a forest.
+    private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
+    /// The stores of the saved and assigned objects of each tree, by its root.
+    private var stores: [ObjectIdentifier: [NSPersistentStore]] = [:]
+
+    /// Cost: nothing where the coordinator has one store; otherwise a look at all relationships of new and changed objects.
+    init(context: NSManagedObjectContext, source: any ContextSource) {
+        self.context = context
+        self.source = source
+        guard (source.coordinator?.persistentStores.count ?? 0) > 1 else { return }
+        let changed = context.changes.inserted.all + context.changes.updated.all
+        for object in changed {
+            note(object.objectID, of: object)
+            join(object)
+        }
+    }
+
+    /// Whether all new objects of one entity that were not assigned to a store go to the same.
+    var isByEntity: Bool { stores.isEmpty }
+
+    /// - Throws: 134030 where every store that holds the entity is read only, 134020 where none holds it.
+    func store(for object: NSManagedObject) throws -> NSPersistentStore {
+        if let assigned = object.objectID.persistentStore { return assigned }
+        let entity = object.layout.entity
+        guard let near = stores[leader(ObjectIdentifier(object))], let coordinator = source.coordinator else {
+            return try source.store(for: entity)
+        }
+        let writable = coordinator.stores(holding: entity).filter { !$0.isReadOnly }
+        return try writable.first { store in near.contains { $0 === store } } ?? source.store(for: entity)
+    }
+
+    // MARK: Who belongs together
+
+    private mutating func join(_ object: NSManagedObject) {
+        let values = object.values.isEmpty ? object.snapshot?.values ?? [] : object.values
+        for slot in values.indices.dropFirst(object.layout.attributeCount) {
+            guard case .reference(let id) = values[slot] else { continue }
+            if let far = context.registry.registered(id) { unite(object, far) } else { note(id, of: object) }
+        }
+        for (_, state) in object.touchedToMany { for far in state.memberSet { unite(object, far) } }
+    }
+
+    private mutating func unite(_ object: NSManagedObject, _ far: NSManagedObject) {
+        // Two saved objects say nothing of a new one, and one that is deleted will be related to nothing.
+        guard object.objectID.isTemporaryID || far.objectID.isTemporaryID, !far.isDeleted else { return }
+        note(far.objectID, of: far)
+        let (mine, others) = (shortenedLeader(of: object), shortenedLeader(of: far))
+        guard mine != others else { return }
+        leaders[others] = mine
+        for store in stores.removeValue(forKey: others) ?? [] { note(store, mine) }
+    }
+
+    private mutating func note(_ id: NSManagedObjectID, of object: NSManagedObject) {
+        guard let store = context.localID(id).persistentStore else { return }
+        note(store, shortenedLeader(of: object))
+    }
+
+    private mutating func note(_ store: NSPersistentStore, _ leader: ObjectIdentifier) {
+        if stores[leader]?.contains(where: { $0 === store }) != true { stores[leader, default: []].append(store) }
+    }
+
+    private func leader(_ object: ObjectIdentifier) -> ObjectIdentifier {
+        var leader = object
+        while let next = leaders[leader] { leader = next }
+        return leader
+    }
+
+    /// The same, with the way there made shorter for the next who asks.
+    private mutating func shortenedLeader(of object: NSManagedObject) -> ObjectIdentifier {
+        var leader = ObjectIdentifier(object)
+        while let next = leaders[leader] {
+            if let further = leaders[next] { leaders[leader] = further }
+            leader = next
+        }
+        return leader
+    }
+}
