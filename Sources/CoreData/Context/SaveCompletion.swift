@@ -36,6 +36,8 @@ struct SaveCompletion {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
+        /// Members whose rows were written for their places in somebody's list only: others have to hear of that too.
+        var moved: [NSManagedObject] = []
     }
 
     // MARK: Objects
@@ -43,7 +45,10 @@ struct SaveCompletion {
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
         var saved = Saved()
-        for (object, row) in batch.written { adopt(row, object) }
+        for (object, row) in batch.written {
+            if object.flags.isDisjoint(with: .unsaved) { saved.moved.append(object) }
+            adopt(row, object)
+        }
         for object in batch.objects {
             if object.flags.contains(.inserted) {
                 saved.inserted.append(object)
@@ -93,7 +98,7 @@ struct SaveCompletion {
     private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()
         changes.inserted = saved.inserted.map(\.objectID)
-        changes.updated = saved.updated.map(\.objectID)
+        changes.updated = (saved.updated + saved.moved).map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
         changes.rows = batch.written.map { written in
             let id = written.object.objectID
@@ -110,7 +115,7 @@ struct SaveCompletion {
     private func post(_ saved: Saved) {
         let center = NotificationCenter.default
         var info: [String: Any] = [
-            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
+            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated + saved.moved),
             NSDeletedObjectsKey: Set(saved.deleted),
         ]
         // Where the state cannot be read now, the next reading says why.
@@ -120,7 +125,7 @@ struct SaveCompletion {
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [
                 NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
-                NSUpdatedObjectIDsKey: Set(saved.updated.map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set((saved.updated + saved.moved).map(\.objectID)),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)),
             ])
     }

@@ -275,6 +275,36 @@ import Testing
         }
     }
 
+    // MARK: Lists with an order
+
+    /// The rows of members are written when only their places change: whoever merges has to know.
+    @Test func placesInAListAreMergedLikeOtherChanges() throws {
+        let stack = try ClubStack()
+        let (mine, other) = (stack.context(), stack.context())
+        let ids = try other.use { other in
+            let team = other.team()
+            let fans = ["a", "b", "c"].map { other.make("Fan", ["name": $0]) }
+            team.setValue(NSOrderedSet(array: fans), forKey: "fans")
+            try other.save()
+            return [team.objectID] + fans.map(\.objectID)
+        }
+        try mine.use { mine in
+            let team = try mine.existingObject(with: ids[0])
+            let fans = try ids.dropFirst().map { try mine.existingObject(with: $0) }
+            #expect(team.names("fans") == ["a", "b", "c"])
+            let notices = Notices(other, [.NSManagedObjectContextDidSave])
+            try other.use { other in
+                let list = try other.existingObject(with: ids[0]).mutableOrderedSetValue(forKey: "fans")
+                list.moveObjects(at: IndexSet(integer: 2), to: 0)
+                try other.save()
+            }
+            mine.mergeChanges(fromContextDidSave: try #require(notices.take().first))
+            #expect(team.names("fans") == ["c", "a", "b"])
+            for fan in fans { fan.setValue("changed", forKey: "name") }
+            try mine.save()
+        }
+    }
+
     // MARK: Deleted here
 
     @Test func whatWasDeletedHereIsNoDestinationOfWhatOthersDoWithIt() throws {
