@@ -95,30 +95,67 @@ import Testing
     /// What a program that was killed leaves behind is the store's own.
     @Test func ownLogsAreRead() throws {
         let open = try own.open()
-        let copy = own.folder.appendingPathComponent("Copy.sqlite")
-        func copyFiles() throws {
-            for suffix in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: copy.path + suffix)
-                guard suffix != "-shm" else { continue }
-                try FileManager.default.copyItem(atPath: own.url.path + suffix, toPath: copy.path + suffix)
-            }
-        }
         func names() throws -> Int64? {
-            let reopened = try own.open(url: copy)
+            let reopened = try own.open(url: copy())
             defer { try? reopened.close() }
             return try #require(reopened.store.openSession).connection.integer("SELECT COUNT(*) FROM ZVENUE")
         }
         // A new store stands in its log, for the most part.
-        try copyFiles()
         #expect(try names() == 0)
         for number in 1...40 {
             try open.insert("Venue", ["name": .text(String(repeating: "long ", count: number * 20))])
             guard number % 10 == 0 else { continue }
-            try copyFiles()
             #expect(try names() == Int64(number))
             // Copied from the log to the main file, as far as the last reader allowed.
             try #require(open.store.openSession).connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         }
+        try open.close()
+    }
+
+    /// A copy of the own store as it lies there now, with another log if one is given.
+    private func copy(log other: Data? = nil) throws -> URL {
+        let copy = own.folder.appendingPathComponent("Copy.sqlite")
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
+        try FileManager.default.copyItem(at: own.url, to: copy)
+        try (other ?? Data(contentsOf: log(own))).write(to: URL(fileURLWithPath: copy.path + "-wal"))
+        return copy
+    }
+
+    /// A log that is used again holds older frames; whoever dies between writing a frame's head and its page leaves a head
+    /// that looks whole over the page of another.
+    @Test func aCommitThatWasCutOffIsPassedOver() throws {
+        let open = try own.open()
+        for number in 1...30 { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
+        try #require(open.store.openSession).connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        let before = try Data(contentsOf: log(own))
+        let id = open.store.objectID(for: RowKey(entity: UInt32(try open.entity("Venue").layout.index), reference: 2))
+        try open.store.save(StoreChangeSet(updated: [try open.change(id, ["name": .text("changed")])]))
+        let after = try Data(contentsOf: log(own))
+        let frameSize = 24 + (Int(after[10]) << 8 | Int(after[11]))
+        let frames = stride(from: 32, to: after.count, by: frameSize).prefix {
+            after[$0 + 8..<$0 + 16] == after[16..<24]
+        }
+        #expect(after != before && !frames.isEmpty && frames.count < (after.count - 32) / frameSize)
+        for frame in frames {
+            let page = frame + 24..<frame + frameSize
+            let reopened = try own.open(
+                url: copy(log: after[..<page.lowerBound] + before[page] + after[page.upperBound...]))
+            let connection = try #require(reopened.store.openSession).connection
+            #expect(try connection.integer("SELECT COUNT(*) FROM ZVENUE") == 30)
+            try reopened.close()
+        }
+        try open.close()
+    }
+
+    @Test func aStoreMayBeGivenAnotherUUID() throws {
+        let open = try own.open()
+        for number in 1...30 { try open.insert("Venue", ["name": .text("Venue \(number)")]) }
+        let connection = try #require(open.store.openSession).connection
+        try connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        try connection.execute("UPDATE Z_METADATA SET Z_UUID = 'ANOTHER'")
+        let reopened = try own.open(url: copy())
+        #expect(reopened.store.identifier == "ANOTHER")
+        try reopened.close()
         try open.close()
     }
 

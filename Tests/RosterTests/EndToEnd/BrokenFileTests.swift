@@ -55,11 +55,6 @@ import Testing
     }
 
     @Test func stores() throws {
-        func change(_ sql: String) throws {
-            let connection = try Connection(path: sample.store, access: .readWrite)
-            try connection.execute(sql)
-            connection.close()
-        }
         try change("UPDATE Z_MODELCACHE SET Z_CONTENT = CAST(substr(Z_CONTENT, 1, 700) || x'00' AS BLOB)")
         let text = ["\(sample.store): the model kept in the store cannot be read"]
         for verb in ["count", "list"] { try expectRefusal(text, [verb, sample.store, "Team"]) }
@@ -74,13 +69,22 @@ import Testing
         try expectRefusal(["/dev/zero", "no plain file"], ["count", "/dev/zero", "Team"])
     }
 
+    private func change(_ sql: String) throws {
+        let connection = try Connection(path: sample.store, access: .readWrite)
+        try connection.execute(sql)
+        connection.close()
+    }
+
     /// A log that was copied beside the wrong store: nothing is read and nothing is written.
     @Test func aLogOfAnotherStore() throws {
         let other = try SampleFolder()
         let reader = try Connection(path: other.store, access: .readWrite)
         defer { reader.close() }
         _ = try reader.integer("SELECT COUNT(*) FROM ZTEAM")
-        try reader.execute("UPDATE Z_METADATA SET Z_UUID = '\(UUID().uuidString)'")
+        try reader.execute("UPDATE ZTEAM SET ZWINS = ZWINS + 1")
+        // The stores have gone different ways.
+        try change("DELETE FROM ZVENUE")
+        try change("VACUUM")
         let log = sample.store + "-wal"
         try? FileManager.default.removeItem(atPath: log)
         try FileManager.default.copyItem(atPath: other.store + "-wal", toPath: log)

@@ -27,21 +27,42 @@ struct LogOwnership {
 
     /// Runs `open` once the log has been looked at, where nobody has the store open. Writes nothing and removes nothing.
     ///
+    /// Where it cannot be told who has files open (no `/proc`), nothing is looked at.
+    ///
     /// - Throws: 259 for a log of another store, with the file's path and what to do; what `open` throws.
     static func check<Result>(_ path: String, thenOpen open: () throws -> Result) throws -> Result {
         try gate.withLock { _ in
             let check = LogOwnership(path: path)
-            if !check.isOpenHere && !check.isOpenElsewhere { try check.run() }
+            if !check.isOpenHere && !check.isOpenElsewhere {
+                let before = check.state
+                do {
+                    try check.compare()
+                } catch {
+                    // Who opened the store meanwhile knew its log, and may have changed what was compared.
+                    if before == check.state && !check.isOpenElsewhere { throw error }
+                }
+            }
             return try open()
         }
     }
 
-    private func run() throws {
+    /// Length and time of the store's file and of its log.
+    private var state: [Int] {
+        [path, path + "-wal"].flatMap { path in
+            var facts = stat()
+            guard stat(path, &facts) == 0 else { return [-1] }
+            return [Int(facts.st_size), facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec]
+        }
+    }
+
+    /// Compares the store without and with its log.
+    private func compare() throws {
         // A new store may still be in its log as a whole, and a damaged one is somebody else's to tell.
         guard let alone = try? Connection(path: path, access: .immutable) else { return }
         defer { alone.close() }
-        guard let identifier = Self.identifier(alone), let size = try? alone.integer("PRAGMA page_count"),
-            let contents = WriteAheadLog(storePath: path).contents
+        guard case .found(let identifier) = Self.identifier(alone),
+            let size = try? alone.integer("PRAGMA page_count"),
+            let contents = LogContents(path: path + "-wal")
         else { return }
         // Whatever makes a database longer or shorter, or another page a part of a table, writes its first page.
         let changesStructure = contents.firstBytes[1] != nil
@@ -53,28 +74,30 @@ struct LogOwnership {
         }
         guard let logged = try? Connection(path: path, access: .recovering) else { return }
         defer { logged.close() }
-        try compare(logged, with: identifier)
-        if changesStructure, size <= Self.checkedPages, let damage = Self.damage(logged), Self.damage(alone) == nil {
-            throw foreign("with it the store would be damaged (\(damage))")
+        switch Self.identifier(logged) {
+        // The opening says itself what keeps it from reading.
+        case .unreadable: return
+        case .damaged(let text): throw foreign("with it the store would be damaged (\(text))")
+        case .missing: throw foreign("with it the store would have no metadata")
+        case .found(identifier):
+            guard changesStructure, size <= Self.checkedPages else { return }
+            try compare(logged, alone, "PRAGMA quick_check(1)")
+        case .found(let other):
+            // A store may be given another UUID. Then the rest is its own: it fits, and not everything is written anew.
+            if contents.size == contents.firstBytes.count {
+                throw foreign("it was written for the store \(other), this one is \(identifier)")
+            }
+            try compare(logged, alone, "PRAGMA integrity_check(1)")
         }
     }
 
-    private func compare(_ logged: Connection, with identifier: String) throws {
-        do {
-            _ = try logged.integer("SELECT COUNT(*) FROM sqlite_master")
-        } catch let error as SQLiteError {
-            // Where the index of the log cannot be made, the opening itself says why.
-            guard error.kind == .corrupt || error.kind == .notADatabase else { return }
-            throw foreign("with it the store would be damaged (\(error.message))")
-        }
-        guard let other = Self.identifier(logged) else { throw foreign("with it the store would have no metadata") }
-        guard other == identifier else {
-            throw foreign("it was written for the store \(other), this one is \(identifier)")
-        }
+    private func compare(_ logged: Connection, _ alone: Connection, _ check: String) throws {
+        guard let damage = Self.damage(logged, check), Self.damage(alone, check) == nil else { return }
+        throw foreign("with it the store would be damaged (\(damage))")
     }
 
     /// A page of a table or an index that is of another kind in the log than in the file.
-    private func otherKind(_ contents: WriteAheadLog.Contents) -> UInt32? {
+    private func otherKind(_ contents: LogContents) -> UInt32? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
@@ -94,18 +117,31 @@ struct LogOwnership {
     /// The first bytes of pages of tables and indexes, as SQLite's description of its files has them.
     private static let kinds: Set<UInt8> = [2, 5, 10, 13]
 
-    private static func identifier(_ connection: Connection) -> String? {
-        guard case .text(let text)? = try? connection.value("SELECT Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
-        else { return nil }
-        return text
+    private enum Identifier {
+        case found(String)
+        case missing
+        case damaged(String)
+        case unreadable
+    }
+
+    private static func identifier(_ connection: Connection) -> Identifier {
+        do {
+            guard try connection.hasTable("Z_METADATA") else { return .missing }
+            let value = try connection.value("SELECT Z_UUID FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
+            guard case .text(let text)? = value else { return .missing }
+            return .found(text)
+        } catch let error as SQLiteError {
+            let isDamage = error.kind == .corrupt || error.kind == .notADatabase
+            return isDamage ? .damaged(error.message) : .unreadable
+        } catch {
+            return .unreadable
+        }
     }
 
     /// What SQLite finds wrong with the pages, if anything.
-    private static func damage(_ connection: Connection) -> String? {
+    private static func damage(_ connection: Connection, _ check: String) -> String? {
         do {
-            guard case .text(let text)? = try connection.value("PRAGMA quick_check(1)"), text != "ok" else {
-                return nil
-            }
+            guard case .text(let text)? = try connection.value(check), text != "ok" else { return nil }
             return text.split(separator: "\n").last.map(String.init)
         } catch let error as SQLiteError where error.kind == .corrupt {
             return error.message
@@ -117,8 +153,9 @@ struct LogOwnership {
     private func foreign(_ reason: String) -> NSError {
         CoreDataError.make(
             259,
-            "Cannot open the store \(path): the log \(path)-wal beside it is not its own: \(reason). "
-                + "Move the log to another folder to open the store as it is without it.",
+            "Cannot open the store \(path): the log \(path)-wal beside it is not its own, or is damaged: \(reason). "
+                + "Move the log to another folder to open the store without it, and keep it: if it is the store's own "
+                + "after all, what was saved last is only there.",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
     }
 

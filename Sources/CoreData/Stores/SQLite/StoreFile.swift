@@ -45,7 +45,8 @@ struct StoreFile {
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
             let connection =
-                !isNew && hasLog ? try LogOwnership.check(path, thenOpen: openFile) : try openFile()
+                !isNew && hasLog
+                ? try LogOwnership.check(path) { try openFile(isNew: false) } : try openFile(isNew: isNew)
             do {
                 try prepare(connection, isNew: isNew)
             } catch {
@@ -56,9 +57,9 @@ struct StoreFile {
         }
     }
 
-    private func openFile() throws -> Connection {
+    private func openFile(isNew: Bool) throws -> Connection {
         if isReadOnly { return try openForReading() }
-        return try Connection(path: path, access: exists ? .readWrite : .create, busyTimeout: timeout)
+        return try Connection(path: path, access: isNew ? .create : .readWrite, busyTimeout: timeout)
     }
 
     // MARK: Before opening

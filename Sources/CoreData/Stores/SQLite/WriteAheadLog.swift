@@ -58,36 +58,6 @@ struct WriteAheadLog {
         return Self.hexadecimal(header[16..<24] + lastCommit)
     }
 
-    /// What the log makes of its database.
-    struct Contents {
-        /// The number of pages after the last commit.
-        var size: Int64 = 0
-        /// The first byte of each page that is in the log, by the page's number, as the last commit left it. In pages of
-        /// tables and indexes it tells their kind.
-        var firstBytes: [UInt32: UInt8] = [:]
-    }
-
-    /// What is in the log; `nil` where nothing was committed. Cost: two small reads per frame.
-    var contents: Contents? {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { Glibc.close(file) }
-        let header = Self.read(file, count: Self.headerSize, at: 0)
-        guard header.count == Self.headerSize, Self.number(header, 8) >= 512 else { return nil }
-        let frameSize = Self.frameHeaderSize + Int(Self.number(header, 8))
-        var (committed, running) = (Contents(), Contents())
-        var place = Self.headerSize
-        while true {
-            let frame = Self.read(file, count: Self.frameHeaderSize + 1, at: place)
-            guard frame.count == Self.frameHeaderSize + 1, frame[8..<16] == header[16..<24] else { break }
-            running.firstBytes[Self.number(frame, 0)] = frame[Self.frameHeaderSize]
-            running.size = Int64(Self.number(frame, 4))
-            if running.size != 0 { committed = running }
-            place += frameSize
-        }
-        return committed.size == 0 ? nil : committed
-    }
-
     private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let got = pread(file, &buffer, count, off_t(offset))

@@ -1,0 +1,94 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What a write-ahead log makes of its database: all transactions in it that SQLite would play back.
+///
+/// Like SQLite, this goes by the checksums: who dies while a log is used again leaves frames whose page is not theirs, and
+/// behind them stand those of former rounds. (The format is part of SQLite's documentation.)
+struct LogContents {
+    /// The number of pages after the last commit.
+    private(set) var size: Int64 = 0
+    /// The first byte of each page that is in the log, by the page's number, as the last commit left it. In pages of
+    /// tables and indexes it tells their kind.
+    private(set) var firstBytes: [UInt32: UInt8] = [:]
+
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    /// Reads a log; `nil` where nothing was committed. Cost: reads the log once.
+    init?(path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        let header = Self.read(file, count: Self.headerSize, at: 0)
+        guard header.count == Self.headerSize, Self.number(header, 0) & ~1 == 0x377f_0682 else { return nil }
+        let pageSize = Int(Self.number(header, 8))
+        guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+        var sum = Checksum(isBigEndian: header[3] & 1 == 1)
+        sum.add(header[0..<24])
+        guard sum.equals(header[24..<32]) else { return nil }
+        var place = Self.headerSize
+        var pending: [(page: UInt32, firstByte: UInt8)] = []
+        while true {
+            let frame = Self.read(file, count: Self.frameHeaderSize + pageSize, at: place)
+            guard !frame.isEmpty, frame[8..<16] == header[16..<24] else { break }
+            sum.add(frame[0..<8])
+            sum.add(frame[Self.frameHeaderSize...])
+            guard sum.equals(frame[16..<24]) else { break }
+            pending.append((Self.number(frame, 0), frame[Self.frameHeaderSize]))
+            let committed = Self.number(frame, 4)
+            if committed != 0 {
+                size = Int64(committed)
+                for (page, firstByte) in pending { firstBytes[page] = firstByte }
+                pending.removeAll(keepingCapacity: true)
+            }
+            place += frame.count
+        }
+        if size == 0 { return nil }
+        // Pages behind the end are those of a database that was longer once.
+        firstBytes = firstBytes.filter { Int64($0.key) <= size }
+    }
+
+    private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            initialized = max(0, pread(file, buffer.baseAddress, count, off_t(offset)))
+        }
+        return bytes.count == count ? bytes : []
+    }
+
+    private static func number(_ bytes: [UInt8], _ place: Int) -> UInt32 {
+        bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
+
+/// The running checksum of a log: each frame's goes on from the one before it.
+private struct Checksum {
+    let isBigEndian: Bool
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+    /// - Parameter bytes: a multiple of eight.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBytes { buffer in
+            for place in stride(from: 0, to: buffer.count, by: 8) {
+                first &+= word(buffer, place) &+ second
+                second &+= word(buffer, place + 4) &+ first
+            }
+        }
+    }
+
+    private func word(_ buffer: UnsafeRawBufferPointer, _ place: Int) -> UInt32 {
+        let word = buffer.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+        return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+    }
+
+    /// Whether the sum is the one that is written here, always with the highest byte first.
+    func equals(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.elementsEqual(withUnsafeBytes(of: (first.bigEndian, second.bigEndian), Array.init))
+    }
+}
