@@ -100,8 +100,10 @@ import Testing
     // MARK: What is not known
 
     /// The archive of a model with every class named `name` renamed, and a key more in every entity.
-    private func archive(renaming name: String) throws -> Data {
-        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .file)
+    private func archive(
+        _ model: ModelDocument = CompiledModelTests.everything(), renaming name: String
+    ) throws -> Data {
+        let data = try CompiledModelWriter.write(model, form: .file)
         guard case .dictionary(var list) = try BinaryPropertyListReader.read(data),
             case .array(let objects) = list["$objects"]
         else { throw PropertyListError("no archive") }
@@ -135,6 +137,68 @@ import Testing
             #expect(leaf.property(named: "peers")?.kind == .fetched(nil))
             #expect(model.fetchRequests.isEmpty, "without its condition it would find everything")
         }
+    }
+
+    /// Without its filter a derivation would give other values: where a part is not known, all of it is not.
+    @Test(arguments: ["NSComparisonPredicate", "NSKeyPathExpression"])
+    func aDerivationOfUnknownPartsIsUnknown(_ name: String) throws {
+        var attribute = AttributeDocument(type: .integer32)
+        attribute.derivation = .keyPath("staff.@count")
+        attribute.derivationFilter = .comparison(
+            .init(left: .evaluatedObject, right: .constant(.integer(1)), operatorType: 4))
+        var firm = EntityDocument(name: "Firm")
+        firm.properties = [PropertyDocument(name: "size", kind: .attribute(attribute))]
+        var model = ModelDocument()
+        model.entities = [firm]
+        let (read, notes) = try CompiledModelReader.read(archive(model, renaming: name), file: "x.mom")
+        let size = try #require(read.entities.first?.properties.first?.attribute)
+        #expect(size.isDerived && size.derivation == nil && size.derivationFilter == nil)
+        #expect(notes.contains { $0.text.contains("NSFutureThing") }, "\(notes)")
+        #expect(notes.contains { $0.text.contains("'Firm.size' is derived from is not known") }, "\(notes)")
+        // It stays a derived one in what is written from it.
+        let again = try CompiledModelReader.read(CompiledModelWriter.write(read, form: .file), file: "x.mom").model
+        #expect(again == read)
+    }
+
+    // MARK: Text of our own
+
+    /// The subquery with one condition.
+    private func subquery(_ comparison: ComparisonOperator, _ right: Any) -> ExpressionTree {
+        .subquery(
+            .keyPath(["r"]), variable: "x",
+            predicate: .comparison(
+                ComparisonTree(
+                    left: .keyPathOf(.variable("x"), ["y"]), right: .constant(right), comparison: comparison,
+                    modifier: .direct, options: [])))
+    }
+
+    @Test func textThatWouldNotReadBackIsRefused() throws {
+        for tree in [subquery(.equalTo, ["key": 1]), subquery(.customSelector, 1), subquery(.in, [["key": 1]])] {
+            let failure = #expect(throws: PredicateTranslation.Failure.self) { try PredicateTranslation.document(tree) }
+            #expect(failure?.description.contains("would not read back") == true)
+        }
+        for right in ["a", 1, 0.1, true, Date(timeIntervalSinceReferenceDate: 0.5), UUID(), [1, 2]] as [Any] {
+            let tree = subquery(.in, right)
+            #expect(try PredicateTranslation.document(tree) == .format(FormatPrinter.string(tree)))
+        }
+    }
+
+    @Test func textThatCannotBeReadIsLikeAnUnknownClass() throws {
+        func comparison(_ left: ExpressionDocument) -> PredicateDocument {
+            .comparison(.init(left: left, right: .constant(.integer(1)), operatorType: 4))
+        }
+        var model = ModelDocument()
+        model.entities = [EntityDocument(name: "A")]
+        for (name, text) in [("bad", "SUBQUERY(r, $x, $x.y CUSTOMSELECTOR 1)"), ("good", "r[FIRST]")] {
+            var request = FetchRequestDocument(name: name, entityName: "A")
+            request.predicate = comparison(.format(text))
+            model.fetchRequests.append(request)
+        }
+        let (read, notes) = try CompiledModelReader.read(
+            CompiledModelWriter.write(model, form: .file), file: "x.mom")
+        #expect(read.fetchRequests.map(\.name) == ["good"])
+        #expect(read.fetchRequests.first?.predicate == comparison(.format("r[FIRST]")))
+        #expect(notes.contains { $0.text.contains("'bad'") && $0.text.contains("cannot be read") }, "\(notes)")
     }
 
     @Test func aDamagedModelOfAStoreIsNamedAsSuch() throws {

@@ -86,15 +86,23 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
-    private func check(_ store: NSPersistentStore, holds entity: NSEntityDescription) throws {
-        guard let coordinator = store.persistentStoreCoordinator,
-            !coordinator.stores(holding: entity).contains(store)
-        else { return }
+    /// - Parameter coordinator: The context's, over its parents.
+    private func check(
+        _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator?, holds entity: NSEntityDescription
+    ) throws {
+        guard let coordinator, coordinator.persistentStores.contains(where: { $0 === store }) else {
+            throw CoreDataError.make(
+                134020,
+                "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? "") that they are "
+                    + "assigned to: it is not, or no longer, among those of the context's coordinator.",
+                userInfo: [NSAffectedStoresErrorKey: [store]])
+        }
+        guard !coordinator.stores(holding: entity).contains(where: { $0 === store }) else { return }
         throw CoreDataError.make(
             134020,
             "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? ""): "
                 + "its configuration \(store.configurationName) does not hold this entity.",
-            userInfo: ["NSAffectedStoresErrorKey": [store]])
+            userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
@@ -121,13 +129,19 @@ final class SavePipeline {
         let choice = StoreChoice(context: context, source: source)
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
         var last: (layout: EntityLayout, group: Int)?
+        var checked: (store: NSPersistentStore, layout: EntityLayout)?
         for object in objects {
             let isByEntity = choice.isByEntity && object.objectID.persistentStore == nil
             if isByEntity, let last, last.layout === object.layout {
                 groups[last.group].objects.append(object)
                 continue
             }
-            if let assigned = object.objectID.persistentStore { try check(assigned, holds: object.layout.entity) }
+            if let assigned = object.objectID.persistentStore,
+                checked?.store !== assigned || checked?.layout !== object.layout
+            {
+                try check(assigned, of: source.coordinator, holds: object.layout.entity)
+                checked = (assigned, object.layout)
+            }
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }

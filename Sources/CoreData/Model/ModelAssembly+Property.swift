@@ -34,9 +34,9 @@ extension ModelAssembly {
 
     private func attribute(_ source: AttributeDocument, path: String) throws -> NSAttributeDescription {
         let attribute: NSAttributeDescription
-        if let derivation = source.derivation {
+        if source.isDerived {
             let derived = NSDerivedAttributeDescription()
-            derived.derivationExpression = try expression(derivation, path: path)
+            derived.derivationExpression = try source.derivation.map { try expression($0, path: path) }
             derived.filteringPredicate = try source.derivationFilter.map { try predicate($0, path: path) }
             attribute = derived
         } else if source.type == .composite {

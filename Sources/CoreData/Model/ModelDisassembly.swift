@@ -88,6 +88,7 @@ enum ModelDisassembly {
         if let derived = attribute as? NSDerivedAttributeDescription {
             document.derivation = try self.document(of: derived.derivationExpression)
             document.derivationFilter = try self.document(of: derived.filteringPredicate)
+            document.hasUnknownDerivation = document.derivation == nil
         }
         if let composite = attribute as? NSCompositeAttributeDescription {
             document.elements = try composite.elements.compactMap { try self.document(of: $0 as NSPropertyDescription) }

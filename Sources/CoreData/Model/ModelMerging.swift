@@ -19,15 +19,34 @@ enum ModelMerging {
         _ model: NSManagedObjectModel, merging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> Bool {
         guard let wanted = versionHashes(in: metadata) else { return false }
-        // One model alone, where it has everything: other versions' configurations and requests do not come along.
-        let whole = models.first { candidate in
-            let hashes = candidate.entityVersionHashesByName
-            return wanted.allSatisfy { hashes[$0] == $1 }
-        }
-        let merged = merge(whole.map { [$0] } ?? models, into: model) { entity in
+        let merged = merge(choose(wanted, from: models), into: model) { entity in
             entity.name.map { wanted[$0] == entity.versionHash } ?? false
         }
         return merged && Set(model.entities.compactMap(\.name)) == Set(wanted.keys)
+    }
+
+    /// Those of `models` that together have what a store wants: each time the one with the most of what is still missing,
+    /// and of several such that with the fewest other entities.
+    ///
+    /// So a store gets the one version that is like it alone, and no other version's configurations and requests.
+    private static func choose(_ wanted: [String: Data], from models: [NSManagedObjectModel]) -> [NSManagedObjectModel]
+    {
+        let candidates = models.map { model in
+            let hashes = model.entityVersionHashesByName
+            let found = Set(hashes.keys.filter { hashes[$0] == wanted[$0] })
+            return (found: found, others: hashes.count - found.count)
+        }
+        var missing = Set(wanted.keys)
+        var chosen: Set<Int> = []
+        while !missing.isEmpty {
+            let ranks = candidates.enumerated().map { index, candidate in
+                (candidate.found.intersection(missing).count, -candidate.others, -index)
+            }
+            guard let best = ranks.indices.max(by: { ranks[$0] < ranks[$1] }), ranks[best].0 > 0 else { break }
+            missing.subtract(candidates[best].found)
+            chosen.insert(best)
+        }
+        return chosen.sorted().map { models[$0] }
     }
 
     /// The version hashes that a store's metadata has, by entity.
@@ -93,16 +112,20 @@ enum ModelMerging {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
         return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }
-            .flatMap(ModelResources.models).flatMap { allVersions ? [$0] + versions(of: $0) : [$0] }
+            .flatMap(ModelResources.models).flatMap { allVersions ? [$0] + otherVersions(of: $0) : [$0] }
             .compactMap(NSManagedObjectModel.init(contentsOf:))
     }
 
-    private static func versions(of url: URL) -> [URL] {
-        switch url.pathExtension {
-        case "momd": (try? CompiledModelBundle.versions(of: url)) ?? []
-        case "xcdatamodeld": (try? SourceModelBundle.versions(of: url)) ?? []
-        default: []
-        }
+    /// The versions of the model at `url` without the current one, which is what is read from `url` itself.
+    private static func otherVersions(of url: URL) -> [URL] {
+        let (versions, current): ([URL]?, URL?) =
+            switch url.pathExtension {
+            case "momd": (try? CompiledModelBundle.versions(of: url), try? CompiledModelBundle.currentVersion(of: url))
+            case "xcdatamodeld":
+                (try? SourceModelBundle.versions(of: url), try? SourceModelBundle.currentVersion(of: url))
+            default: (nil, nil)
+            }
+        return (versions ?? []).filter { $0.lastPathComponent != current?.lastPathComponent }
     }
 
     /// The checksum of each version of the model at `url`.

@@ -4,6 +4,9 @@ import Foundation
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// What the value is computed from: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:`
     /// of one, a to-many relationship's `@count` or `@sum`, or `now()`.
+    ///
+    /// `nil` in a model of a store or a compiled model where it has a part that is not known here: the value is then left to
+    /// the triggers that the store has, and no new store can be made with the attribute (134060).
     open var derivationExpression: NSExpression? { willSet { willModify() } }
 
     /// Which related objects count; archived models may have one.

@@ -93,7 +93,7 @@ extension CompiledModelReader {
             do {
                 return try PredicateTranslation.document(PredicateTranslation.tree(ExpressionDocument.format(text)))
             } catch let failure {
-                throw error("the text of an expression cannot be read: \(failure)")
+                throw UnknownSyntax(reason: "the text of an expression cannot be read: \(failure)")
             }
         default: throw UnknownSyntax(reason: "it has a part of the unknown class \(object.className)")
         }

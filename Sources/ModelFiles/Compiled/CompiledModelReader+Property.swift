@@ -51,11 +51,24 @@ extension CompiledModelReader {
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         if object.className == "NSDerivedAttributeDescription" {
-            attribute.derivation = try readExpression(fields["NSDerivationExpression"], of: path)
-            attribute.derivationFilter = try readPredicate(fields["NSFilteringPredicate"], of: path)
+            try readDerivation(fields, of: &attribute, path: path)
         }
         if type == .composite { attribute.elements = try readElements(fields["NSElements"], path: path) }
         return attribute
+    }
+
+    /// A derivation of which a part is not known is not known at all: without its filter it would give other values.
+    private mutating func readDerivation(
+        _ fields: [String: PropertyListValue], of attribute: inout AttributeDocument, path: String
+    ) throws {
+        let (expression, filter) = (fields["NSDerivationExpression"], fields["NSFilteringPredicate"])
+        if archive.object(expression) != nil { attribute.derivation = try readExpression(expression, of: path) }
+        attribute.derivationFilter = try readPredicate(filter, of: path)
+        let isFilterLost = attribute.derivationFilter == nil && archive.object(filter) != nil
+        guard attribute.derivation == nil || isFilterLost else { return }
+        (attribute.derivation, attribute.derivationFilter) = (nil, nil)
+        attribute.hasUnknownDerivation = true
+        note("what '\(path)' is derived from is not known: its value is left to the triggers of the store")
     }
 
     /// The elements of a composite attribute. No archive of Apple's with one is known; the key is ours.

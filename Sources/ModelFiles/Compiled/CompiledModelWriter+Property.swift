@@ -25,7 +25,7 @@ extension CompiledModelWriter {
 
     private func className(of attribute: AttributeDocument) -> [String] {
         let base = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]
-        if attribute.derivation != nil { return ["NSDerivedAttributeDescription"] + base }
+        if attribute.isDerived { return ["NSDerivedAttributeDescription"] + base }
         return attribute.type == .composite ? ["NSCompositeAttributeDescription"] + base : base
     }
 
@@ -61,7 +61,7 @@ extension CompiledModelWriter {
 
     private func isReadOnly(_ property: PropertyDocument) -> Bool {
         switch property.kind {
-        case .attribute(let attribute): attribute.derivation != nil
+        case .attribute(let attribute): attribute.isDerived
         case .relationship: false
         case .fetched: true
         }

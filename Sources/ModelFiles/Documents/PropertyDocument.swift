@@ -53,6 +53,8 @@ package struct AttributeDocument: Equatable, Sendable {
     package var derivation: ExpressionDocument?
     /// Which related objects count for the derivation.
     package var derivationFilter: PredicateDocument?
+    /// Whether the attribute is a derived one of which it is not known what it is computed from.
+    package var hasUnknownDerivation = false
     /// The kind of composite, in a source model.
     package var compositeName: String?
     /// The parts of a composite attribute.
@@ -61,6 +63,8 @@ package struct AttributeDocument: Equatable, Sendable {
     package var usesScalarValueType: Bool?
 
     package init(type: AttributeKind) { self.type = type }
+
+    package var isDerived: Bool { derivation != nil || hasUnknownDerivation }
 }
 
 /// What makes a property a relationship.

@@ -64,8 +64,8 @@ package enum ModelHashes {
         model entities: [String: EntityDocument]
     ) -> Data {
         var addition: [UInt8] = []
-        if let derivation = attribute.derivation {
-            addition = VersionHashFormula.derivation(SyntaxPrinter.standardText(derivation))
+        if attribute.isDerived {
+            addition = VersionHashFormula.derivation(attribute.derivation.map(SyntaxPrinter.standardText) ?? "")
         } else if attribute.type == .composite {
             addition = VersionHashFormula.elements(
                 attribute.elements.map { ($0.name, hash(of: $0, in: entity, model: entities)) })

@@ -107,9 +107,22 @@ package enum PredicateTranslation {
         case .aggregate(let parts): return .aggregate(try documents(parts))
         case .functionOn, .subquery, .index, .conditional, .set:
             try checkParts(of: tree)
-            return .format(FormatPrinter.string(tree))
+            return .format(try readableText(tree))
         case .opaque: throw Failure(description: "an expression that is a block cannot be kept in a model file")
         }
+    }
+
+    /// The text of the expression.
+    ///
+    /// - Throws: ``Failure`` where the text does not read back as the same expression: dictionaries, for one, and operators
+    ///   that are methods have no text. The printer puts everything with an operator in parentheses, so expressions with
+    ///   one text mean the same.
+    private static func readableText(_ tree: ExpressionTree) throws(Failure) -> String {
+        let text = FormatPrinter.string(tree)
+        guard let read = try? FormatParser.expression(text), FormatPrinter.string(read) == text else {
+            throw Failure(description: "'\(text)' cannot be kept in a model file: it would not read back")
+        }
+        return text
     }
 
     /// - Throws: ``Failure`` where a part is nothing that a file can hold.

@@ -49,6 +49,9 @@ extension ModelDocument {
                 if case .fetched(let request?) = property.kind, !request.sortKeys.isEmpty {
                     lines.append("the sort descriptors of '\(path)'")
                 }
+                if property.attribute?.hasUnknownDerivation == true {
+                    lines.append("what '\(path)' is derived from, which is not known: give it a 'derivationExpression'")
+                }
                 if property.attribute?.derivationFilter != nil {
                     lines.append("the filter of the derivation '\(path)'")
                 }

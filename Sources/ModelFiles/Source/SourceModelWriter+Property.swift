@@ -51,7 +51,7 @@ extension SourceModelWriter {
             flag("allowsCloudEncryption", attribute.allowsCloudEncryption),
             flag("preserveAfterDeletion", attribute.preservesValueInHistoryOnDeletion),
             ("usesScalarValueType", attribute.usesScalarValueType.map { $0 ? "YES" : "NO" }),
-            flag("derived", attribute.derivation != nil),
+            flag("derived", attribute.isDerived),
             ("derivationExpression", attribute.derivation.map(SyntaxPrinter.text)),
         ]
     }

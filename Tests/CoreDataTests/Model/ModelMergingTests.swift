@@ -88,6 +88,36 @@ import Testing
         #expect(NSManagedObjectModel.mergedModel(from: []) == nil)
     }
 
+    /// Only those versions that a store needs are merged: an exact one before one that has more.
+    @Test func otherVersionsStayOut() throws {
+        func version(_ identifier: String, _ change: (NSManagedObjectModel) -> Void) -> NSManagedObjectModel {
+            let model = TestModel.library()
+            change(model)
+            model.versionIdentifiers = [identifier]
+            model.setEntities(model.entities, forConfigurationName: identifier)
+            return model
+        }
+        let exact = version("exact") { _ in }
+        let wider = version("wider") {
+            let shelf = NSEntityDescription()
+            shelf.name = "Shelf"
+            $0.entities.append(shelf)
+        }
+        let later = version("later") {
+            $0.entitiesByName["Author"]?.properties.append(TestModel.attribute("born", .dateAttributeType))
+        }
+        let shop = shop()
+        let alone = exact.entityVersionHashesByName
+        for wanted in [alone, alone.merging(shop.entityVersionHashesByName) { $1 }] {
+            let merged = NSManagedObjectModel(
+                byMerging: [later, wider, shop, exact], forStoreMetadata: ["NSStoreModelVersionHashes": wanted])
+            #expect(merged?.entityVersionHashesByName == wanted)
+            #expect(merged?.configurations == ["exact"] && merged?.versionIdentifiers == ["exact"])
+        }
+        // Each version is read once.
+        #expect(ModelMerging.models(in: [try bundle()], allVersions: true).count == 3)
+    }
+
     // MARK: Configurations
 
     /// Team and Venue, each in a configuration and a store of its own.
@@ -140,8 +170,34 @@ import Testing
             #expect(coordinator.managedObjectID(forURIRepresentation: uri) == nil)
             let team = context.make("Team", ["name": "Ghana"])
             context.assign(team, to: stores[1])
+            for number in 1...2 { context.assign(context.make("Venue", ["name": "V\(number)"]), to: stores[1]) }
             let error = #expect(throws: CocoaError.self) { try context.save() }
-            #expect(error?.localizedDescription.contains("Team") == true, "\(error?.localizedDescription ?? "")")
+            let text = error?.localizedDescription ?? ""
+            #expect(error?.code.rawValue == 134_020 && text.contains("Team") && text.contains("Venues"), "\(text)")
+            #expect(error?.affectedStores?.first === stores[1])
+            context.delete(team)
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Venue")) == 2)
+        }
+    }
+
+    /// An object that was assigned to a store that is none of the coordinator's goes to no other one.
+    @Test func aStoreThatIsGoneTakesNothing() throws {
+        try withTwoStores { context, stores in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            let venue = context.make("Venue", ["name": "Accra"])
+            let other = NSPersistentStoreCoordinator(managedObjectModel: coordinator.managedObjectModel)
+            let stranger = try other.addPersistentStore(
+                type: .sqlite, at: folder.appendingPathComponent("Other.sqlite"))
+            defer { try? other.remove(stranger) }
+            for store in [stranger, stores[1]] {
+                context.assign(venue, to: store)
+                if store === stores[1] { try coordinator.remove(store) }
+                let error = #expect(throws: CocoaError.self) { try context.obtainPermanentIDs(for: [venue]) }
+                let text = error?.localizedDescription ?? ""
+                #expect(error?.code.rawValue == 134_020 && text.contains("coordinator"), "\(text)")
+                #expect(venue.objectID.isTemporaryID)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 import Testing
 
 @testable import CoreData
@@ -302,6 +303,45 @@ import Testing
             #expect(list.fetchedObjects?.first === firms[1])
             #expect(follower.changes > 0)
         }
+    }
+
+    /// What is derived in a way that is not known here is left to the triggers that the store has.
+    @Test func unknownDerivationsAreLeftToTheStore() throws {
+        let model = Self.model()
+        let harness = try StoreHarness(model)
+        let first = try harness.open()
+        try first.insert("Firm", ["name": .text("A")])
+        try first.close()
+        for row in try harness.sql("SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%_pay_%'") {
+            guard case .text(let name) = row[0] else { continue }
+            _ = try harness.sql("DROP TRIGGER \(SQLName.quoted(name))")
+        }
+        _ = try harness.sql(
+            """
+            CREATE TRIGGER PAY AFTER INSERT ON ZPERSON BEGIN UPDATE ZFIRM SET ZPAY = 77; SELECT \
+            NSCoreDataDATriggerUpdatedAffectedObjectValue('ZFIRM', Z_ENT, Z_PK, 'pay', ZPAY) FROM ZFIRM; END
+            """)
+        func pay(_ model: NSManagedObjectModel) throws -> [[SQLiteValue]] {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: harness.url)
+            let open = StoreHarness.Open(coordinator, try #require(store as? SQLiteStore))
+            let firm = RowKey(entity: UInt32(try open.entity("Firm").layout.index), reference: 1)
+            try open.insert("Person", ["firm": .reference(open.store.objectID(for: firm)), "salary": .real(1)])
+            try open.close()
+            return try harness.sql("SELECT ZPAY FROM ZFIRM")
+        }
+        let changed = Self.model()
+        let attribute = changed.entitiesByName["Firm"]?.attributesByName["pay"] as? NSDerivedAttributeDescription
+        attribute?.derivationExpression = nil
+        let unknown = try NSManagedObjectModel(
+            cachedModelData: changed.cachedModelData(),
+            metadata: ["NSStoreModelVersionHashes": model.entityVersionHashesByName])
+        let read = unknown.entitiesByName["Firm"]?.attributesByName["pay"]
+        #expect(try #require(read as? NSDerivedAttributeDescription).derivationExpression == nil)
+        #expect(unknown.readingNotes.contains { $0.contains("Firm.pay") }, "\(unknown.readingNotes)")
+        #expect(try pay(unknown) == [[.real(77)]])
+        #expect(try pay(model) == [[.real(2)]])
+        #expect { try StoreHarness(unknown).open() } throws: { code($0) == 134060 && message($0).contains("pay") }
     }
 
     @Test func theHistoryNamesTheRowsToo() throws {

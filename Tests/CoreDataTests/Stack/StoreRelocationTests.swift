@@ -205,6 +205,30 @@ import Testing
         try world.check("New")
     }
 
+    /// The log of another store beside the destination is not played into it: where it then cannot be replaced, it is as it
+    /// was.
+    @Test func aForeignLogIsNotPlayedIntoWhatIsReplaced() throws {
+        let world = try World()
+        try world.fill(world.harness.url, "New")
+        try world.fill(world.other, "Old")
+        let third = world.harness.folder.appendingPathComponent("Store.sqlite-third")
+        let store = try world.add(third)
+        try? FileManager.default.removeItem(atPath: world.other.path + "-wal")
+        try FileManager.default.copyItem(atPath: third.path + "-wal", toPath: world.other.path + "-wal")
+        try world.coordinator.remove(store)
+        let main = try Data(contentsOf: world.other)
+        let files = try [world.harness.url, world.other].map {
+            try StoreFile(url: $0, options: StoreOptions(nil), isReadOnly: false)
+        }
+        let replacement = StoreReplacement(source: files[0], destination: files[1], isForced: false)
+        #expect { try replacement.whileNobodyHasItOpen {} } throws: { code($0) == 259 }
+        #expect(try Data(contentsOf: world.other) == main)
+        try world.coordinator.replacePersistentStore(
+            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        _ = try world.add(world.other)
+        try world.check("New")
+    }
+
     @Test func aStoreFollowsItsFile() throws {
         let world = try World()
         try world.fill(world.harness.url, "Full")

@@ -82,10 +82,12 @@ struct StoreReplacement {
         StoreFiles.removeCompanions(at: destination.path)
     }
 
-    private func whileNobodyHasItOpen(_ body: () throws -> Void) throws {
+    func whileNobodyHasItOpen(_ body: () throws -> Void) throws {
         try destination.errors.translating(.saving) {
-            let connection = try Connection(
-                path: destination.path, access: .readWrite, busyTimeout: destination.timeout)
+            // A log of another store would be played into this one, and be a part of it where it then cannot be locked.
+            let connection = try LogOwnership.check(destination.path) {
+                try Connection(path: destination.path, access: .readWrite, busyTimeout: destination.timeout)
+            }
             defer { connection.close() }
             try connection.setPragma("journal_mode", to: "delete")
             try connection.transaction(.exclusive, body)
