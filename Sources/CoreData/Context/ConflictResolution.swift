@@ -24,26 +24,29 @@ struct ConflictResolution {
     // MARK: Cases
 
     private func resolveChange(of object: NSManagedObject, _ row: RowSnapshot, _ context: NSManagedObjectContext) {
-        let farEnds = FarEnds(before: object)
         switch type {
-        case .mergeByPropertyStoreTrumpMergePolicyType:
-            letStoreWin(object, row)
-            farEnds?.follow()
+        case .mergeByPropertyStoreTrumpMergePolicyType: replacing(object) { letStoreWin(object, row) }
         case .mergeByPropertyObjectTrumpMergePolicyType: context.refresher.rebase(object, on: row)
         case .overwriteMergePolicyType:
-            if object.values.isEmpty { object.values = object.snapshot?.values ?? [] }
-            object.snapshot = row
-            farEnds?.follow()
+            replacing(object) {
+                if object.values.isEmpty { object.values = object.snapshot?.values ?? [] }
+                object.snapshot = row
+            }
         case .rollbackMergePolicyType:
             context.refresher.takeBackRelationships(of: object)
-            let farEnds = FarEnds(before: object)
-            dropChanges(object, row)
-            farEnds?.follow()
+            replacing(object) { dropChanges(object, row) }
             context.changes.forgetUpdate(object)
         case .errorMergePolicyType: return
         }
         object.awake(fromSnapshotEvents: .mergePolicy)
         context.changes.noteRefresh(object)
+    }
+
+    /// Replaces an object's row or values, and lets the far ends of its relationships follow.
+    private func replacing(_ object: NSManagedObject, _ replace: () -> Void) {
+        let farEnds = FarEnds(before: object)
+        replace()
+        farEnds?.follow()
     }
 
     private func resolveDeletion(of object: NSManagedObject, _ row: RowSnapshot, _ context: NSManagedObjectContext) {

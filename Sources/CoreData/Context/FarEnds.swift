@@ -128,8 +128,8 @@ struct FarEnds {
         guard let changes = owner.managedObjectContext?.changes, changes.hasChanges, !owner.isDeleted,
             let inverse = relationship.inverseRelationship
         else { return }
-        let letsGo = lets(inverse)
-        for member in state.contents where letsGo && isGone(member) || hasLeft(member, inverse, owner) {
+        let isToldOfDeletion = tellsOfDeletion(inverse)
+        for member in state.contents where isToldOfDeletion && isGone(member) || hasLeft(member, inverse, owner) {
             state.takeOut(member)
             changes.noteUnsaved(owner)
         }
@@ -142,7 +142,8 @@ struct FarEnds {
         }
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             guard case .reference(let id) = object.currentValue(slot), let far = context.registry.registered(id),
-                isGone(far), lets((object.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship)
+                isGone(far),
+                tellsOfDeletion((object.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship)
             else { continue }
             dropReference(of: object, slot: slot)
         }
@@ -162,7 +163,7 @@ struct FarEnds {
     }
 
     /// Whether an object that goes lets its neighbours know by this relationship.
-    private static func lets(_ relationship: NSRelationshipDescription?) -> Bool {
+    private static func tellsOfDeletion(_ relationship: NSRelationshipDescription?) -> Bool {
         switch relationship?.deleteRule {
         case .nullifyDeleteRule?, .cascadeDeleteRule?: true
         default: false

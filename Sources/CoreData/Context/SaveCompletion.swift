@@ -38,6 +38,9 @@ struct SaveCompletion {
         var deleted: [NSManagedObject] = []
         /// Members whose rows were written for their places in somebody's list only: others have to hear of that too.
         var moved: [NSManagedObject] = []
+
+        /// All whose rows others have to read again.
+        var updatedRows: [NSManagedObject] { moved.isEmpty ? updated : updated + moved }
     }
 
     // MARK: Objects
@@ -98,7 +101,7 @@ struct SaveCompletion {
     private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()
         changes.inserted = saved.inserted.map(\.objectID)
-        changes.updated = (saved.updated + saved.moved).map(\.objectID)
+        changes.updated = saved.updatedRows.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
         changes.rows = batch.written.map { written in
             let id = written.object.objectID
@@ -115,7 +118,7 @@ struct SaveCompletion {
     private func post(_ saved: Saved) {
         let center = NotificationCenter.default
         var info: [String: Any] = [
-            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated + saved.moved),
+            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updatedRows),
             NSDeletedObjectsKey: Set(saved.deleted),
         ]
         // Where the state cannot be read now, the next reading says why.
@@ -125,7 +128,7 @@ struct SaveCompletion {
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [
                 NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
-                NSUpdatedObjectIDsKey: Set((saved.updated + saved.moved).map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set(saved.updatedRows.map(\.objectID)),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)),
             ])
     }

@@ -86,25 +86,6 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
-    /// - Parameter coordinator: The context's, over its parents.
-    private func check(
-        _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator?, holds entity: NSEntityDescription
-    ) throws {
-        guard let coordinator, coordinator.persistentStores.contains(where: { $0 === store }) else {
-            throw CoreDataError.make(
-                134020,
-                "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? "") that they are "
-                    + "assigned to: it is not, or no longer, among those of the context's coordinator.",
-                userInfo: [NSAffectedStoresErrorKey: [store]])
-        }
-        guard !coordinator.stores(holding: entity).contains(where: { $0 === store }) else { return }
-        throw CoreDataError.make(
-            134020,
-            "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? ""): "
-                + "its configuration \(store.configurationName) does not hold this entity.",
-            userInfo: [NSAffectedStoresErrorKey: [store]])
-    }
-
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
@@ -126,21 +107,14 @@ final class SavePipeline {
     private func grouped(
         _ objects: [NSManagedObject], by source: some ContextSource
     ) throws -> [(store: NSPersistentStore, objects: [NSManagedObject])] {
-        let choice = StoreChoice(context: context, source: source)
+        var choice = StoreChoice(context: context, source: source)
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
         var last: (layout: EntityLayout, group: Int)?
-        var checked: (store: NSPersistentStore, layout: EntityLayout)?
         for object in objects {
             let isByEntity = choice.isByEntity && object.objectID.persistentStore == nil
             if isByEntity, let last, last.layout === object.layout {
                 groups[last.group].objects.append(object)
                 continue
-            }
-            if let assigned = object.objectID.persistentStore,
-                checked?.store !== assigned || checked?.layout !== object.layout
-            {
-                try check(assigned, of: source.coordinator, holds: object.layout.entity)
-                checked = (assigned, object.layout)
             }
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count

@@ -12,6 +12,8 @@ struct StoreChoice {
     private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The stores of the saved and assigned objects of each tree, by its root.
     private var stores: [ObjectIdentifier: [NSPersistentStore]] = [:]
+    /// The store and the entity of the last assigned object, which fit: the next mostly has the same.
+    private var checked: (store: NSPersistentStore, layout: EntityLayout)?
 
     /// Cost: nothing where the coordinator has one store; otherwise a look at all relationships of new and changed objects.
     init(context: NSManagedObjectContext, source: any ContextSource) {
@@ -28,15 +30,38 @@ struct StoreChoice {
     /// Whether all new objects of one entity that were not assigned to a store go to the same.
     var isByEntity: Bool { stores.isEmpty }
 
-    /// - Throws: 134030 where every store that holds the entity is read only, 134020 where none holds it.
-    func store(for object: NSManagedObject) throws -> NSPersistentStore {
-        if let assigned = object.objectID.persistentStore { return assigned }
+    /// - Throws: 134030 where every store that holds the entity is read only, 134020 where none holds it, or not the one that
+    ///   the object was assigned to.
+    mutating func store(for object: NSManagedObject) throws -> NSPersistentStore {
+        if let assigned = object.objectID.persistentStore {
+            if checked?.store !== assigned || checked?.layout !== object.layout {
+                try check(assigned, holds: object.layout.entity)
+                checked = (assigned, object.layout)
+            }
+            return assigned
+        }
         let entity = object.layout.entity
         guard let near = stores[leader(ObjectIdentifier(object))], let coordinator = source.coordinator else {
             return try source.store(for: entity)
         }
         let writable = coordinator.stores(holding: entity).filter { !$0.isReadOnly }
         return try writable.first { store in near.contains { $0 === store } } ?? source.store(for: entity)
+    }
+
+    private func check(_ store: NSPersistentStore, holds entity: NSEntityDescription) throws {
+        let coordinator = source.coordinator
+        let reason: String
+        if coordinator?.persistentStores.contains(where: { $0 === store }) != true {
+            reason = "it is not, or no longer, among those of the context's coordinator"
+        } else if coordinator?.stores(holding: entity).contains(where: { $0 === store }) != true {
+            reason = "its configuration \(store.configurationName) does not hold this entity"
+        } else {
+            return
+        }
+        throw CoreDataError.make(
+            134020,
+            "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? "") that they are "
+                + "assigned to: \(reason).", userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
     // MARK: Who belongs together

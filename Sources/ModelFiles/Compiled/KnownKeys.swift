@@ -45,7 +45,8 @@ extension CompiledModelReader {
     /// Notes the keys of an object that are not known, each once for the whole model.
     mutating func noteUnknownKeys(of object: KeyedArchive.Object) {
         guard let known = KnownKeys.byClass[object.className] else { return }
-        for key in object.fields.keys.sorted() where key != "$class" && !known.contains(key) {
+        // Few objects have any: what is known is not sorted.
+        for key in object.fields.keys.filter({ $0 != "$class" && !known.contains($0) }).sorted() {
             guard unknownKeys.insert("\(object.className).\(key)").inserted else { continue }
             note("the key '\(key)' of \(object.className) is not known and was passed over")
         }
