@@ -8,7 +8,7 @@ package enum ModelFile {
     /// Reads the model at `url`: `.xcdatamodeld` and `.momd` (the current version), `.xcdatamodel`, a `contents` file or
     /// `.mom`. What a file is, is seen from its content where the name does not say it.
     ///
-    /// - Returns: The model, and what was passed over.
+    /// - Returns: The model, and notes on what is not known.
     /// - Throws: ``ModelFileError`` with the file, the line where there is one, and what is wrong.
     package static func read(_ url: URL) throws -> (model: ModelDocument, notes: [ModelNote]) {
         let found = try open(url)
@@ -47,7 +47,7 @@ package enum ModelFile {
 
     /// Reads the model at `url` as ``read(_:)`` does, and compiles a source model.
     ///
-    /// - Returns: The model, and what was passed over, a line each, with its place.
+    /// - Returns: The model, and notes on what is not known, a line each, with its place.
     /// - Throws: ``ModelFileError``.
     package static func readForUse(_ url: URL) throws -> (model: ModelDocument, notes: [String]) {
         let found = try open(url)

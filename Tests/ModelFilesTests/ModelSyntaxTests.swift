@@ -119,8 +119,8 @@ import Testing
 
     @Test func unknownKeysAreNoted() throws {
         let (model, notes) = try CompiledModelReader.read(archive(renaming: "NSNothing"), file: "x.mom")
-        #expect(model == CompiledModelTests.everything())
-        #expect(notes.map(\.text) == ["the key 'NSFuture' of NSEntityDescription is not known and was passed over"])
+        #expect(model.entities.map(\.properties) == CompiledModelTests.everything().entities.map(\.properties))
+        #expect(notes.map(\.text) == ["the key 'NSFuture' of NSEntityDescription is not known"])
     }
 
     /// A condition that is not understood is left out with what cannot be without it, and named.

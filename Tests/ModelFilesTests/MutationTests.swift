@@ -63,9 +63,34 @@ import Testing
         attack(data, count: 1000) { _ = try ModelFile.readCached($0, store: "x.sqlite") }
     }
 
+    // MARK: What is not known
+
+    /// Whatever of a damaged file can still be read is written and read back the same, with all that is not known in it.
+    @Test func sourceModelsWithUnknownParts() throws {
+        attack(Data(UnknownSourcePartsTests.contents.utf8), count: 1000) { data in
+            let model = try SourceModelReader.read(data, file: "contents").model
+            let written = SourceModelWriter.write(model)
+            let again = try SourceModelReader.read(written, file: "written").model
+            #expect(SourceModelWriter.write(again) == written)
+            #expect(again.entities.map(\.unknown) == model.entities.map(\.unknown) && again.unknown == model.unknown)
+        }
+    }
+
+    @Test func compiledModelsWithUnknownParts() throws {
+        let data = try AlteredArchive.addingKeys(
+            to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .file))
+        attack(data, count: 700) { data in
+            let model = try CompiledModelReader.read(data, file: "x.mom").model
+            let written = try CompiledModelWriter.write(model, form: .file)
+            #expect(try KeyedArchive(written).isWhole)
+            _ = try CompiledModelReader.read(written, file: "written.mom")
+        }
+    }
+
     /// The objects of an archive exchanged for each other: the structure is whole, the meaning is not.
     @Test func shuffledArchives() throws {
-        let data = try CompiledModelWriter.write(CompiledModelTests.everything(), form: .store)
+        let data = try AlteredArchive.addingKeys(
+            to: CompiledModelWriter.write(CompiledModelTests.everything(), form: .store))
         guard case .dictionary(var archive) = try BinaryPropertyListReader.read(data),
             case .array(let objects) = archive["$objects"]
         else {
@@ -85,7 +110,10 @@ import Testing
             }
             archive["$objects"] = .array(changed)
             do {
-                _ = try CompiledModelReader.read(BinaryPropertyListWriter.write(.dictionary(archive)), file: "x.mom")
+                let damaged = BinaryPropertyListWriter.write(.dictionary(archive))
+                let model = try CompiledModelReader.read(damaged, file: "x.mom").model
+                let written = try CompiledModelWriter.write(model, form: .store)
+                #expect(try KeyedArchive(written).isWhole, "seed \(Self.seed), mutation \(number)")
             } catch let error {
                 #expect(error is ModelFileError, "seed \(Self.seed), mutation \(number): \(error)")
             }

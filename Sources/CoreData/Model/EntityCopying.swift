@@ -10,6 +10,7 @@ extension NSEntityDescription {
         copy.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
         copy.uniquenessConstraintNames = uniquenessConstraintNames
         copy.compoundIndexNames = compoundIndexNames
+        copy.unknownParts = unknownParts
         copy.properties = ownProperties.compactMap { $0.copy() as? NSPropertyDescription }
         copy.indexes = indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
         let ownByName = Dictionary(copy.ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })

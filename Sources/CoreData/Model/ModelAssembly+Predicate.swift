@@ -39,6 +39,7 @@ extension ModelAssembly {
         request.includesPendingChanges = source.includesPendingChanges
         request.returnsObjectsAsFaults = source.returnsObjectsAsFaults
         request.returnsDistinctResults = source.returnsDistinctResults
+        request.unknownParts = source.unknown
         return request
     }
 }

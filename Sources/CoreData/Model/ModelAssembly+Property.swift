@@ -26,6 +26,7 @@ extension ModelAssembly {
         property.isMarkedIndexed = source.isIndexed
         property.isIndexedBySpotlight = source.isIndexedBySpotlight
         property.isMarkedExternalRecord = source.isStoredInExternalRecord
+        property.unknownParts = source.unknown
         let type = source.attribute?.type ?? .undefined
         property.validation = PropertyValidation(
             rules: try source.validations.map { try rule($0, type: type, path: path) })

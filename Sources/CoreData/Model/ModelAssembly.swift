@@ -35,9 +35,12 @@ struct ModelAssembly {
         }
         for source in document.entities { try connect(source) }
         model.entities = document.entities.compactMap { entity($0.name) }
+        model.unknownParts = document.unknown
         for configuration in document.configurations {
             let members = configuration.entityNames.compactMap { entity($0) }
             model.setEntities(members, forConfigurationName: configuration.name)
+            let part = NSManagedObjectModel.unknownPart(ofConfiguration: configuration.name)
+            model.unknownParts[part: part] = configuration.unknown
         }
         model.versionIdentifiers = Set(document.versionIdentifiers.map(AnyHashable.init))
         for template in document.fetchRequests {
@@ -58,6 +61,7 @@ struct ModelAssembly {
         entity.userInfo = ModelValue.userInfo(source.userInfo)
         entity.uniquenessConstraintNames = source.uniquenessConstraints
         entity.compoundIndexNames = source.compoundIndexes
+        entity.unknownParts = source.unknown
         entity.properties = try source.properties.map { try property($0, path: "\(source.name).\($0.name)") }
     }
 
@@ -97,9 +101,11 @@ struct ModelAssembly {
             let made = NSFetchIndexElementDescription(
                 property: property, collationType: element.isRTree ? .rTree : .binary)
             made.isAscending = element.isAscending
+            made.unknownParts = element.unknown
             return made
         }
         let index = NSFetchIndexDescription(name: source.name, elements: elements)
+        index.unknownParts = source.unknown
         index.partialIndexPredicate = try source.partialPredicate.map { try predicate($0, path: path) }
         return index
     }

@@ -10,6 +10,7 @@ enum ModelCopying {
         copy.isInferred = model.isInferred
         copy.inferenceNotes = model.inferenceNotes
         copy.readingNotes = model.readingNotes
+        copy.unknownParts = model.unknownParts
         for (name, template) in templates(of: model, among: copy.entitiesByName) {
             copy.setFetchRequestTemplate(template, forName: name)
         }

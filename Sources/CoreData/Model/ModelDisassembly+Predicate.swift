@@ -34,6 +34,7 @@ extension ModelDisassembly {
         document.includesPendingChanges = request.includesPendingChanges
         document.returnsObjectsAsFaults = request.returnsObjectsAsFaults
         document.returnsDistinctResults = request.returnsDistinctResults
+        document.unknown = request.unknownParts
         return document
     }
 }

@@ -8,9 +8,15 @@ enum ModelDisassembly {
     /// - Throws: ``PredicateTranslation/Failure`` for predicates and expressions that no file can hold.
     static func document(of model: NSManagedObjectModel) throws -> ModelDocument {
         var document = ModelDocument()
+        document.unknown = model.unknownParts
         document.entities = try model.entities.map(self.document(of:))
         document.configurations = model.configurations.map { name in
-            ConfigurationDocument(name: name, entityNames: model.configurationMembers[name] ?? [])
+            let part = NSManagedObjectModel.unknownPart(ofConfiguration: name)
+            var configuration = ConfigurationDocument(
+                name: name, entityNames: model.configurationMembers[name] ?? [])
+            configuration.unknown = document.unknown[part: part]
+            document.unknown[part: part] = UnknownParts()
+            return configuration
         }
         document.versionIdentifiers = model.versionIdentifiers.map { "\($0.base)" }.sorted()
         document.fetchRequests = try model.fetchRequestTemplatesByName.sorted { $0.key < $1.key }.compactMap {
@@ -29,6 +35,7 @@ enum ModelDisassembly {
         document.userInfo = ModelValue.document(userInfo: entity.userInfo)
         document.uniquenessConstraints = entity.uniquenessConstraintNames
         document.compoundIndexes = entity.compoundIndexNames
+        document.unknown = entity.unknownParts
         document.properties = try entity.ownProperties.compactMap(self.document(of:))
         document.fetchIndexes = try entity.indexes.map(self.document(of:))
         return document
@@ -43,11 +50,15 @@ enum ModelDisassembly {
                 content = .expression(
                     expression, name: description.name, resultType: description.expressionResultType.rawValue)
             }
-            return FetchIndexElementDocument(
+            var document = FetchIndexElementDocument(
                 content: content, isRTree: element.collationType == .rTree, isAscending: element.isAscending)
+            document.unknown = element.unknownParts
+            return document
         }
         let predicate = try self.document(of: index.partialIndexPredicate)
-        return FetchIndexDocument(name: index.name, elements: elements, partialPredicate: predicate)
+        var document = FetchIndexDocument(name: index.name, elements: elements, partialPredicate: predicate)
+        document.unknown = index.unknownParts
+        return document
     }
 
     static func document(of property: NSPropertyDescription) throws -> PropertyDocument? {
@@ -69,6 +80,7 @@ enum ModelDisassembly {
         document.isIndexed = property.isMarkedIndexed
         document.isIndexedBySpotlight = property.isIndexedBySpotlight
         document.isStoredInExternalRecord = property.isMarkedExternalRecord
+        document.unknown = property.unknownParts
         let type = (property as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
         document.validations = try property.validation.rules.compactMap { try self.document(of: $0, type: type) }
         return document

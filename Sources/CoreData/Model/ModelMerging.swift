@@ -93,6 +93,7 @@ enum ModelMerging {
             }
             model.versionIdentifiers.formUnion(source.versionIdentifiers)
             model.readingNotes += source.readingNotes
+            model.unknownParts.merge(source.unknownParts)
             if let texts = source.localizationDictionary {
                 let known = model.localizationDictionary ?? [:]
                 model.localizationDictionary = known.merging(texts) { first, _ in first }

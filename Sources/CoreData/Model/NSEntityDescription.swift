@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// An entity: the description of a kind of managed object.
 ///
@@ -178,6 +179,9 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     /// The hash that Apple's tools wrote for this very entity, where it cannot be computed; see ``VersionHash``. A change of
     /// the entity or an ancestor drops it.
     final var writtenVersionHash: Data?
+
+    /// What the model's file said here that is not known; it is written back.
+    final var unknownParts = UnknownParts()
 
     // MARK: Computed once
 

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// An index of a store that makes fetches of an entity quick.
 open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
@@ -19,6 +20,9 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
     /// Which rows stand in the index; `nil` means all.
     open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }
 
+    /// What the model's file said here that is not known; it is written back.
+    final var unknownParts = UnknownParts()
+
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []
@@ -31,6 +35,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
         guard let index = DescriptionArchive.index(with: coder) else { return nil }
         self.init(name: index.name, elements: index.elements)
         partialIndexPredicate = index.partialIndexPredicate
+        unknownParts = index.unknownParts
     }
 
     /// Archives the index.
@@ -52,6 +57,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
         let copy = NSFetchIndexDescription(
             name: name, elements: elements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
         copy.partialIndexPredicate = partialIndexPredicate
+        copy.unknownParts = unknownParts
         return copy
     }
 }

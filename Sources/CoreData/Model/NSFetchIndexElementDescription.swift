@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// The kind of an index.
 public enum NSFetchIndexElementType: UInt, Sendable {
@@ -25,6 +26,9 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
     /// The name of the property.
     open var propertyName: String? { property?.name }
 
+    /// What the model's file said here that is not known; it is written back.
+    final var unknownParts = UnknownParts()
+
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         self.property = property
         self.collationType = collationType
@@ -38,6 +42,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
         }
         self.init(property: property, collationType: element.collationType)
         isAscending = element.isAscending
+        unknownParts = element.unknownParts
     }
 
     /// Archives the element with the property that it indexes.
@@ -48,6 +53,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
         guard let property else { preconditionFailure("An index element without a property cannot be copied.") }
         let copy = NSFetchIndexElementDescription(property: property, collationType: collationType)
         copy.isAscending = isAscending
+        copy.unknownParts = unknownParts
         return copy
     }
 }

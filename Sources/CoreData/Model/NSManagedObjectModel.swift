@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// A model: the entities of a graph of managed objects, and named sets and requests of them.
 ///
@@ -221,9 +222,15 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// What could not be told when the model was inferred, a line each.
     public final internal(set) var inferenceNotes: [String] = []
 
-    /// What was passed over when the model was read from its file, because it is not known: a line each, with its place. An
-    /// addition.
+    /// What is not known of the file from which the model was read: a line each, with its place. It is kept, and written back
+    /// by ``write(to:)`` into a file of the same form. An addition.
     public final internal(set) var readingNotes: [String] = []
+
+    /// What the model's file said that is not known; it is written back. That of a configuration is the part of its name.
+    final var unknownParts = UnknownParts()
+
+    /// The part of ``unknownParts`` that belongs to a configuration.
+    static func unknownPart(ofConfiguration name: String) -> String { "configuration " + name }
 
     // MARK: Freezing and copying
 

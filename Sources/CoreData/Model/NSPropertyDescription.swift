@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// A property of an entity: the common part of attributes, relationships and fetched properties. Abstract.
 ///
@@ -112,6 +113,9 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var validation = PropertyValidation()
 
+    /// What the model's file said here that is not known; it is written back.
+    final var unknownParts = UnknownParts()
+
     /// The hash of what the store's form of the property depends on: 32 bytes. See ``VersionHash``.
     open var versionHash: Data { VersionHash.property(self) }
 
@@ -134,6 +138,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
         copy.isMarkedIndexed = isMarkedIndexed
         copy.isMarkedExternalRecord = isMarkedExternalRecord
         copy.validation = validation
+        copy.unknownParts = unknownParts
     }
 
     /// Called before every change: refuses it when the model is in use, and drops what was computed from the old state.

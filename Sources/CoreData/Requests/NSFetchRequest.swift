@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// Which objects to find, in which order, and in which form to give them.
 ///
@@ -108,6 +109,9 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// Which groups to give. Needs `propertiesToGroupBy`.
     open var havingPredicate: NSPredicate?
 
+    /// What the file of the request's model said here that is not known; it is written back with the model.
+    final var unknownParts = UnknownParts()
+
     open override func copy(with zone: NSZone? = nil) -> Any {
         let result = super.copy(with: zone)
         guard let copy = result as? NSFetchRequest<ResultType> else { return result }
@@ -135,6 +139,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
         returnsDistinctResults = other.returnsDistinctResults
         propertiesToGroupBy = other.propertiesToGroupBy
         havingPredicate = other.havingPredicate
+        unknownParts = other.unknownParts
     }
 
     open override var description: String {

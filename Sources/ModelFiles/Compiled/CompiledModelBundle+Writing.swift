@@ -77,7 +77,7 @@ extension CompiledModelBundle {
     /// - Parameters:
     ///   - source: A `.xcdatamodeld` with its versions, an `.xcdatamodel` or its `contents`.
     ///   - target: A `.momd` folder, or, for one version, a `.mom` file: its name says which.
-    /// - Returns: What was passed over, a line each.
+    /// - Returns: Notes on what is not known, a line each.
     /// - Throws: ``ModelFileError``.
     package static func compile(_ source: URL, to target: URL) throws -> [String] {
         let bundle = try SourceModelBundle.read(source)

@@ -1,15 +1,15 @@
 extension CompiledModelReader {
     mutating func readEntity(_ object: KeyedArchive.Object) throws -> EntityDocument {
-        noteUnknownKeys(of: object)
         let fields = object.fields
         var entity = EntityDocument(name: archive.text(fields["NSEntityName"]) ?? "")
+        entity.unknown = try unknownParts(of: object)
         entity.className = archive.text(fields["NSClassNameForEntity"])
         if entity.className == "NSManagedObject" { entity.className = nil }
         entity.isAbstract = archive.flag(fields["NSIsAbstract"])
         entity.parentName = archive.object(fields["NSSuperentity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
         entity.renamingIdentifier = renamingIdentifier(fields, name: entity.name)
         entity.versionHashModifier = archive.text(fields["NSVersionHashModifier"])
-        entity.userInfo = try readUserInfo(fields["NSUserInfo"])
+        entity.userInfo = try readUserInfo(fields["NSUserInfo"], keeping: &entity.unknown)
         let inherited = try inheritedNames(of: object)
         for entry in archive.entries(fields["NSProperties"]) ?? [] {
             try spend()
@@ -21,7 +21,11 @@ extension CompiledModelReader {
         entity.uniquenessConstraints = try readNameLists(fields["NSUniqueTuples"])
         entity.compoundIndexes = try readNameLists(fields["NSCompoundIndexes"])
         for index in archive.elements(fields["NSFetchIndexDescriptions"]) ?? [] {
-            if let read = try readFetchIndex(index, of: entity.name) { entity.fetchIndexes.append(read) }
+            if let read = try readFetchIndex(index, of: entity.name) {
+                entity.fetchIndexes.append(read)
+            } else {
+                try keepElement(index, of: "NSFetchIndexDescriptions", in: &entity.unknown)
+            }
         }
         // Indexes of several elements stand there a second time, for old readers.
         let repeated = Set(entity.fetchIndexes.compactMap(\.compoundForm))
@@ -60,49 +64,62 @@ extension CompiledModelReader {
         }
     }
 
-    mutating func readUserInfo(_ value: PropertyListValue?) throws -> [String: ValueDocument] {
+    /// - Parameter unknown: Takes the entries of which something is not known.
+    mutating func readUserInfo(
+        _ value: PropertyListValue?, keeping unknown: inout UnknownParts
+    ) throws -> [String: ValueDocument] {
         var result: [String: ValueDocument] = [:]
         for entry in archive.entries(value) ?? [] {
-            guard let key = archive.text(entry.key) else {
-                note("an entry of a user info whose key is no text was passed over")
-                continue
+            let key = archive.text(entry.key)
+            if key == nil { note("an entry of a user info has a key that is no text; it is kept") }
+            if let key, let value = try readKnownValue(entry.value) {
+                result[key] = value
+            } else {
+                try keepElement(entry.value, under: entry.key, of: "NSUserInfo", in: &unknown)
             }
-            result[key] = try readValue(entry.value)
         }
         return result
     }
 
     private mutating func readFetchIndex(_ value: PropertyListValue, of entity: String) throws -> FetchIndexDocument? {
         guard let object = archive.object(value), let name = archive.text(object.fields["NSIndexName"]) else {
-            note("an index of '\(entity)' without a name was passed over")
+            note("an index of '\(entity)' has no name; it is kept")
             return nil
         }
-        noteUnknownKeys(of: object)
-        var elements: [FetchIndexElementDocument] = []
+        var index = FetchIndexDocument(name: name, elements: [])
+        index.unknown = try unknownParts(of: object)
         for item in archive.elements(object.fields["NSIndexElements"]) ?? [] {
             try spend()
             guard let element = archive.object(item) else { continue }
-            let fields = element.fields
-            guard let propertyName = archive.text(fields["NSPropertyName"]) else {
-                throw error("the index '\(name)' of '\(entity)' has an element without a property")
-            }
-            var content = FetchIndexElementDocument.Content.property(propertyName)
-            if let indexed = archive.object(fields["NSIndexedProperty"]), indexed.className == "NSExpressionDescription"
-            {
-                guard let expression = try readExpression(indexed.fields["NSExpression"], of: "\(entity).\(name)")
-                else {
-                    return nil
-                }
-                let type = UInt(clamping: archive.integer(indexed.fields["NSExpressionType"]) ?? 0)
-                content = .expression(expression, name: propertyName, resultType: type)
-            }
-            elements.append(
-                FetchIndexElementDocument(
-                    content: content, isRTree: archive.integer(fields["NSFetchIndexElementType"]) == 1,
-                    isAscending: archive.flag(fields["NSAscending"])))
+            guard let read = try readFetchIndexElement(element, of: "\(entity).\(name)") else { return nil }
+            index.elements.append(read)
         }
-        let predicate = try readPredicate(object.fields["NSPartialIndexPredicate"], of: "\(entity).\(name)")
-        if predicate == nil, archive.object(object.fields["NSPartialIndexPredicate"]) != nil { return nil }
-        return FetchIndexDocument(name: name, elements: elements, partialPredicate: predicate)
+        let predicate = object.fields["NSPartialIndexPredicate"]
+        index.partialPredicate = try readPredicate(predicate, of: "\(entity).\(name)", keeping: &index.unknown)
+        if index.partialPredicate == nil, archive.object(predicate) != nil { return nil }
+        return index
+    }
+
+    /// - Returns: `nil` where something in an expression is not known, which is noted.
+    private mutating func readFetchIndexElement(
+        _ element: KeyedArchive.Object, of path: String
+    ) throws -> FetchIndexElementDocument? {
+        let fields = element.fields
+        guard let propertyName = archive.text(fields["NSPropertyName"]) else {
+            throw error("the index '\(path)' has an element without a property")
+        }
+        var read = FetchIndexElementDocument(
+            content: .property(propertyName), isRTree: archive.integer(fields["NSFetchIndexElementType"]) == 1,
+            isAscending: archive.flag(fields["NSAscending"]))
+        read.unknown = try unknownParts(of: element)
+        if let indexed = archive.object(fields["NSIndexedProperty"]), indexed.className == "NSExpressionDescription" {
+            var unknown = try unknownParts(of: indexed)
+            let value = indexed.fields["NSExpression"]
+            guard let expression = try readExpression(value, of: path, keeping: &unknown) else { return nil }
+            let type = UInt(clamping: archive.integer(indexed.fields["NSExpressionType"]) ?? 0)
+            read.content = .expression(expression, name: propertyName, resultType: type)
+            read.unknown[part: indexed.className] = unknown
+        }
+        return read
     }
 }

@@ -4,23 +4,49 @@ struct UnknownSyntax: Error { let reason: String }
 extension CompiledModelReader {
     /// The predicate; `nil` where there is none, or something in it is not known, which is noted.
     ///
-    /// - Parameter owner: What has the predicate, for the note.
-    mutating func readPredicate(_ value: PropertyListValue?, of owner: String) throws -> PredicateDocument? {
+    /// - Parameters:
+    ///   - owner: What has the predicate, for the note.
+    ///   - unknown: Takes the archived form where some of its keys are not known.
+    mutating func readPredicate(
+        _ value: PropertyListValue?, of owner: String, keeping unknown: inout UnknownParts
+    ) throws -> PredicateDocument? {
+        let count = unknownSyntaxCount
         do {
-            return try readPredicate(value, depth: 0)
-        } catch let unknown as UnknownSyntax {
-            note("a predicate of '\(owner)' was passed over: \(unknown.reason)")
+            let predicate = try readPredicate(value, depth: 0)
+            if let predicate, let value, unknownSyntaxCount > count {
+                try keepForm(value, of: .predicate(predicate), in: &unknown)
+            }
+            return predicate
+        } catch let problem as UnknownSyntax {
+            note("a predicate of '\(owner)' is left out, but kept: \(problem.reason)")
             return nil
         }
     }
 
     /// The expression; `nil` where something in it is not known, which is noted.
-    mutating func readExpression(_ value: PropertyListValue?, of owner: String) throws -> ExpressionDocument? {
+    ///
+    /// - Parameter unknown: Takes the archived form where some of its keys are not known.
+    mutating func readExpression(
+        _ value: PropertyListValue?, of owner: String, keeping unknown: inout UnknownParts
+    ) throws -> ExpressionDocument? {
+        let count = unknownSyntaxCount
         do {
-            return try readExpression(value, depth: 0)
-        } catch let unknown as UnknownSyntax {
-            note("an expression of '\(owner)' was passed over: \(unknown.reason)")
+            let expression = try readExpression(value, depth: 0)
+            if let value, unknownSyntaxCount > count {
+                try keepForm(value, of: .expression(expression), in: &unknown)
+            }
+            return expression
+        } catch let problem as UnknownSyntax {
+            note("an expression of '\(owner)' is left out, but kept: \(problem.reason)")
             return nil
+        }
+    }
+
+    private mutating func keepForm(
+        _ value: PropertyListValue, of document: ArchivedParts.Form.Document, in unknown: inout UnknownParts
+    ) throws {
+        try keep(in: &unknown) { keeping, parts in
+            parts.forms.append(ArchivedParts.Form(document: document, value: keeping.keep(value)))
         }
     }
 
@@ -28,6 +54,7 @@ extension CompiledModelReader {
         guard let object = archive.object(value) else { return nil }
         try spend()
         guard depth < 64 else { throw error("predicates are nested too deeply: the model is damaged") }
+        noteUnknownSyntax(of: object)
         let fields = object.fields
         switch object.className {
         case "NSTruePredicate": return .constant(true)
@@ -58,6 +85,7 @@ extension CompiledModelReader {
         guard let kind = archive.object(fields["NSPredicateOperator"]),
             let type = archive.integer(kind.fields["NSOperatorType"]), type >= 0
         else { throw error("a comparison has no operator") }
+        noteUnknownSyntax(of: kind)
         // The archive's IN has the operator of CONTAINS when the collection stands on the left.
         let options = archive.integer(kind.fields["NSOptions"]) ?? archive.integer(kind.fields["NSFlags"]) ?? 0
         return PredicateDocument.Comparison(
@@ -71,12 +99,17 @@ extension CompiledModelReader {
         try spend()
         guard depth < 64 else { throw error("expressions are nested too deeply: the model is damaged") }
         guard let object = archive.object(value) else { throw error("an expression is missing") }
+        noteUnknownSyntax(of: object)
         let fields = object.fields
         switch object.className {
         case "NSSelfExpression": return .evaluatedObject
         case "NSVariableExpression": return .variable(archive.text(fields["NSVariable"]) ?? "")
         case "NSKeyPathSpecifierExpression": return .keyPath(archive.text(fields["NSKeyPath"]) ?? "")
-        case "NSConstantValueExpression": return .constant(try readValue(fields["NSConstantValue"]))
+        case "NSConstantValueExpression":
+            guard let value = try readKnownValue(fields["NSConstantValue"]) else {
+                throw UnknownSyntax(reason: "it has a constant of an unknown class")
+            }
+            return .constant(value)
         case "NSKeyPathExpression": return try readKeyPath(fields, depth: depth)
         case "NSFunctionExpression":
             guard let name = archive.text(fields["NSSelectorName"]) else { throw error("a function has no name") }
@@ -109,14 +142,19 @@ extension CompiledModelReader {
 
     /// Reads validation predicates, the usual ones as what they mean.
     mutating func readValidations(
-        _ fields: [String: PropertyListValue], type: AttributeKind?, of owner: String
+        _ fields: [String: PropertyListValue], type: AttributeKind?, of owner: String,
+        keeping unknown: inout UnknownParts
     ) throws -> [ValidationDocument] {
         let predicates = archive.elements(fields["NSValidationPredicates"]) ?? []
         let warnings = archive.elements(fields["NSValidationWarnings"]) ?? []
         var result: [ValidationDocument] = []
         for (position, item) in predicates.enumerated() {
-            guard let predicate = try readPredicate(item, of: owner) else { continue }
             let value = position < warnings.count ? warnings[position] : nil
+            guard let predicate = try readPredicate(item, of: owner, keeping: &unknown) else {
+                try keepElement(item, of: "NSValidationPredicates", in: &unknown)
+                try keepElement(value ?? .reference(0), of: "NSValidationWarnings", in: &unknown)
+                continue
+            }
             let warning =
                 archive.integer(value).map { ValidationWarning.code(Int(Int32(clamping: $0))) }
                 ?? .message(archive.text(value) ?? "")

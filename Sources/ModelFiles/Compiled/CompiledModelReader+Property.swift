@@ -3,16 +3,18 @@ extension CompiledModelReader {
         _ value: PropertyListValue, name: String, of entity: String
     ) throws -> PropertyDocument {
         guard let object = archive.object(value) else { throw error("the property '\(entity).\(name)' is no object") }
-        noteUnknownKeys(of: object)
         let fields = object.fields
+        var unknown = try unknownParts(of: object)
         let kind: PropertyDocument.Kind
         switch object.className {
         case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
-            kind = .attribute(try readAttribute(object, path: "\(entity).\(name)"))
+            kind = .attribute(try readAttribute(object, path: "\(entity).\(name)", keeping: &unknown))
         case "NSRelationshipDescription":
             kind = .relationship(try readRelationship(object, path: "\(entity).\(name)"))
         case "NSFetchedPropertyDescription":
-            kind = .fetched(try readFetchRequest(fields["NSFetchRequest"], name: "fetchedPropertyFetchRequest"))
+            let request = try readFetchRequest(fields["NSFetchRequest"], name: "fetchedPropertyFetchRequest")
+            if request == nil { try keepField("NSFetchRequest", of: object, in: &unknown) }
+            kind = .fetched(request)
         default:
             throw error("the property '\(entity).\(name)' is of the unknown class \(object.className)")
         }
@@ -22,12 +24,13 @@ extension CompiledModelReader {
         property.isTransient = archive.flag(fields["NSIsTransient"])
         property.renamingIdentifier = renamingIdentifier(fields, name: name)
         property.versionHashModifier = archive.text(fields["NSVersionHashModifier"])
-        property.userInfo = try readUserInfo(fields["NSUserInfo"])
+        property.userInfo = try readUserInfo(fields["NSUserInfo"], keeping: &unknown)
         property.isIndexed = archive.flag(fields["NSIsIndexed"])
         property.isIndexedBySpotlight = archive.flag(fields[OwnKeys.isIndexedBySpotlight])
         property.isStoredInExternalRecord = archive.flag(fields[OwnKeys.isStoredInExternalRecord])
         property.validations = try readValidations(
-            fields, type: property.attribute?.type, of: "\(entity).\(name)")
+            fields, type: property.attribute?.type, of: "\(entity).\(name)", keeping: &unknown)
+        property.unknown = unknown
         if case .attribute(var attribute) = property.kind {
             attribute.allowsCloudEncryption = archive.flag(fields["NSAllowsCloudEncryption"]) || bits & 0x800 != 0
             property.kind = .attribute(attribute)
@@ -35,7 +38,9 @@ extension CompiledModelReader {
         return property
     }
 
-    private mutating func readAttribute(_ object: KeyedArchive.Object, path: String) throws -> AttributeDocument {
+    private mutating func readAttribute(
+        _ object: KeyedArchive.Object, path: String, keeping unknown: inout UnknownParts
+    ) throws -> AttributeDocument {
         let fields = object.fields
         let code = UInt(clamping: archive.integer(fields["NSAttributeType"]) ?? 0)
         guard let type = AttributeKind(rawValue: code) else {
@@ -45,13 +50,16 @@ extension CompiledModelReader {
         let className = archive.text(fields["NSAttributeValueClassName"])
         if className != type.valueClassName { attribute.valueClassName = className }
         attribute.defaultValue = try fields["NSDefaultValue"].flatMap { archive.resolve($0) == nil ? nil : $0 }
-            .map { try readDefaultValue($0, type: type) }
+            .flatMap { try readDefaultValue($0, type: type) }
+        if attribute.defaultValue == nil, archive.object(fields["NSDefaultValue"]) != nil {
+            try keepField("NSDefaultValue", of: object, in: &unknown)
+        }
         attribute.valueTransformerName = archive.text(fields["NSValueTransformerName"])
         let flags = archive.integer(fields["NSFlagsKey"]) ?? 0
         attribute.allowsExternalBinaryDataStorage = flags & 4 != 0
         attribute.preservesValueInHistoryOnDeletion = flags & 16 != 0
         if object.className == "NSDerivedAttributeDescription" {
-            try readDerivation(fields, of: &attribute, path: path)
+            try readDerivation(object, of: &attribute, path: path, keeping: &unknown)
         }
         if type == .composite { attribute.elements = try readElements(fields["NSElements"], path: path) }
         return attribute
@@ -59,15 +67,20 @@ extension CompiledModelReader {
 
     /// A derivation of which a part is not known is not known at all: without its filter it would give other values.
     private mutating func readDerivation(
-        _ fields: [String: PropertyListValue], of attribute: inout AttributeDocument, path: String
+        _ object: KeyedArchive.Object, of attribute: inout AttributeDocument, path: String,
+        keeping unknown: inout UnknownParts
     ) throws {
-        let (expression, filter) = (fields["NSDerivationExpression"], fields["NSFilteringPredicate"])
-        if archive.object(expression) != nil { attribute.derivation = try readExpression(expression, of: path) }
-        attribute.derivationFilter = try readPredicate(filter, of: path)
+        let expression = object.fields["NSDerivationExpression"]
+        let filter = object.fields["NSFilteringPredicate"]
+        if archive.object(expression) != nil {
+            attribute.derivation = try readExpression(expression, of: path, keeping: &unknown)
+        }
+        attribute.derivationFilter = try readPredicate(filter, of: path, keeping: &unknown)
         let isFilterLost = attribute.derivationFilter == nil && archive.object(filter) != nil
         guard attribute.derivation == nil || isFilterLost else { return }
         (attribute.derivation, attribute.derivationFilter) = (nil, nil)
         attribute.hasUnknownDerivation = true
+        for key in ["NSDerivationExpression", "NSFilteringPredicate"] { try keepField(key, of: object, in: &unknown) }
         note("what '\(path)' is derived from is not known: its value is left to the triggers of the store")
     }
 
@@ -88,8 +101,10 @@ extension CompiledModelReader {
     }
 
     /// Archives have some values in a wider form than their attribute.
-    private mutating func readDefaultValue(_ value: PropertyListValue, type: AttributeKind) throws -> ValueDocument {
-        let read = try readValue(value)
+    ///
+    /// - Returns: `nil` where a part of the value is not known.
+    private mutating func readDefaultValue(_ value: PropertyListValue, type: AttributeKind) throws -> ValueDocument? {
+        guard let read = try readKnownValue(value) else { return nil }
         switch (type, read) {
         case (.double, .integer(let number)), (.float, .integer(let number)): return .real(Double(number))
         case (.decimal, .integer(let number)): return .decimal(.init(number))
@@ -127,16 +142,16 @@ extension CompiledModelReader {
 
     mutating func readFetchRequest(_ value: PropertyListValue?, name: String) throws -> FetchRequestDocument? {
         guard let object = archive.object(value) else { return nil }
-        noteUnknownKeys(of: object)
         let fields = object.fields
         let entity = archive.object(fields["NSEntity"]).flatMap { archive.text($0.fields["NSEntityName"]) }
         guard let entity = entity ?? archive.text(fields["NSEntityName"]) else {
-            note("the fetch request '\(name)' has no entity and was passed over")
+            note("the fetch request '\(name)' has no entity: it is left out, but kept")
             return nil
         }
         func count(_ key: String) -> Int { Int(Int32(clamping: max(0, archive.integer(fields[key]) ?? 0))) }
         var request = FetchRequestDocument(name: name, entityName: entity)
-        request.predicate = try readPredicate(fields["NSPredicate"], of: name)
+        request.unknown = try unknownParts(of: object)
+        request.predicate = try readPredicate(fields["NSPredicate"], of: name, keeping: &request.unknown)
         // Without its condition a request would find everything.
         if request.predicate == nil, archive.object(fields["NSPredicate"]) != nil { return nil }
         request.fetchLimit = count("NSFetchLimit")
@@ -150,10 +165,11 @@ extension CompiledModelReader {
         request.returnsDistinctResults = archive.flag(fields[OwnKeys.returnsDistinctResults])
         for item in archive.elements(fields["NSSortDescriptors"]) ?? [] {
             guard let sort = archive.object(item), let key = archive.text(sort.fields["NSKey"]) else { continue }
-            request.sortKeys.append(
-                SortKeyDocument(
-                    key: key, isAscending: archive.flag(sort.fields["NSAscending"]),
-                    selector: archive.text(sort.fields["NSSelector"])))
+            var read = SortKeyDocument(
+                key: key, isAscending: archive.flag(sort.fields["NSAscending"]),
+                selector: archive.text(sort.fields["NSSelector"]))
+            read.unknown = try unknownParts(of: sort)
+            request.sortKeys.append(read)
         }
         return request
     }

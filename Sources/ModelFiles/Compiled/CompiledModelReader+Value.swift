@@ -1,6 +1,12 @@
 import Foundation
 
 extension CompiledModelReader {
+    /// Reads a value; `nil` where a part of it is not known, which is noted.
+    mutating func readKnownValue(_ value: PropertyListValue?) throws -> ValueDocument? {
+        let read = try readValue(value)
+        return read.isKnown ? read : nil
+    }
+
     /// Reads a value: a default, a constant, an entry of a user info.
     mutating func readValue(_ value: PropertyListValue?, depth: Int = 0) throws -> ValueDocument {
         try spend()
@@ -52,7 +58,7 @@ extension CompiledModelReader {
                         key: try readValue($0.key, depth: depth + 1), value: try readValue($0.value, depth: depth + 1))
                 })
         default:
-            note("a value of the unknown class \(object.className) was passed over")
+            note("a value is of the unknown class \(object.className): it is left out, but kept")
             return .unknown(className: object.className)
         }
     }

@@ -3,7 +3,8 @@ import Foundation
 /// Reads compiled models: the keyed archive of a `.mom` file, and the one that a store keeps.
 ///
 /// The two differ in little: the store's has inherited properties in every entity, either as copies or as proxies; they
-/// are left out here. Unknown keys and classes are passed over with a note; what the model cannot be without is an error.
+/// are left out here. Unknown keys and classes are noted and kept, to be written back; what the model cannot be without is
+/// an error.
 package struct CompiledModelReader {
     let archive: KeyedArchive
     let file: String
@@ -11,6 +12,13 @@ package struct CompiledModelReader {
 
     /// The keys that were noted as unknown.
     var unknownKeys: Set<String> = []
+
+    /// How many objects of predicates and expressions had a key that is not known.
+    var unknownSyntaxCount = 0
+
+    /// What in the archive belongs to the model itself, by number. Found when something is kept for the first time.
+    private(set) lazy var places = Self.places(of: modelEntities, root: archive.root, in: archive)
+    private var modelEntities: [(name: String, object: KeyedArchive.Object)] = []
 
     /// How many values, predicates and expressions may still be read: they are trees in the model but may share parts in
     /// the archive, so that a small file could stand for a huge tree.
@@ -56,7 +64,6 @@ package struct CompiledModelReader {
         guard root.className == "NSManagedObjectModel" else {
             throw error("the archive holds an object of the class \(root.className), not a model")
         }
-        noteUnknownKeys(of: root)
         guard let entries = archive.entries(root.fields["NSEntities"]) else { throw error("the model has no entities") }
         var objects: [(name: String, object: KeyedArchive.Object)] = []
         for entry in entries {
@@ -67,14 +74,19 @@ package struct CompiledModelReader {
             objects.append((name, object))
         }
         objects.sort { $0.name < $1.name }
+        modelEntities = objects
         var model = ModelDocument()
+        model.unknown = try unknownParts(of: root)
         for (_, object) in objects { model.entities.append(try readEntity(object)) }
         model.versionIdentifiers = (archive.elements(root.fields["NSVersionIdentifiers"]) ?? [])
             .compactMap { archive.text($0) }.sorted()
         model.configurations = readConfigurations(root.fields["NSConfigurations"])
         for entry in archive.entries(root.fields["NSFetchRequestTemplates"]) ?? [] {
-            guard let name = archive.text(entry.key) else { continue }
-            if let request = try readFetchRequest(entry.value, name: name) { model.fetchRequests.append(request) }
+            if let name = archive.text(entry.key), let request = try readFetchRequest(entry.value, name: name) {
+                model.fetchRequests.append(request)
+            } else {
+                try keepElement(entry.value, under: entry.key, of: "NSFetchRequestTemplates", in: &model.unknown)
+            }
         }
         model.fetchRequests.sort { $0.name < $1.name }
         return model

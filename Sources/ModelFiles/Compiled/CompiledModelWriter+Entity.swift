@@ -1,6 +1,7 @@
 extension CompiledModelWriter {
-    mutating func write(_ entity: EntityDocument, model root: PropertyListValue) throws {
+    mutating func write(_ entity: EntityDocument) throws {
         let reference = reference(toEntity: entity.name)
+        let kept = kept(entity.unknown)
         var fields: [String: PropertyListValue] = [
             "NSEntityName": builder.string(entity.name),
             "NSClassNameForEntity": builder.string(entity.className ?? "NSManagedObject"),
@@ -9,7 +10,7 @@ extension CompiledModelWriter {
             "NSSubentities": subentities(of: entity),
             "NSRenamingIdentifier": builder.string(entity.renamingIdentifier ?? entity.name),
             "NSVersionHashModifier": builder.string(entity.versionHashModifier),
-            "NSUserInfo": try write(entity.userInfo),
+            "NSUserInfo": try write(entity.userInfo, kept),
             "NSProperties": try writeProperties(of: entity),
         ]
         if entity.isAbstract { fields["NSIsAbstract"] = .boolean(true) }
@@ -21,11 +22,11 @@ extension CompiledModelWriter {
         if !entity.fetchIndexes.isEmpty || !others.isEmpty {
             fields["NSCompoundIndexes"] = nameLists(compounds + others)
         }
-        if !entity.fetchIndexes.isEmpty {
-            var indexes: [PropertyListValue] = []
-            for index in entity.fetchIndexes { indexes.append(try write(index, of: entity)) }
-            fields["NSFetchIndexDescriptions"] = builder.array(indexes, isMutable: true)
-        }
+        var indexes: [PropertyListValue] = []
+        for index in entity.fetchIndexes { indexes.append(try write(index, of: entity)) }
+        indexes += kept.elements(of: "NSFetchIndexDescriptions")
+        if !indexes.isEmpty { fields["NSFetchIndexDescriptions"] = builder.array(indexes, isMutable: true) }
+        kept.add(to: &fields)
         builder.define(reference, ["NSEntityDescription", "NSObject"], fields)
     }
 
@@ -70,13 +71,15 @@ extension CompiledModelWriter {
 
     private mutating func write(_ index: FetchIndexDocument, of entity: EntityDocument) throws -> PropertyListValue {
         let reference = builder.reserve()
+        let kept = kept(index.unknown)
         var elements: [PropertyListValue] = []
         for element in index.elements { elements.append(try write(element, of: reference)) }
-        let fields: [String: PropertyListValue] = [
+        var fields: [String: PropertyListValue] = [
             "NSIndexName": builder.string(index.name), "NSEntity": self.reference(toEntity: entity.name),
             "NSIndexElements": builder.array(elements),
-            "NSPartialIndexPredicate": try index.partialPredicate.map { try write($0) } ?? builder.null,
+            "NSPartialIndexPredicate": try index.partialPredicate.map { try write($0, kept) } ?? builder.null,
         ]
+        kept.add(to: &fields)
         builder.define(reference, ["NSFetchIndexDescription", "NSObject"], fields)
         return reference
     }
@@ -92,15 +95,18 @@ extension CompiledModelWriter {
         case .property(let name): fields["NSPropertyName"] = builder.string(name)
         case .expression(let expression, let name, let resultType):
             let nameReference = builder.string(name)
+            let kept = kept(element.unknown[part: "NSExpressionDescription"])
             fields["NSPropertyName"] = nameReference
-            let description: [String: PropertyListValue] = [
-                "NSExpression": try write(expression), "NSExpressionType": .integer(Int64(resultType)),
+            var description: [String: PropertyListValue] = [
+                "NSExpression": try write(expression, kept), "NSExpressionType": .integer(Int64(resultType)),
                 "NSPropertyName": nameReference, "NSRenamingIdentifier": nameReference, "NSEntity": builder.null,
                 "NSIsOptional": .boolean(true), "NSIsReadOnly": .boolean(true), "_P": .integer(247),
             ]
+            kept.add(to: &description)
             fields["NSIndexedProperty"] = builder.object(
                 ["NSExpressionDescription", "NSPropertyDescription", "NSObject"], description)
         }
+        kept(element.unknown).add(to: &fields)
         return builder.object(["NSFetchIndexElementDescription", "NSObject"], fields)
     }
 }

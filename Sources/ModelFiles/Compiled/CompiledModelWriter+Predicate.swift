@@ -144,11 +144,11 @@ extension CompiledModelWriter {
     }
 
     /// The user info of an entity or property.
-    mutating func write(_ userInfo: [String: ValueDocument]) throws -> PropertyListValue {
+    mutating func write(_ userInfo: [String: ValueDocument], _ kept: KeptArchive) throws -> PropertyListValue {
         var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
         for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
             entries.append((builder.string(key), try write(value)))
         }
-        return builder.dictionary(entries)
+        return builder.dictionary(entries + kept.entries(of: "NSUserInfo"))
     }
 }

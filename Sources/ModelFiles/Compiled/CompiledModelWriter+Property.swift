@@ -8,17 +8,21 @@ extension CompiledModelWriter {
     private mutating func write(
         _ property: PropertyDocument, at reference: PropertyListValue, entity: PropertyListValue
     ) throws {
-        var fields = try commonFields(of: property, entity: entity)
+        let kept = kept(property.unknown)
+        var fields = try commonFields(of: property, entity: entity, kept)
         switch property.kind {
         case .attribute(let attribute):
-            fields.merge(try self.fields(of: attribute, entity: entity)) { $1 }
+            fields.merge(try self.fields(of: attribute, entity: entity, kept)) { $1 }
+            kept.add(to: &fields, without: attribute.derivation == nil ? [] : ["NSFilteringPredicate"])
             builder.define(reference, className(of: attribute), fields)
         case .relationship(let relationship):
             fields.merge(self.fields(of: relationship)) { $1 }
+            kept.add(to: &fields)
             builder.define(reference, ["NSRelationshipDescription", "NSPropertyDescription", "NSObject"], fields)
         case .fetched(let request):
             fields["NSFetchRequest"] = try request.map { try write($0) } ?? builder.null
             fields["_NSFetchRequestEntityName"] = builder.string(request?.entityName)
+            kept.add(to: &fields)
             builder.define(reference, ["NSFetchedPropertyDescription", "NSPropertyDescription", "NSObject"], fields)
         }
     }
@@ -30,7 +34,7 @@ extension CompiledModelWriter {
     }
 
     private mutating func commonFields(
-        of property: PropertyDocument, entity: PropertyListValue
+        of property: PropertyDocument, entity: PropertyListValue, _ kept: KeptArchive
     ) throws -> [String: PropertyListValue] {
         let isReadOnly = isReadOnly(property)
         var fields: [String: PropertyListValue] = [
@@ -44,19 +48,27 @@ extension CompiledModelWriter {
         if property.isIndexed { fields["NSIsIndexed"] = .boolean(true) }
         if property.isIndexedBySpotlight { fields[OwnKeys.isIndexedBySpotlight] = .boolean(true) }
         if property.isStoredInExternalRecord { fields[OwnKeys.isStoredInExternalRecord] = .boolean(true) }
-        if !property.userInfo.isEmpty { fields["NSUserInfo"] = try write(property.userInfo) }
+        if hasUserInfo(property) { fields["NSUserInfo"] = try write(property.userInfo, kept) }
         if let modifier = property.versionHashModifier { fields["NSVersionHashModifier"] = builder.string(modifier) }
-        if !property.validations.isEmpty {
+        if hasValidations(property) {
             var predicates: [PropertyListValue] = []
             var warnings: [PropertyListValue] = []
             for validation in property.validations {
-                predicates.append(try write(validation.predicate))
+                predicates.append(try write(validation.predicate, kept))
                 warnings.append(write(validation.warning(for: property.attribute?.type ?? .undefined)))
             }
-            fields["NSValidationPredicates"] = builder.array(predicates)
-            fields["NSValidationWarnings"] = builder.array(warnings)
+            fields["NSValidationPredicates"] = builder.array(predicates + kept.elements(of: "NSValidationPredicates"))
+            fields["NSValidationWarnings"] = builder.array(warnings + kept.elements(of: "NSValidationWarnings"))
         }
         return fields
+    }
+
+    private func hasUserInfo(_ property: PropertyDocument) -> Bool {
+        !property.userInfo.isEmpty || property.unknown.archived.elements["NSUserInfo"] != nil
+    }
+
+    private func hasValidations(_ property: PropertyDocument) -> Bool {
+        !property.validations.isEmpty || property.unknown.archived.elements["NSValidationPredicates"] != nil
     }
 
     private func isReadOnly(_ property: PropertyDocument) -> Bool {
@@ -73,8 +85,8 @@ extension CompiledModelWriter {
         if property.isOptional { bits |= 0x002 }
         if isReadOnly(property) { bits |= 0x004 }
         if property.isTransient { bits |= 0x008 }
-        if property.validations.isEmpty { bits |= 0x030 }
-        if property.userInfo.isEmpty { bits |= 0x040 }
+        if !hasValidations(property) { bits |= 0x030 }
+        if !hasUserInfo(property) { bits |= 0x040 }
         if property.versionHashModifier == nil { bits |= 0x080 }
         if property.relationship?.isOrdered == true { bits |= 0x400 }
         if property.attribute?.allowsCloudEncryption == true { bits |= 0x800 }
@@ -89,7 +101,7 @@ extension CompiledModelWriter {
     }
 
     private mutating func fields(
-        of attribute: AttributeDocument, entity: PropertyListValue
+        of attribute: AttributeDocument, entity: PropertyListValue, _ kept: KeptArchive
     ) throws -> [String: PropertyListValue] {
         var flags: Int64 = 0
         if attribute.allowsExternalBinaryDataStorage { flags |= 4 }
@@ -103,8 +115,8 @@ extension CompiledModelWriter {
         ]
         if attribute.allowsCloudEncryption { fields["NSAllowsCloudEncryption"] = .boolean(true) }
         if let derivation = attribute.derivation {
-            fields["NSDerivationExpression"] = try write(derivation)
-            fields["NSFilteringPredicate"] = try attribute.derivationFilter.map { try write($0) } ?? builder.null
+            fields["NSDerivationExpression"] = try write(derivation, kept)
+            fields["NSFilteringPredicate"] = try attribute.derivationFilter.map { try write($0, kept) } ?? builder.null
         }
         if attribute.type == .composite {
             var elements: [PropertyListValue] = []
@@ -119,7 +131,7 @@ extension CompiledModelWriter {
     }
 
     private mutating func fields(of relationship: RelationshipDocument) -> [String: PropertyListValue] {
-        let inverse = relationship.inverseName.flatMap { declaredInverse(named: $0, in: relationship.destinationName) }
+        let inverse = relationship.inverseName.flatMap { declaredProperty(named: $0, in: relationship.destinationName) }
         var fields: [String: PropertyListValue] = [
             "NSDestinationEntity": reference(toEntity: relationship.destinationName),
             "_NSDestinationEntityName": builder.string(relationship.destinationName),
@@ -132,8 +144,8 @@ extension CompiledModelWriter {
         return fields
     }
 
-    /// The relationship of that name where it is declared: by the entity or an ancestor.
-    private func declaredInverse(named name: String, in entity: String) -> PropertyListValue? {
+    /// The property of that name where it is declared: by the entity or an ancestor.
+    func declaredProperty(named name: String, in entity: String) -> PropertyListValue? {
         var current = model.entity(named: entity)
         while let level = current {
             if level.property(named: name) != nil { return properties[level.name]?[name] }
@@ -143,17 +155,19 @@ extension CompiledModelWriter {
     }
 
     mutating func write(_ request: FetchRequestDocument) throws -> PropertyListValue {
+        let kept = kept(request.unknown)
         var sorts: [PropertyListValue] = []
         for sort in request.sortKeys {
-            let fields: [String: PropertyListValue] = [
+            var fields: [String: PropertyListValue] = [
                 "NSKey": builder.string(sort.key), "NSAscending": .boolean(sort.isAscending),
                 "NSSelector": builder.string(sort.selector ?? "compare:"), "NSReverseNullOrder": .boolean(false),
             ]
+            self.kept(sort.unknown).replace(in: &fields)
             sorts.append(builder.object(["NSSortDescriptor", "NSObject"], fields))
         }
         var fields: [String: PropertyListValue] = [
             "NSEntity": reference(toEntity: request.entityName),
-            "NSPredicate": try request.predicate.map { try write($0) } ?? builder.null,
+            "NSPredicate": try request.predicate.map { try write($0, kept) } ?? builder.null,
             "NSSortDescriptors": sorts.isEmpty ? builder.null : builder.array(sorts),
             "NSFetchLimit": .integer(Int64(request.fetchLimit)), "NSFetchOffset": .integer(Int64(request.fetchOffset)),
             "NSBatchSize": .integer(Int64(request.fetchBatchSize)), "NSResultType": .integer(Int64(request.resultType)),
@@ -170,6 +184,7 @@ extension CompiledModelWriter {
             OwnKeys.returnsDistinctResults: request.returnsDistinctResults,
         ]
         for (key, isSet) in marks where isSet { fields[key] = .boolean(true) }
+        kept.replace(in: &fields)
         return builder.object(["NSFetchRequest", "NSPersistentStoreRequest", "NSObject"], fields)
     }
 }

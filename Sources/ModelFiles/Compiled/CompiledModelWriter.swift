@@ -16,6 +16,8 @@ package struct CompiledModelWriter {
     let model: ModelDocument
     let form: Form
     var builder = KeyedArchiveBuilder()
+    /// The reference of the model.
+    private(set) var root = PropertyListValue.reference(0)
     /// The references of the entities, by name.
     var entities: [String: PropertyListValue] = [:]
     /// The references of the properties, by the names of the entity and of the property; inherited copies too.
@@ -36,26 +38,29 @@ package struct CompiledModelWriter {
     }
 
     private mutating func write() throws -> Data {
-        let root = builder.reserve()
+        root = builder.reserve()
         for entity in model.entities {
             entities[entity.name] = builder.reserve()
             for property in allProperties(of: entity) {
                 properties[entity.name, default: [:]][property.name] = builder.reserve()
             }
         }
-        for entity in model.entities { try write(entity, model: root) }
+        for entity in model.entities { try write(entity) }
         var fields: [String: PropertyListValue] = [
             "NSEntities": entityTable(), "NSFetchRequestTemplates": builder.null,
             "NSVersionIdentifiers": versionIdentifiers(),
         ]
-        if form == .file, !model.fetchRequests.isEmpty {
+        let kept = kept(model.unknown)
+        let keptRequests = kept.entries(of: "NSFetchRequestTemplates")
+        if form == .file, !model.fetchRequests.isEmpty || !keptRequests.isEmpty {
             var entries: [(key: PropertyListValue, value: PropertyListValue)] = []
             for request in model.fetchRequests {
                 entries.append((builder.string(request.name), try write(request)))
             }
-            fields["NSFetchRequestTemplates"] = builder.dictionary(entries, isMutable: true)
+            fields["NSFetchRequestTemplates"] = builder.dictionary(entries + keptRequests, isMutable: true)
         }
         if !model.configurations.isEmpty { fields["NSConfigurations"] = configurations() }
+        kept.add(to: &fields)
         builder.define(root, ["NSManagedObjectModel", "NSObject"], fields)
         return builder.finish(root: root)
     }

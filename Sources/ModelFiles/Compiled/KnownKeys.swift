@@ -1,5 +1,5 @@
 /// The keys that the archives of models are known to have, by the class of the object. What is not among them is named in a
-/// note: a later framework may have put something there that matters.
+/// note and kept: a later framework may have put something there that matters.
 enum KnownKeys {
     static let byClass: [String: Set<String>] = [
         "NSManagedObjectModel": [
@@ -27,7 +27,44 @@ enum KnownKeys {
             OwnKeys.excludesSubentities, OwnKeys.excludesPropertyValues, OwnKeys.excludesPendingChanges,
             OwnKeys.returnsNoFaults, OwnKeys.returnsDistinctResults,
         ],
+        "NSFetchIndexElementDescription": [
+            "NSPropertyName", "NSFetchIndexElementType", "NSFetchIndexDescription", "NSAscending", "NSIndexedProperty",
+        ],
+        "NSExpressionDescription": property.union(["NSExpression", "NSExpressionType"]),
+        "NSSortDescriptor": ["NSKey", "NSAscending", "NSSelector", "NSReverseNullOrder"],
     ]
+
+    /// The same for the parts of predicates and expressions.
+    static let bySyntaxClass: [String: Set<String>] = [
+        "NSTruePredicate": [], "NSFalsePredicate": [],
+        "NSCompoundPredicate": ["NSCompoundPredicateType", "NSSubpredicates"],
+        "NSComparisonPredicate": ["NSLeftExpression", "NSRightExpression", "NSPredicateOperator"],
+        "NSComparisonPredicateOperator": comparison.union(["NSVariant"]),
+        "NSEqualityPredicateOperator": comparison.union(["NSNegate"]),
+        "NSInPredicateOperator": comparison, "NSMatchingPredicateOperator": comparison,
+        "NSLikePredicateOperator": comparison, "NSSubstringPredicateOperator": comparison,
+        "NSBetweenPredicateOperator": comparison, "NSCustomPredicateOperator": comparison,
+        "NSSelfExpression": expression, "NSVariableExpression": expression.union(["NSVariable"]),
+        "NSKeyPathSpecifierExpression": expression.union(["NSKeyPath"]),
+        "NSConstantValueExpression": expression.union(["NSConstantValue", "NSConstantValueClassName"]),
+        "NSKeyPathExpression": function, "NSFunctionExpression": function,
+        "NSAggregateExpression": expression.union(["NSCollection"]),
+        OwnKeys.textExpression: [OwnKeys.expressionText],
+    ]
+
+    /// Keys that are known but not read, with the number, or no object at all, that they have where nobody set them: other
+    /// values are kept.
+    static let unread: [String: [(key: String, usual: Int64?)]] = [
+        "NSFetchRequest": [
+            ("NSAllocationType", 0), ("NSFetchRequestFlags", 30), ("NSHavingPredicate", nil), ("NSValuesToFetch", nil),
+            ("NSValuesToGroupBy", nil), ("NSRelationshipKeyPathsForPrefetching", nil),
+        ],
+        "NSSortDescriptor": [("NSReverseNullOrder", 0)],
+    ]
+
+    private static let comparison: Set = ["NSOperatorType", "NSModifier", "NSOptions", "NSFlags"]
+    private static let expression: Set = ["NSExpressionType"]
+    private static let function = expression.union(["NSOperand", "NSSelectorName", "NSArguments"])
 
     private static let property: Set = [
         "_P", "NSEntity", "NSPropertyName", "NSRenamingIdentifier", "NSIsOptional", "NSIsTransient", "NSIsReadOnly",
@@ -42,13 +79,37 @@ enum KnownKeys {
 }
 
 extension CompiledModelReader {
-    /// Notes the keys of an object that are not known, each once for the whole model.
-    mutating func noteUnknownKeys(of object: KeyedArchive.Object) {
-        guard let known = KnownKeys.byClass[object.className] else { return }
-        // Few objects have any: what is known is not sorted.
-        for key in object.fields.keys.filter({ $0 != "$class" && !known.contains($0) }).sorted() {
-            guard unknownKeys.insert("\(object.className).\(key)").inserted else { continue }
-            note("the key '\(key)' of \(object.className) is not known and was passed over")
+    /// What is not known of an object; its unknown keys are noted, each once for the whole model.
+    mutating func unknownParts(of object: KeyedArchive.Object) throws -> UnknownParts {
+        var unknown = UnknownParts()
+        guard let known = KnownKeys.byClass[object.className] else { return unknown }
+        for key in unknownKeys(of: object, known) {
+            noteOnce(key, of: object)
+            try keepField(key, of: object, in: &unknown)
         }
+        for (key, usual) in KnownKeys.unread[object.className] ?? [] {
+            guard let value = object.fields[key], archive.resolve(value) != nil else { continue }
+            if usual == nil || archive.integer(value) != usual { try keepField(key, of: object, in: &unknown) }
+        }
+        return unknown
+    }
+
+    /// Notes and counts the unknown keys of a part of a predicate or an expression.
+    mutating func noteUnknownSyntax(of object: KeyedArchive.Object) {
+        guard let known = KnownKeys.bySyntaxClass[object.className] else { return }
+        for key in unknownKeys(of: object, known) {
+            noteOnce(key, of: object)
+            unknownSyntaxCount += 1
+        }
+    }
+
+    /// Few objects have any: what is known is not sorted.
+    private func unknownKeys(of object: KeyedArchive.Object, _ known: Set<String>) -> [String] {
+        object.fields.keys.filter { $0 != "$class" && !known.contains($0) }.sorted()
+    }
+
+    private mutating func noteOnce(_ key: String, of object: KeyedArchive.Object) {
+        guard unknownKeys.insert("\(object.className).\(key)").inserted else { return }
+        note("the key '\(key)' of \(object.className) is not known")
     }
 }

@@ -21,6 +21,7 @@ package struct EntityDocument: Equatable, Sendable {
     package var codeGenerationType: String?
     /// Kept from source models; nothing reads it.
     package var isSyncable = false
+    package var unknown = UnknownParts()
 
     package init(name: String) { self.name = name }
 
@@ -34,6 +35,7 @@ package struct FetchIndexDocument: Equatable, Sendable {
     package var elements: [FetchIndexElementDocument]
     /// Which rows stand in the index; `nil` means all.
     package var partialPredicate: PredicateDocument?
+    package var unknown = UnknownParts()
 
     package init(name: String, elements: [FetchIndexElementDocument], partialPredicate: PredicateDocument? = nil) {
         self.name = name
@@ -69,6 +71,7 @@ package struct FetchIndexElementDocument: Equatable, Sendable {
     /// Whether the element belongs to an index of ranges (an R-tree) and not to a sorted one.
     package var isRTree: Bool
     package var isAscending: Bool
+    package var unknown = UnknownParts()
 
     package init(content: Content, isRTree: Bool = false, isAscending: Bool = true) {
         self.content = content

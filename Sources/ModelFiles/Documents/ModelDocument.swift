@@ -15,6 +15,7 @@ package struct ModelDocument: Equatable, Sendable {
     package var editorSettings: [String: String] = [:]
     /// Where the editor draws the entities.
     package var diagram: [DiagramElement] = []
+    package var unknown = UnknownParts()
 
     package init() {}
 
@@ -28,6 +29,7 @@ package struct ConfigurationDocument: Equatable, Sendable {
     package var entityNames: [String]
     /// Whether the set is mirrored in the cloud, where the source says so.
     package var usesCloudKit: Bool?
+    package var unknown = UnknownParts()
 
     package init(name: String, entityNames: [String], usesCloudKit: Bool? = nil) {
         self.name = name
@@ -41,6 +43,7 @@ package struct CompositeDocument: Equatable, Sendable {
     package var name: String
     /// Attributes only.
     package var elements: [PropertyDocument]
+    package var unknown = UnknownParts()
 
     package init(name: String, elements: [PropertyDocument]) {
         self.name = name
@@ -55,6 +58,7 @@ package struct DiagramElement: Equatable, Sendable {
     package var positionY: String
     package var width: String
     package var height: String
+    package var unknown = UnknownParts()
 
     package init(name: String, positionX: String, positionY: String, width: String, height: String) {
         self.name = name

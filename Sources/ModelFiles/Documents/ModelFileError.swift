@@ -45,7 +45,7 @@ package struct ModelFileError: Error, Equatable, Sendable, CustomStringConvertib
     package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(reason)" }
 }
 
-/// Something in a model file that was passed over.
+/// Something in a model file that is not known, or left out.
 package struct ModelNote: Equatable, Sendable {
     package var line: Int?
     package var text: String

@@ -60,6 +60,7 @@ package struct FetchRequestDocument: Equatable, Sendable {
     package var includesPendingChanges = true
     package var returnsObjectsAsFaults = true
     package var returnsDistinctResults = false
+    package var unknown = UnknownParts()
 
     package init(name: String, entityName: String) {
         self.name = name
@@ -73,6 +74,7 @@ package struct SortKeyDocument: Equatable, Sendable {
     package var isAscending: Bool
     /// The name of the comparison, such as `compare:`.
     package var selector: String?
+    package var unknown = UnknownParts()
 
     package init(key: String, isAscending: Bool, selector: String? = nil) {
         self.key = key

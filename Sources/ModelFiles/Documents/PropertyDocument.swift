@@ -24,6 +24,7 @@ package struct PropertyDocument: Equatable, Sendable {
     package var isStoredInExternalRecord = false
     /// Kept from source models; nothing reads it.
     package var isSyncable = false
+    package var unknown = UnknownParts()
 
     package init(name: String, kind: Kind) {
         self.name = name

@@ -16,7 +16,7 @@ package indirect enum ValueDocument: Equatable, Sendable {
     case array([ValueDocument])
     case set([ValueDocument])
     case dictionary([Entry])
-    /// An object of a class that is not known here. Its contents are lost.
+    /// An object of a class that is not known here. What has the value keeps the object itself.
     case unknown(className: String)
 
     package struct Entry: Equatable, Sendable {
@@ -26,6 +26,16 @@ package indirect enum ValueDocument: Equatable, Sendable {
         package init(key: ValueDocument, value: ValueDocument) {
             self.key = key
             self.value = value
+        }
+    }
+
+    /// Whether no part of the value is of an unknown class.
+    var isKnown: Bool {
+        switch self {
+        case .unknown: false
+        case .array(let values), .set(let values): values.allSatisfy(\.isKnown)
+        case .dictionary(let entries): entries.allSatisfy { $0.key.isKnown && $0.value.isKnown }
+        default: true
         }
     }
 

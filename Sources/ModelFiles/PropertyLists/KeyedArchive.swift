@@ -79,6 +79,15 @@ package struct KeyedArchive {
         return Object(number: number, className: className, fields: fields)
     }
 
+    /// The names of an object's class and of its ancestors.
+    package func classes(of object: Object) -> [String] {
+        guard case .dictionary(let description) = resolve(object.fields["$class"]),
+            case .array(let names) = description["$classes"]
+        else { return [object.className] }
+        let ancestors = names.compactMap { if case .string(let name) = $0 { name } else { nil } }
+        return ancestors.first == object.className ? ancestors : [object.className]
+    }
+
     /// The text that `value` refers to, be it plain or an object of a string class.
     package func text(_ value: PropertyListValue?) -> String? {
         if case .string(let text) = resolve(value) { return text }

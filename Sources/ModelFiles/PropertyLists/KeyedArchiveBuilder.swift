@@ -4,7 +4,7 @@ import Foundation
 package struct KeyedArchiveBuilder {
     private var objects: [PropertyListValue] = [.string("$null")]
     private var strings: [String: Int] = [:]
-    private var classes: [String: Int] = [:]
+    private var classes: [[String]: Int] = [:]
 
     package init() {}
 
@@ -30,6 +30,11 @@ package struct KeyedArchiveBuilder {
 
     /// A reference to an object that is defined later, by ``define(_:_:_:)``: for objects that refer to each other.
     package mutating func reserve() -> PropertyListValue { value(.string("$null")) }
+
+    /// Puts a plain value in the place of a reserved object.
+    package mutating func define(_ reference: PropertyListValue, _ value: PropertyListValue) {
+        if case .reference(let number) = reference { objects[number] = value }
+    }
 
     /// Gives a reserved object its class, with the ancestors, and its fields.
     package mutating func define(
@@ -68,10 +73,10 @@ package struct KeyedArchiveBuilder {
 
     private mutating func classReference(_ names: [String]) -> PropertyListValue {
         let name = names.first ?? "NSObject"
-        if let number = classes[name] { return .reference(number) }
+        if let number = classes[names] { return .reference(number) }
         let reference = value(
             .dictionary(["$classname": .string(name), "$classes": .array(names.map(PropertyListValue.string))]))
-        if case .reference(let number) = reference { classes[name] = number }
+        if case .reference(let number) = reference { classes[names] = number }
         return reference
     }
 

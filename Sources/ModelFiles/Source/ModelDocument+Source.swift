@@ -32,12 +32,22 @@ extension ModelDocument {
         if versionIdentifiers.count(where: { !$0.isEmpty }) > 1 {
             lines.append("of several version identifiers only the first is written")
         }
-        for request in fetchRequests where !request.sortKeys.isEmpty {
-            lines.append("the sort descriptors of the fetch request '\(request.name)'")
+        lines += unknown.unwritableInSource(of: "the model")
+        for request in fetchRequests {
+            if !request.sortKeys.isEmpty {
+                lines.append("the sort descriptors of the fetch request '\(request.name)'")
+            }
+            lines += request.unknown.unwritableInSource(of: "the fetch request '\(request.name)'")
         }
         for entity in entities {
+            lines += entity.unknown.unwritableInSource(of: "'\(entity.name)'")
+            for index in entity.fetchIndexes {
+                let parts = [index.unknown] + index.elements.map(\.unknown)
+                lines += parts.flatMap { $0.unwritableInSource(of: "the index '\(entity.name).\(index.name)'") }
+            }
             for property in entity.properties {
                 let path = "\(entity.name).\(property.name)"
+                lines += property.unknown.unwritableInSource(of: "'\(path)'")
                 lines += property.validations.compactMap { validation in
                     guard case .predicate(let predicate, _) = validation else { return nil }
                     return "the validation '\(SyntaxPrinter.text(predicate))' of '\(path)'"
@@ -58,6 +68,15 @@ extension ModelDocument {
             }
         }
         return lines
+    }
+}
+
+extension UnknownParts {
+    /// What a compiled model had that is not known, a line for each key.
+    fileprivate func unwritableInSource(of owner: String) -> [String] {
+        let keys = Set(archived.fields.keys).union(archived.elements.keys)
+            .subtracting(["NSDerivationExpression", "NSFilteringPredicate"])
+        return keys.sorted().map { "what is not known under the key '\($0)' of \(owner)" }
     }
 }
 

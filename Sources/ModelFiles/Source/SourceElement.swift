@@ -1,4 +1,4 @@
-/// Reads the attributes of one element and remembers which were asked for, so that the others can be noted.
+/// Reads the attributes of one element and remembers which were asked for, so that the others can be noted and kept.
 struct SourceElement {
     let tree: XMLTree
     let file: String
@@ -58,10 +58,10 @@ struct SourceElement {
 
     func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, line: line, reason) }
 
-    /// A note for each attribute that nobody asked for.
-    func notesOnUnknownAttributes() -> [ModelNote] {
-        tree.attributes.keys.filter { !asked.contains($0) }.sorted().map {
-            ModelNote(line: line, "the attribute '\($0)' of '\(tree.name)' is not known and was passed over")
+    /// The attributes that nobody asked for.
+    var unknownAttributes: [UnknownParts.Attribute] {
+        tree.attributeOrder.enumerated().filter { !asked.contains($1) }.map { position, name in
+            UnknownParts.Attribute(name: name, value: tree.attributes[name] ?? "", position: position)
         }
     }
 }

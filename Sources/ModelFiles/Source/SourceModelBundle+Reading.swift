@@ -8,7 +8,7 @@ extension SourceModelBundle {
         /// The name of the version that programs load.
         package var current: String
 
-        /// What was passed over, a line each, with its place.
+        /// Notes on what is not known, a line each, with its place.
         package var notes: [String] {
             versions.flatMap { version in version.notes.map { $0.text(in: version.file) } }
         }
@@ -22,7 +22,7 @@ extension SourceModelBundle {
         package var file: String
         /// The lines of what has a name, as ``SourceModelReader/readWithLines(_:file:)`` gives them.
         package var lines: [String: Int]
-        /// What was passed over.
+        /// Notes on what is not known.
         package var notes: [ModelNote]
     }
 

@@ -10,13 +10,13 @@ extension SourceModelReader {
         entity.versionHashModifier = element.text("versionHashModifier")
         entity.codeGenerationType = element.text("codeGenerationType")
         entity.isSyncable = try element.flag("syncable") ?? false
-        finish(element)
+        keepAttributes(of: element, in: &entity.unknown)
         lines[entity.name] = tree.line
-        for child in tree.children { try readChild(child, of: &entity) }
+        for (position, child) in tree.children.enumerated() { try readChild(child, at: position, of: &entity) }
         return entity
     }
 
-    private mutating func readChild(_ tree: XMLTree, of entity: inout EntityDocument) throws {
+    private mutating func readChild(_ tree: XMLTree, at position: Int, of entity: inout EntityDocument) throws {
         switch tree.name {
         case "attribute": try add(readAttribute(tree), at: tree.line, to: &entity)
         case "relationship": try add(readRelationship(tree), at: tree.line, to: &entity)
@@ -26,11 +26,13 @@ extension SourceModelReader {
             lines["\(entity.name).\(index.name)"] = tree.line
             entity.fetchIndexes.append(index)
         case "uniquenessConstraints":
-            entity.uniquenessConstraints = try readLists(tree, of: "uniquenessConstraint", items: "constraint")
+            entity.uniquenessConstraints += try readLists(
+                tree, of: "uniquenessConstraint", items: "constraint", keeping: &entity.unknown[part: tree.name])
         case "compoundIndexes":
-            entity.compoundIndexes = try readLists(tree, of: "compoundIndex", items: "index")
-        case "userInfo": entity.userInfo = try readUserInfo(tree)
-        default: note(unknown: tree, in: "entity")
+            entity.compoundIndexes += try readLists(
+                tree, of: "compoundIndex", items: "index", keeping: &entity.unknown[part: tree.name])
+        case "userInfo": entity.userInfo = readUserInfo(tree, keeping: &entity.unknown[part: tree.name])
+        default: keep(tree, at: position, of: "entity", in: &entity.unknown)
         }
     }
 
@@ -40,38 +42,52 @@ extension SourceModelReader {
     }
 
     /// Reads lists of property names: `<outer><inner><item value="name"/>…`.
-    private mutating func readLists(_ tree: XMLTree, of inner: String, items: String) throws -> [[String]] {
+    private mutating func readLists(
+        _ tree: XMLTree, of inner: String, items: String, keeping unknown: inout UnknownParts
+    ) throws -> [[String]] {
         var lists: [[String]] = []
-        for list in tree.children {
+        keepAttributes(of: SourceElement(tree, file: file), in: &unknown)
+        for (position, list) in tree.children.enumerated() {
             guard list.name == inner else {
-                note(unknown: list, in: tree.name)
+                keep(list, at: position, of: tree.name, in: &unknown)
                 continue
             }
-            var names: [String] = []
-            for item in list.children(named: items) {
-                var element = SourceElement(item, file: file)
-                names.append(try element.requiredText("value"))
-                finish(element)
-            }
-            lists.append(names)
+            lists.append(try readList(list, items: items, keeping: &unknown[part: String(lists.count)]))
         }
         return lists
+    }
+
+    private mutating func readList(
+        _ tree: XMLTree, items: String, keeping unknown: inout UnknownParts
+    ) throws -> [String] {
+        var names: [String] = []
+        keepAttributes(of: SourceElement(tree, file: file), in: &unknown)
+        for (position, item) in tree.children.enumerated() {
+            guard item.name == items else {
+                keep(item, at: position, of: tree.name, in: &unknown)
+                continue
+            }
+            var element = SourceElement(item, file: file)
+            names.append(try element.requiredText("value"))
+            keepAll(of: element, in: &unknown[part: String(names.count - 1)])
+        }
+        return names
     }
 
     private mutating func readFetchIndex(_ tree: XMLTree, position: Int) throws -> FetchIndexDocument {
         var element = SourceElement(tree, file: file)
         let name = try element.requiredText("name")
         let predicate = element.text("partialIndexPredicate").map(PredicateDocument.format)
-        finish(element)
-        var elements: [FetchIndexElementDocument] = []
-        for child in tree.children {
+        var index = FetchIndexDocument(name: name, elements: [], partialPredicate: predicate)
+        keepAttributes(of: element, in: &index.unknown)
+        for (position, child) in tree.children.enumerated() {
             guard child.name == "fetchIndexElement" else {
-                note(unknown: child, in: "fetchIndex")
+                keep(child, at: position, of: tree.name, in: &index.unknown)
                 continue
             }
-            elements.append(try readFetchIndexElement(child, number: elements.count + 1))
+            index.elements.append(try readFetchIndexElement(child, number: index.elements.count + 1))
         }
-        return FetchIndexDocument(name: name, elements: elements, partialPredicate: predicate)
+        return index
     }
 
     private mutating func readFetchIndexElement(_ tree: XMLTree, number: Int) throws -> FetchIndexElementDocument {
@@ -80,13 +96,13 @@ extension SourceModelReader {
         if let expression = element.text("expression") {
             let type = try element.choice("expressionType", of: SourceValues.attributeKinds) ?? .undefined
             content = .expression(.format(expression), name: "expression\(number)", resultType: type.rawValue)
-            _ = element.text("property")
         } else {
             content = .property(try element.requiredText("property"))
         }
         let isRTree = try element.choice("type", of: ["Binary": false, "RTree": true]) ?? false
         let isAscending = try element.choice("order", of: ["ascending": true, "descending": false]) ?? true
-        finish(element)
-        return FetchIndexElementDocument(content: content, isRTree: isRTree, isAscending: isAscending)
+        var read = FetchIndexElementDocument(content: content, isRTree: isRTree, isAscending: isAscending)
+        keepAll(of: element, in: &read.unknown)
+        return read
     }
 }

@@ -17,8 +17,6 @@ extension SourceModelReader {
                 throw element.error("the derived attribute '\(name)' has no 'derivationExpression'")
             }
             attribute.derivation = .format(expression)
-        } else {
-            _ = element.text("derivationExpression")
         }
         attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
         let validations = try SourceValues.validations(&element, type: kind, name: name)
@@ -49,7 +47,7 @@ extension SourceModelReader {
     mutating func readFetchedProperty(_ tree: XMLTree) throws -> PropertyDocument {
         var element = SourceElement(tree, file: file)
         let name = try element.requiredText("name")
-        let request = try tree.children(named: "fetchRequest").first.map { try readFetchRequest($0) }
+        let request = try tree.children.first { $0.name == "fetchRequest" }.map { try readFetchRequest($0) }
         var property = PropertyDocument(name: name, kind: .fetched(request))
         try readCommon(&element, into: &property)
         property.isTransient = true
@@ -65,12 +63,14 @@ extension SourceModelReader {
         property.isIndexedBySpotlight = try element.flag("spotlightIndexingEnabled") ?? false
         property.isStoredInExternalRecord = try element.flag("storedInTruthFile") ?? false
         property.isSyncable = try element.flag("syncable") ?? false
-        finish(element)
-        for child in element.tree.children {
-            switch child.name {
-            case "userInfo": property.userInfo = try readUserInfo(child)
-            case "fetchRequest" where element.tree.name == "fetchedProperty": break
-            default: note(unknown: child, in: element.tree.name)
+        keepAttributes(of: element, in: &property.unknown)
+        let tree = element.tree
+        let request = tree.name == "fetchedProperty" ? tree.children.firstIndex { $0.name == "fetchRequest" } : nil
+        for (position, child) in tree.children.enumerated() where position != request {
+            if child.name == "userInfo" {
+                property.userInfo = readUserInfo(child, keeping: &property.unknown[part: child.name])
+            } else {
+                keep(child, at: position, of: tree.name, in: &property.unknown)
             }
         }
     }
@@ -94,8 +94,7 @@ extension SourceModelReader {
             try element.flag("returnObjectsAsFaults") ?? element.flag("returnsObjectsAsFaults") ?? true
         request.returnsDistinctResults =
             try element.flag("returnDistinctResults") ?? element.flag("returnsDistinctResults") ?? false
-        finish(element)
-        for child in tree.children { note(unknown: child, in: "fetchRequest") }
+        keepAll(of: element, in: &request.unknown)
         return request
     }
 }

@@ -2,10 +2,11 @@ import Foundation
 
 /// Reads the `contents` file of a source model.
 ///
-/// Everything that Xcode's versions are known to write is read; what is not known is noted and passed over. What
-/// contradicts itself is an error with its line.
+/// Everything that Xcode's versions are known to write is read; what is not known is noted and kept, to be written back where
+/// it stood. What contradicts itself is an error with its line.
 package struct SourceModelReader {
     let file: String
+    private let data: Data
     var model = ModelDocument()
     var notes: [ModelNote] = []
     /// Where things stand, by the paths of ``ModelProblems``.
@@ -14,7 +15,7 @@ package struct SourceModelReader {
     /// Reads the bytes of a `contents` file.
     ///
     /// - Parameter file: The path for messages.
-    /// - Returns: The model, and what was passed over.
+    /// - Returns: The model, and notes on what is not known.
     /// - Throws: ``ModelFileError``.
     package static func read(_ data: Data, file: String) throws -> (model: ModelDocument, notes: [ModelNote]) {
         let (model, notes, _) = try readWithLines(data, file: file)
@@ -23,12 +24,12 @@ package struct SourceModelReader {
 
     /// Reads the bytes of a `contents` file as ``read(_:file:)`` does.
     ///
-    /// - Returns: With the model and what was passed over the lines of entities (`Team`), properties (`Team.wins`), fetch
+    /// - Returns: With the model and the notes the lines of entities (`Team`), properties (`Team.wins`), fetch
     ///   indexes, and of what else has a name.
     package static func readWithLines(
         _ data: Data, file: String
     ) throws -> (model: ModelDocument, notes: [ModelNote], lines: [String: Int]) {
-        var reader = SourceModelReader(file: file)
+        var reader = SourceModelReader(data: data, file: file)
         let root = try XMLTree.parse(data, file: file)
         try reader.readModel(root)
         if let problem = ModelProblems.find(in: reader.model).first {
@@ -38,26 +39,33 @@ package struct SourceModelReader {
         return (reader.model, reader.notes, reader.lines)
     }
 
-    private init(file: String) { self.file = file }
+    private init(data: Data, file: String) {
+        self.data = data
+        self.file = file
+    }
 
     private mutating func readModel(_ tree: XMLTree) throws {
         guard tree.name == "model" else {
             throw ModelFileError(
                 .malformed, file: file, line: tree.line, "the root element is '\(tree.name)', not 'model'")
         }
-        model.editorSettings = tree.attributes
-        if let identifier = model.editorSettings.removeValue(forKey: "userDefinedModelVersionIdentifier") {
+        var element = SourceElement(tree, file: file)
+        for name in SourceValues.editorSettings { model.editorSettings[name] = element.text(name) }
+        if let identifier = element.text("userDefinedModelVersionIdentifier") {
             model.versionIdentifiers = [identifier]
         }
+        var unknown = UnknownParts()
+        keepAttributes(of: element, in: &unknown)
+        model.unknown = unknown
         for child in tree.children where child.name == "composite" || child.name == "compositeAttribute" {
             try readComposite(child)
         }
-        for child in tree.children { try readChild(child) }
+        for (position, child) in tree.children.enumerated() { try readChild(child, at: position) }
         var expansion = CompositeExpansion(file: file, lines: lines)
         try expansion.expand(&model)
     }
 
-    private mutating func readChild(_ tree: XMLTree) throws {
+    private mutating func readChild(_ tree: XMLTree, at position: Int) throws {
         switch tree.name {
         case "entity": model.entities.append(try readEntity(tree))
         case "fetchRequest":
@@ -65,9 +73,12 @@ package struct SourceModelReader {
             lines[request.name] = lines[request.name] ?? tree.line
             model.fetchRequests.append(request)
         case "configuration": try readConfiguration(tree)
-        case "elements": readDiagram(tree)
+        case "elements": try readDiagram(tree)
         case "composite", "compositeAttribute": break
-        default: note(unknown: tree, in: "model")
+        default:
+            var unknown = model.unknown
+            keep(tree, at: position, of: "model", in: &unknown)
+            model.unknown = unknown
         }
     }
 
@@ -75,68 +86,99 @@ package struct SourceModelReader {
         var element = SourceElement(tree, file: file)
         let name = try element.requiredText("name")
         let usesCloudKit = try element.flag("usedWithCloudKit")
-        finish(element)
-        var members: [String] = []
-        for child in tree.children {
-            var member = SourceElement(child, file: file)
+        var configuration = ConfigurationDocument(name: name, entityNames: [], usesCloudKit: usesCloudKit)
+        keepAttributes(of: element, in: &configuration.unknown)
+        for (position, child) in tree.children.enumerated() {
             guard child.name == "memberEntity" else {
-                note(unknown: child, in: "configuration")
+                keep(child, at: position, of: tree.name, in: &configuration.unknown)
                 continue
             }
-            members.append(try member.requiredText("name"))
-            finish(member)
+            var member = SourceElement(child, file: file)
+            let memberName = try member.requiredText("name")
+            configuration.entityNames.append(memberName)
+            keepAll(of: member, in: &configuration.unknown[part: memberName])
         }
         lines[name] = lines[name] ?? tree.line
-        model.configurations.append(
-            ConfigurationDocument(name: name, entityNames: members, usesCloudKit: usesCloudKit))
+        model.configurations.append(configuration)
     }
 
     private mutating func readComposite(_ tree: XMLTree) throws {
         var element = SourceElement(tree, file: file)
         let name = try element.requiredText("name")
-        finish(element)
-        var parts: [PropertyDocument] = []
-        for child in tree.children {
+        var composite = CompositeDocument(name: name, elements: [])
+        keepAttributes(of: element, in: &composite.unknown)
+        for (position, child) in tree.children.enumerated() {
             if child.name == "attribute" {
-                parts.append(try readAttribute(child))
+                composite.elements.append(try readAttribute(child))
             } else {
-                note(unknown: child, in: tree.name)
+                keep(child, at: position, of: tree.name, in: &composite.unknown)
             }
         }
         lines["composite \(name)"] = tree.line
-        model.composites.append(CompositeDocument(name: name, elements: parts))
+        model.composites.append(composite)
     }
 
-    private mutating func readDiagram(_ tree: XMLTree) {
-        for child in tree.children where child.name == "element" {
-            func value(_ name: String) -> String { child.attributes[name] ?? "0" }
-            model.diagram.append(
-                DiagramElement(
-                    name: child.attributes["name"] ?? "", positionX: value("positionX"), positionY: value("positionY"),
-                    width: value("width"), height: value("height")))
+    private mutating func readDiagram(_ tree: XMLTree) throws {
+        var unknown = UnknownParts()
+        keepAttributes(of: SourceElement(tree, file: file), in: &unknown)
+        for (position, child) in tree.children.enumerated() {
+            guard child.name == "element" else {
+                keep(child, at: position, of: tree.name, in: &unknown)
+                continue
+            }
+            var element = SourceElement(child, file: file)
+            var drawn = DiagramElement(
+                name: element.text("name") ?? "", positionX: element.text("positionX") ?? "0",
+                positionY: element.text("positionY") ?? "0", width: element.text("width") ?? "0",
+                height: element.text("height") ?? "0")
+            keepAll(of: element, in: &drawn.unknown)
+            model.diagram.append(drawn)
         }
+        model.unknown[part: tree.name] = unknown
     }
 
     /// Reads the entries of a `userInfo` element.
-    mutating func readUserInfo(_ tree: XMLTree) throws -> [String: ValueDocument] {
+    mutating func readUserInfo(_ tree: XMLTree, keeping unknown: inout UnknownParts) -> [String: ValueDocument] {
         var entries: [String: ValueDocument] = [:]
-        for child in tree.children {
+        keepAttributes(of: SourceElement(tree, file: file), in: &unknown)
+        for (position, child) in tree.children.enumerated() {
             guard child.name == "entry" else {
-                note(unknown: child, in: "userInfo")
+                keep(child, at: position, of: tree.name, in: &unknown)
                 continue
             }
             var entry = SourceElement(child, file: file)
             let key = entry.text("key") ?? ""
             entries[key] = .string(entry.text("value") ?? "")
-            finish(entry)
+            keepAll(of: entry, in: &unknown[part: key])
         }
         return entries
     }
 
-    mutating func note(unknown tree: XMLTree, in parent: String) {
-        notes.append(
-            ModelNote(line: tree.line, "the element '\(tree.name)' in '\(parent)' is not known and was passed over"))
+    // MARK: What is not known
+
+    /// Notes and keeps a child element that is not known.
+    mutating func keep(_ tree: XMLTree, at position: Int, of parent: String, in unknown: inout UnknownParts) {
+        notes.append(ModelNote(line: tree.line, "the element '\(tree.name)' in '\(parent)' is not known"))
+        let bytes = data.dropFirst(tree.range.lowerBound).prefix(tree.range.count)
+        unknown.elements.append(UnknownParts.Element(text: String(decoding: bytes, as: UTF8.self), position: position))
     }
 
-    mutating func finish(_ element: SourceElement) { notes += element.notesOnUnknownAttributes() }
+    /// Notes and keeps the attributes that are not known, once all others were asked for.
+    mutating func keepAttributes(of element: SourceElement, in unknown: inout UnknownParts) {
+        for attribute in element.unknownAttributes {
+            notes.append(
+                ModelNote(
+                    line: element.line,
+                    "the attribute '\(attribute.name)' of '\(element.tree.name)' is not known"))
+            unknown.attributes.append(attribute)
+        }
+    }
+
+    /// Notes and keeps what is not known in an element that has attributes only.
+    mutating func keepAll(of element: SourceElement, in unknown: inout UnknownParts) {
+        keepAttributes(of: element, in: &unknown)
+        for (position, child) in element.tree.children.enumerated() {
+            keep(child, at: position, of: element.tree.name, in: &unknown)
+        }
+    }
 }

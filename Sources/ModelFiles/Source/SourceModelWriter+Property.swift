@@ -3,19 +3,22 @@ extension SourceModelWriter {
         switch property.kind {
         case .attribute(let attribute):
             output.open(
-                "attribute", common(property) + attributes(of: attribute, in: property) + trailing(property))
-            write(property.userInfo, to: &output)
+                "attribute", common(property) + attributes(of: attribute, in: property) + trailing(property),
+                property.unknown)
+            write(property.userInfo, property.unknown, to: &output)
             output.close("attribute")
         case .relationship(let relationship):
-            output.open("relationship", common(property) + attributes(of: relationship) + trailing(property))
-            write(property.userInfo, to: &output)
+            output.open(
+                "relationship", common(property) + attributes(of: relationship) + trailing(property), property.unknown)
+            write(property.userInfo, property.unknown, to: &output)
             output.close("relationship")
         case .fetched(let request):
             output.open(
                 "fetchedProperty",
-                [("name", property.name), flag("optional", property.isOptional)] + trailing(property))
+                [("name", property.name), flag("optional", property.isOptional)] + trailing(property),
+                property.unknown)
             if let request { write(request, to: &output) }
-            write(property.userInfo, to: &output)
+            write(property.userInfo, property.unknown, to: &output)
             output.close("fetchedProperty")
         }
     }

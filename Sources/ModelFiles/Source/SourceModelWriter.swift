@@ -6,24 +6,25 @@ package enum SourceModelWriter {
     /// that parses back to them.
     package static func write(_ model: ModelDocument) -> Data {
         var output = XMLOutput()
-        output.open("model", modelAttributes(model))
+        output.open("model", modelAttributes(model), model.unknown)
         for entity in model.entities { write(entity, to: &output) }
         for request in model.fetchRequests { write(request, to: &output) }
         for configuration in model.configurations { write(configuration, to: &output) }
         for composite in model.composites {
-            output.open("composite", [("name", composite.name)])
+            output.open("composite", [("name", composite.name)], composite.unknown)
             for element in composite.elements { write(element, to: &output) }
             output.close("composite")
         }
-        if !model.diagram.isEmpty {
-            output.open("elements", [])
+        let unknown = model.unknown[part: "elements"]
+        if !model.diagram.isEmpty || !unknown.isEmpty {
+            output.open("elements", [], unknown)
             for element in model.diagram {
                 output.empty(
                     "element",
                     [
                         ("name", element.name), ("positionX", element.positionX), ("positionY", element.positionY),
                         ("width", element.width), ("height", element.height),
-                    ])
+                    ], element.unknown)
             }
             output.close("elements")
         }
@@ -31,19 +32,14 @@ package enum SourceModelWriter {
         return output.finish()
     }
 
-    private static let settingOrder = [
-        "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "macOSVersion",
-        "iOSVersion", "sourceLanguage", "usedWithCloudKit", "usedWithSwiftData",
-    ]
-
     private static func modelAttributes(_ model: ModelDocument) -> [(String, String?)] {
         var settings = model.editorSettings
         settings["type"] = settings["type"] ?? "com.apple.IDECoreDataModeler.DataModel"
         settings["documentVersion"] = settings["documentVersion"] ?? "1.0"
         settings["minimumToolsVersion"] = settings["minimumToolsVersion"] ?? "Automatic"
-        let known = settingOrder.map { ($0, settings[$0]) }
-        let others = settings.keys.filter { !settingOrder.contains($0) }.sorted().map { ($0, settings[$0]) }
-        return known + others + [("userDefinedModelVersionIdentifier", model.versionIdentifiers.sorted().first ?? "")]
+        return SourceValues.editorSettings.map { ($0, settings[$0]) } + [
+            ("userDefinedModelVersionIdentifier", model.versionIdentifiers.sorted().first ?? "")
+        ]
     }
 
     private static func write(_ entity: EntityDocument, to output: inout XMLOutput) {
@@ -55,23 +51,30 @@ package enum SourceModelWriter {
                 ("parentEntity", entity.parentName), ("elementID", entity.renamingIdentifier),
                 ("versionHashModifier", entity.versionHashModifier), flag("syncable", entity.isSyncable),
                 ("codeGenerationType", entity.codeGenerationType),
-            ])
+            ], entity.unknown)
         for property in entity.properties { write(property, to: &output) }
         for index in entity.fetchIndexes { write(index, to: &output) }
-        write(entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint", to: &output)
-        write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index", to: &output)
-        write(entity.userInfo, to: &output)
+        write(
+            entity.uniquenessConstraints, "uniquenessConstraints", "uniquenessConstraint", "constraint",
+            entity.unknown, to: &output)
+        write(entity.compoundIndexes, "compoundIndexes", "compoundIndex", "index", entity.unknown, to: &output)
+        write(entity.userInfo, entity.unknown, to: &output)
         output.close("entity")
     }
 
     private static func write(
-        _ lists: [[String]], _ outer: String, _ inner: String, _ item: String, to output: inout XMLOutput
+        _ lists: [[String]], _ outer: String, _ inner: String, _ item: String, _ unknown: UnknownParts,
+        to output: inout XMLOutput
     ) {
-        guard !lists.isEmpty else { return }
-        output.open(outer, [])
-        for list in lists {
-            output.open(inner, [])
-            for name in list { output.empty(item, [("value", name)]) }
+        let unknown = unknown[part: outer]
+        guard !lists.isEmpty || !unknown.isEmpty else { return }
+        output.open(outer, [], unknown)
+        for (place, list) in lists.enumerated() {
+            let unknown = unknown[part: String(place)]
+            output.open(inner, [], unknown)
+            for (place, name) in list.enumerated() {
+                output.empty(item, [("value", name)], unknown[part: String(place)])
+            }
             output.close(inner)
         }
         output.close(outer)
@@ -82,7 +85,8 @@ package enum SourceModelWriter {
     ) {
         output.open(
             "fetchIndex",
-            [("name", index.name), ("partialIndexPredicate", index.partialPredicate.map(SyntaxPrinter.text))])
+            [("name", index.name), ("partialIndexPredicate", index.partialPredicate.map(SyntaxPrinter.text))],
+            index.unknown)
         for element in index.elements {
             var attributes: [(String, String?)] = []
             switch element.content {
@@ -97,16 +101,19 @@ package enum SourceModelWriter {
                 ("type", element.isRTree ? "RTree" : "Binary"),
                 ("order", element.isAscending ? "ascending" : "descending"),
             ]
-            output.empty("fetchIndexElement", attributes)
+            output.empty("fetchIndexElement", attributes, element.unknown)
         }
         output.close("fetchIndex")
     }
 
-    static func write(_ userInfo: [String: ValueDocument], to output: inout XMLOutput) {
-        guard !userInfo.isEmpty else { return }
-        output.open("userInfo", [])
+    /// - Parameter unknown: What is not known in the owner of the user info.
+    static func write(_ userInfo: [String: ValueDocument], _ unknown: UnknownParts, to output: inout XMLOutput) {
+        let unknown = unknown[part: "userInfo"]
+        guard !userInfo.isEmpty || !unknown.isEmpty else { return }
+        output.open("userInfo", [], unknown)
         for (key, value) in userInfo.sorted(by: { $0.key < $1.key }) {
-            output.empty("entry", [("key", key), ("value", value.text ?? SourceValues.text(of: value))])
+            output.empty(
+                "entry", [("key", key), ("value", value.text ?? SourceValues.text(of: value))], unknown[part: key])
         }
         output.close("userInfo")
     }
@@ -128,14 +135,17 @@ package enum SourceModelWriter {
                 ("includesPendingChanges", request.includesPendingChanges ? nil : "NO"),
                 ("returnObjectsAsFaults", request.returnsObjectsAsFaults ? nil : "NO"),
                 flag("returnDistinctResults", request.returnsDistinctResults),
-            ])
+            ], request.unknown)
     }
 
     private static func write(_ configuration: ConfigurationDocument, to output: inout XMLOutput) {
         output.open(
             "configuration",
-            [("name", configuration.name), ("usedWithCloudKit", configuration.usesCloudKit.map { $0 ? "YES" : "NO" })])
-        for name in configuration.entityNames { output.empty("memberEntity", [("name", name)]) }
+            [("name", configuration.name), ("usedWithCloudKit", configuration.usesCloudKit.map { $0 ? "YES" : "NO" })],
+            configuration.unknown)
+        for name in configuration.entityNames {
+            output.empty("memberEntity", [("name", name)], configuration.unknown[part: name])
+        }
         output.close("configuration")
     }
 

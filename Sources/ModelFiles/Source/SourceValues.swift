@@ -9,6 +9,12 @@ enum SourceValues {
         "Composite": .composite,
     ]
 
+    /// The attributes of the root element that only the editor reads, in its order.
+    static let editorSettings = [
+        "name", "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
+        "macOSVersion", "iOSVersion", "sourceLanguage", "usedWithCloudKit", "usedWithSwiftData",
+    ]
+
     static let deleteRules: [String: DeleteRuleKind] = [
         "No Action": .noAction, "Nullify": .nullify, "Cascade": .cascade, "Deny": .deny,
     ]

@@ -5,7 +5,11 @@ import Foundation
 struct XMLTree {
     let name: String
     let attributes: [String: String]
+    /// The names of the attributes in the order of the file.
+    let attributeOrder: [String]
     let line: Int
+    /// Where the element stands in the file: the bytes from its `<` to its last `>`.
+    var range: Range<Int>
     var children: [XMLTree] = []
 
     /// Parses a whole file. Cost: linear in the size.
@@ -21,7 +25,6 @@ struct XMLTree {
         }
     }
 
-    func children(named name: String) -> [XMLTree] { children.filter { $0.name == name } }
 }
 
 /// Reads XML into a tree.
@@ -71,23 +74,28 @@ private struct XMLTreeParser {
     /// Reads an element from its `<` on.
     private mutating func element(depth: Int) throws(Failure) -> XMLTree {
         guard depth < greatestDepth else { throw failure("elements are nested too deeply for a model") }
-        let start = line
+        let (start, offset) = (line, position)
         advance()
         let name = try self.name()
         var attributes: [String: String] = [:]
+        var order: [String] = []
+        func tree(_ children: [XMLTree]) -> XMLTree {
+            XMLTree(
+                name: name, attributes: attributes, attributeOrder: order, line: start, range: offset..<position,
+                children: children)
+        }
         while true {
             let hadSpace = skipSpace()
-            if take("/>") { return XMLTree(name: name, attributes: attributes, line: start) }
+            if take("/>") { return tree([]) }
             if take(">") { break }
             guard hadSpace else { throw failure("the tag '\(name)' is not closed") }
             let (key, value) = try attribute(of: name)
             guard attributes.updateValue(value, forKey: key) == nil else {
                 throw failure("the element '\(name)' has the attribute '\(key)' twice")
             }
+            order.append(key)
         }
-        var tree = XMLTree(name: name, attributes: attributes, line: start)
-        tree.children = try content(of: name, depth: depth)
-        return tree
+        return tree(try content(of: name, depth: depth))
     }
 
     /// Reads what is between the tags of an element, and its end tag.

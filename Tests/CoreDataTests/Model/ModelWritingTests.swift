@@ -78,15 +78,17 @@ import Testing
         for (left, right) in zip(left, right) { #expect(left == right, "\(store) \(left.name); \(omissions)") }
     }
 
-    /// What both forms can say: an index whose mark the store's model lacks comes with it, and user infos are texts.
+    /// What both forms can say: nothing that is not known; an index whose mark the store's model lacks comes with it, and user infos are texts.
     private func comparable(_ model: NSManagedObjectModel) throws -> [EntityDocument] {
         try normalised(document(model)).entities.map { entity in
             var entity = entity
             entity.userInfo = entity.userInfo.mapValues { _ in .null }
             entity.fetchIndexes = []
+            entity.unknown = UnknownParts()
             for index in entity.properties.indices {
                 entity.properties[index].isIndexed = false
                 entity.properties[index].userInfo = [:]
+                entity.properties[index].unknown = UnknownParts()
                 entity.properties[index].validations.removeAll {
                     if case .predicate = $0 { true } else { false }
                 }

@@ -166,4 +166,60 @@ import Testing
         #expect(try own.sql("SELECT COUNT(*) FROM ZVENUE") == [[.integer(5)]])
         try open.close()
     }
+
+    /// A store that was tidied up as a whole just before the program was killed: every page is written anew, and another
+    /// number of them.
+    @Test func aVacuumThatIsStillInTheLog() throws {
+        let open = try own.open()
+        let connection = try #require(open.store.openSession).connection
+        var ids: [NSManagedObjectID] = []
+        for number in 1...60 {
+            ids.append(try open.insert("Venue", ["name": .text(String(repeating: "\(number) ", count: 300))]))
+        }
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for (number, id) in ids.enumerated() where number % 3 != 0 {
+            try open.store.save(StoreChangeSet(deleted: [try open.deletion(id)]))
+        }
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        let pages = try connection.integer("PRAGMA page_count") ?? 0
+        try connection.execute("VACUUM")
+        let contents = try #require(LogContents(path: log(own).path))
+        #expect(contents.size < pages && contents.firstBytes.count == contents.size)
+        let reopened = try own.open(url: copy())
+        let read = try #require(reopened.store.openSession).connection
+        #expect(try read.integer("SELECT COUNT(*) FROM ZVENUE") == 20)
+        #expect(try read.value("PRAGMA integrity_check") == .text("ok"))
+        try reopened.close()
+        try open.close()
+    }
+
+    /// Looking at the log means reading the file beside SQLite, and closing that would drop the locks that this process
+    /// holds on it. So whoever has it open here is believed.
+    @Test func aStoreThatIsOpenHereIsNotLookedAt() throws {
+        try fill(own, 5)
+        let open = try other.open()
+        try open.insert("Venue", ["name": .text("elsewhere")])
+        _ = try takeLog()
+        let path = own.url.path
+        func isLookedAt() throws -> Bool {
+            do {
+                try LogOwnership.check(path) {}
+                return false
+            } catch {
+                #expect((error as NSError).code == 259)
+                return true
+            }
+        }
+        #expect(try isLookedAt())
+        // By another name, too.
+        let link = own.folder.appendingPathComponent("Link.sqlite")
+        try FileManager.default.linkItem(at: own.url, to: link)
+        for url in [own.url, link] {
+            let handle = try FileHandle(forReadingFrom: url)
+            #expect(try !isLookedAt())
+            try handle.close()
+            #expect(try isLookedAt())
+        }
+        try open.close()
+    }
 }

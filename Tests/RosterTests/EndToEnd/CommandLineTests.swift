@@ -153,6 +153,35 @@ import Testing
         }
     }
 
+    /// What a program that was killed left in the log is read where nothing may be written, or it is said why not.
+    @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))
+    func aStoreInAFolderThatMayNotBeWritten() throws {
+        let writer = try sample.followed(wins: 50)
+        writer.killAtOnce()
+        writer.waitForEnd()
+        func mode(_ mode: Int, _ path: String) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        defer { try? mode(0o700, sample.url.path) }
+        func count(without missing: [String]) throws -> RosterProcess.Outcome {
+            try mode(0o755, sample.url.path)
+            for suffix in missing { try? FileManager.default.removeItem(atPath: sample.store + suffix) }
+            let files = try FileManager.default.contentsOfDirectory(atPath: sample.url.path).sorted()
+            for file in files { try mode(0o444, sample.path(file)) }
+            try mode(0o555, sample.url.path)
+            let outcome = try RosterProcess.runUnprivileged(["count", sample.store, "Team", "--where", "wins == 50"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: sample.url.path).sorted() == files)
+            return outcome
+        }
+        let whole = try count(without: [])
+        #expect(whole.output == "80" && whole.status == 0, "\(whole.errors)")
+        let withoutIndex = try count(without: ["-shm"])
+        #expect(withoutIndex.status == 1 && withoutIndex.errorLines.count == 1, "\(withoutIndex.errors)")
+        #expect(withoutIndex.errors.contains(sample.store + "-wal") && withoutIndex.errors.contains("copy both files"))
+        let withoutLog = try count(without: ["-wal"])
+        #expect(withoutLog.output == "0" && withoutLog.status == 0, "\(withoutLog.errors)")
+    }
+
     @Test func ctrlCStopsAnImportBetweenTransactions() throws {
         var text = "teamName,qualifyingZone\n"
         for number in 0..<200_000 { text += "Team \(number),OFC\n" }

@@ -26,6 +26,22 @@ final class SampleFolder {
         return path(name)
     }
 
+    /// Starts a program that follows the store, and sets `wins` of all teams while it does: the changes stay in the log.
+    /// Kill the program to leave them there.
+    func followed(wins: Int) throws -> LiveProcess {
+        let reader = try LiveProcess(roster: ["watch", store, "Team"])
+        try #require(reader.wait(20) { !$0.isEmpty })
+        // Only the second change finds the reader at the log.
+        for number in [wins + 1, wins] {
+            let count = reader.lines.count
+            let assignment = "wins=\(number)"
+            let outcome = try RosterProcess.run(["update", store, "Team", "--where", "TRUEPREDICATE", assignment])
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            try #require(reader.wait(20) { $0.count > count })
+        }
+        return reader
+    }
+
     static let sampleData = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("sample-data")
