@@ -29,6 +29,17 @@ import Testing
             ])
     }
 
+    @Test func namesOfAllKindsThatSwiftAllows() throws {
+        let names = ["漢字", "اسم", "emoji😀", "é_1", "_x", "self", "init", "default", "Type"]
+        let attributes = names.map { "<attribute name=\"\($0)\" attributeType=\"String\"/>" }.joined()
+        let rest = #"<entity name="Cup🏆" representedClassName="Cup🏆" codeGenerationType="class"/>"#
+        #expect(errors(try Models.source(team: attributes, rest: rest)) == [])
+        for name in ["1a", "a-b", "a b", "☕", "a.b", "_", "a\u{301}\u{2028}"] {
+            let source = try Models.source(team: "<attribute name=\"\(name)\" attributeType=\"String\"/>")
+            #expect(errors(source).count == 1, "\(name)")
+        }
+    }
+
     @Test func namesThatSwiftDoesNotAllow() throws {
         let property = try Models.source(team: #"<attribute name="best player" attributeType="String"/>"#)
         #expect(

@@ -15,9 +15,16 @@ enum SwiftWords {
     /// Whether the name can be an identifier, keywords included.
     static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, name != "_" else { return false }
-        return (first == "_" || first.properties.isXIDStart)
-            && name.unicodeScalars.dropFirst().allSatisfy { $0.properties.isXIDContinue }
+        return isHead(first) && name.unicodeScalars.dropFirst().allSatisfy { isHead($0) || isTail($0) }
     }
+
+    /// The characters with which an identifier may begin: letters, and all beyond the first plane, emoji too.
+    private static func isHead(_ scalar: Unicode.Scalar) -> Bool {
+        let isBeyond = (0x10000...0xEFFFD).contains(scalar.value) && scalar.value & 0xFFFF < 0xFFFE
+        return scalar == "_" || isBeyond || scalar.properties.isXIDStart
+    }
+
+    private static func isTail(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isXIDContinue }
 
     /// The text as a literal.
     static func literal(_ text: String) -> String {

@@ -12,7 +12,7 @@ struct SourceText {
         add("//  This file was automatically generated from \(model) and should not be edited.")
         add("//")
         add()
-        add("public import Foundation")
+        // It brings Foundation with it, which an import of its own would warn of where no type of it is used.
         add("public import CoreData")
     }
 
