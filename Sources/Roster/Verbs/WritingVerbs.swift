@@ -3,7 +3,8 @@ import RosterCommands
 private let assignmentNotes = """
     A value is written as its attribute's type wants it: 12, 3.5, true, 2022-12-18 or
     2022-12-18T18:00:00+03:00; NULL is no value, \\NULL the text NULL. A to-one relationship
-    takes the unique key of the other record, Entity/p12 or a URI.
+    takes the unique key of the other record, Entity/p12 or a URI; a to-many relationship all of
+    its records as a JSON list of those, such as 'teams=["Japan","Team/p12"]'.
     """
 
 enum InsertVerb: CommandVerb {

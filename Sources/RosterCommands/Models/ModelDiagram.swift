@@ -103,8 +103,12 @@ struct ModelDiagram {
 
     var mermaid: String {
         var text = "classDiagram\n"
+        let words = mermaidClasses
         for entity in entities {
-            text += "    class \(Self.word(entity.name ?? ""))"
+            let name = entity.name ?? ""
+            let word = words[name] ?? name
+            text += "    class \(word)"
+            if word != name { text += "[\"\(name.replacing("\"", with: "'"))\"]" }
             let attributes = Self.own(NSAttributeDescription.self, of: entity)
             guard !attributes.isEmpty || entity.isAbstract else {
                 text += "\n"
@@ -118,15 +122,15 @@ struct ModelDiagram {
             }
             text += "    }\n"
         }
-        for (child, parent) in hierarchy { text += "    \(Self.word(parent)) <|-- \(Self.word(child))\n" }
+        for (child, parent) in hierarchy { text += "    \(words[parent] ?? parent) <|-- \(words[child] ?? child)\n" }
         for line in lines {
             let near = line.inverse.map(Self.count) ?? "*"
             let arrow = line.inverse == nil ? "-->" : "--"
             let back =
                 line.inverse.flatMap { $0 === line.relationship ? nil : $0.name }.map { "\(Self.word($0)) / " } ?? ""
             text +=
-                "    \(Self.word(line.source)) \"\(near)\" \(arrow) \"\(Self.count(line.relationship))\" "
-                + "\(Self.word(line.destination)) : \(back)\(Self.word(line.relationship.name))\n"
+                "    \(words[line.source] ?? line.source) \"\(near)\" \(arrow) \"\(Self.count(line.relationship))\" "
+                + "\(words[line.destination] ?? line.destination) : \(back)\(Self.word(line.relationship.name))\n"
         }
         return text
     }
@@ -134,6 +138,19 @@ struct ModelDiagram {
     private static func count(_ relationship: NSRelationshipDescription) -> String {
         if relationship.isToMany { return relationship.isOptional ? "*" : "1..*" }
         return relationship.isOptional ? "0..1" : "1"
+    }
+
+    /// A word of Mermaid for each entity, no two alike.
+    private var mermaidClasses: [String: String] {
+        var words: [String: String] = [:]
+        var taken: Set<String> = []
+        for name in entities.compactMap(\.name).sorted() {
+            let wanted = Self.word(name)
+            var number = 1
+            while !taken.insert(number == 1 ? wanted : "\(wanted)\(number)").inserted { number += 1 }
+            words[name] = number == 1 ? wanted : "\(wanted)\(number)"
+        }
+        return words
     }
 
     /// A word of Mermaid: what is no letter, digit or underscore would end it.

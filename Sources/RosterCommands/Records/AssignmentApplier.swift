@@ -13,7 +13,7 @@ struct AssignmentApplier {
             try applier.apply(assignments.map(\.field), to: object)
         } catch let problem as FieldProblem {
             let relationship = try? EntityKeys.property(at: problem.key, of: object.entity) is NSRelationshipDescription
-            let isMissing = relationship == true
+            let isMissing = relationship == true && !problem.isMalformed
             throw isMissing ? CommandError.failure(problem.sentence) : CommandError.misuse(problem.sentence)
         }
     }

@@ -8,13 +8,15 @@ enum ColumnChoice {
         try names.map { try RecordColumn($0, of: entity) }
     }
 
-    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort.
+    /// For a list: attributes and to-one relationships; the unique key first, then the keys of the sort. Where there are none
+    /// of these, the records' URIs.
     static func list(of entity: NSEntityDescription, sort: [SortKey], withObject: Bool) throws -> [RecordColumn] {
         let key = UniqueKey(of: entity)?.attributes.map(\.name) ?? []
         let own = entity.storedAttributes.map(\.name) + entity.storedRelationships.filter { !$0.isToMany }.map(\.name)
         let object =
             withObject && entity.propertiesByName[RecordColumn.objectName] == nil ? [RecordColumn.objectName] : []
-        return try named(unique(object + key + sort.map(\.keyPath) + own), of: entity)
+        let names = unique(object + key + sort.map(\.keyPath) + own)
+        return try named(names.isEmpty ? [RecordColumn.objectName] : names, of: entity)
     }
 
     /// For an export that an import reads back: what the record has, and what belongs to it. Relationships that the other

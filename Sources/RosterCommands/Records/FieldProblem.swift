@@ -3,6 +3,7 @@ struct FieldProblem: Error {
     let key: String
     let value: JSONValue?
     let reason: String
+    var isMalformed = false
 
     /// `wins: “abc” is not a whole number`
     var sentence: String {

@@ -23,9 +23,12 @@ final class RecordApplier {
             do {
                 try apply(value, to: object, key)
             } catch let problem as ValueProblem {
-                throw FieldProblem(key: key, value: value, reason: problem.reason)
+                throw FieldProblem(
+                    key: key, value: value, reason: problem.reason, isMalformed: problem.isMalformed)
             } catch let problem as FieldProblem {
-                throw FieldProblem(key: key + "." + problem.key, value: problem.value, reason: problem.reason)
+                throw FieldProblem(
+                    key: key + "." + problem.key, value: problem.value, reason: problem.reason,
+                    isMalformed: problem.isMalformed)
             }
         }
     }
@@ -57,10 +60,11 @@ final class RecordApplier {
     private func applyToMany(
         _ value: JSONValue, to object: NSManagedObject, _ relationship: NSRelationshipDescription
     ) throws {
-        guard case .array(let values) = value else {
-            throw ValueProblem(reason: "is not a list: a to-many relationship wants [ … ]")
-        }
+        let values = try elements(of: value)
+        if let entity = relationship.destinationEntity { try references.prefetch(values, of: entity) }
+        var seen: Set<NSManagedObject> = []
         let new = try values.map { try destination($0, of: relationship, present: nil) }
+            .filter { seen.insert($0).inserted }
         if relationship.isOrdered {
             let old = (object.value(forKey: relationship.name) as? NSOrderedSet)?.array as? [NSManagedObject]
             if old ?? [] != new { object.setValue(NSOrderedSet(array: new), forKey: relationship.name) }
@@ -69,6 +73,25 @@ final class RecordApplier {
             if old ?? [] != Set(new) { object.setValue(NSSet(array: new), forKey: relationship.name) }
         }
     }
+
+    /// The elements of a list, which on the command line and in CSV is JSON text; NULL is the empty list.
+    private func elements(of value: JSONValue) throws -> [JSONValue] {
+        var value = value
+        if case .string(let text) = value {
+            do {
+                value = try JSONParser.value(of: text)
+            } catch let error as JSONParser.SyntaxError {
+                throw ValueProblem(reason: Self.listWanted + ": \(error.reason)", isMalformed: true)
+            }
+        }
+        switch value {
+        case .null: return []
+        case .array(let values): return values
+        default: throw ValueProblem(reason: Self.listWanted, isMalformed: true)
+        }
+    }
+
+    private static let listWanted = #"is not a list: a to-many relationship wants ["…","…"]"#
 
     /// The record that `value` names; a nested record is found by its unique key, or is the one that is there, or new.
     private func destination(

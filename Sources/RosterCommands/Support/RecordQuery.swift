@@ -56,15 +56,23 @@ public struct RecordQuery: Sendable {
     }
 
     /// The same query with a sort, for lists that must have an order: by the unique key, else by the first attribute.
+    /// - Throws: ``CommandError`` of misuse for an entity that has no attribute to sort by.
     func ordered(for entity: NSEntityDescription) throws -> RecordQuery {
+        let query = preferablyOrdered(for: entity)
+        guard !query.fullSort.isEmpty else {
+            throw CommandError.misuse("\(entity.name ?? "?") has no attribute to sort by")
+        }
+        return query
+    }
+
+    /// The same query with a sort as of ``ordered(for:)``, where the entity has an attribute to sort by.
+    func preferablyOrdered(for entity: NSEntityDescription) -> RecordQuery {
         guard fullSort.isEmpty else { return self }
         var query = self
         if let key = UniqueKey(of: entity) {
             query.sort = key.attributes.map { SortKey(keyPath: $0.name) }
         } else if let first = entity.attributesByName.values.filter(\.isOrderable).map(\.name).min() {
             query.sort = [SortKey(keyPath: first)]
-        } else {
-            throw CommandError.misuse("\(entity.name ?? "?") has no attribute to sort by")
         }
         return query
     }

@@ -19,6 +19,8 @@ enum StoreModel {
         }
         switch url.pathExtension {
         case "xcdatamodeld", "xcdatamodel", "momd", "mom": return try model(atPath: url.path)
+        // The file inside an `.xcdatamodel`.
+        case "" where url.lastPathComponent == "contents": return try model(atPath: url.path)
         default: return try model(inStoreAt: url, in: surroundings)
         }
     }

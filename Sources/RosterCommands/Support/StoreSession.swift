@@ -67,7 +67,8 @@ final class StoreSession {
         if let entity = model.entitiesByName[name] { return entity }
         let names = model.entitiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == name.lowercased() }
-        let hint = near.map { "did you mean \($0)?" } ?? "it has \(names.joined(separator: ", "))"
+        let all = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        let hint = near.map { "did you mean \($0)?" } ?? all
         throw CommandError.misuse("the model has no entity “\(name)”; \(hint)")
     }
 

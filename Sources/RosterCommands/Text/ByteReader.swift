@@ -40,6 +40,15 @@ final class ByteReader {
         length = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     }
 
+    /// Reads bytes that are there already.
+    init(_ bytes: [UInt8], name: String) {
+        self.name = name
+        length = bytes.count
+        descriptor = -1
+        buffer = bytes
+        (consumed, limit) = (bytes.count, bytes.count)
+    }
+
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// How much of the file has been taken, from 0 to 1; `nil` where its length is not known.
@@ -77,7 +86,7 @@ final class ByteReader {
     }
 
     private func refill() {
-        guard failure == nil else { return }
+        guard failure == nil, descriptor >= 0 else { return }
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count >= 0 {

@@ -13,6 +13,15 @@ struct JSONParser {
 
     init(_ bytes: ByteReader) { self.bytes = bytes }
 
+    /// The one value that `text` is.
+    /// - Throws: ``SyntaxError``.
+    static func value(of text: String) throws -> JSONValue {
+        let parser = JSONParser(ByteReader(Array(text.utf8), name: "the text"))
+        let value = try parser.value()
+        guard parser.nextMark() == nil else { throw parser.error("something follows the value") }
+        return value
+    }
+
     /// Takes white space and tells the byte that follows it.
     func nextMark() -> UInt8? {
         while let byte = bytes.peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { _ = bytes.next() }

@@ -3,13 +3,14 @@ import Foundation
 
 /// What a record is called: where a program reads it, and where a person does.
 enum RecordLabel {
-    /// The value by which other records name this one: of its unique key, or else its URI.
+    /// The value by which other records name this one: of its unique key, or else its URI; `new Entity` for a record that is
+    /// not saved yet and has no key.
     static func reference(to object: NSManagedObject) -> JSONValue {
         if let key = UniqueKey(of: object.entity)?.single {
             let value = ValueText.json(object.value(forKey: key.name), of: key)
             if value != .null { return value }
         }
-        return .string(uri(of: object))
+        return .string(object.objectID.isTemporaryID ? short(object) : uri(of: object))
     }
 
     /// The unique key's value, or else `Entity/p12`.

@@ -4,6 +4,8 @@ import Foundation
 /// Why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
 package struct ValueProblem: Error {
     package let reason: String
+    /// Whether what was written can be no value at all, whatever the store holds.
+    var isMalformed = false
 }
 
 /// Makes an attribute's value of what stands in a file or on the command line, strictly by the attribute's type.

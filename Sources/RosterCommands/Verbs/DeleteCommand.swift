@@ -25,7 +25,7 @@ public struct DeleteCommand {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
-            let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
+            let request = try RecordQuery(predicate: predicate).preferablyOrdered(for: entity).request(for: entity)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             // A record says what it is called only as long as it is there.
             let recorder = ChangeRecorder(format: format, surroundings: surroundings)

@@ -43,7 +43,7 @@ public struct ExportCommand {
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
         try session.perform {
             let entity = try session.entity(named: entity)
-            let request = try query.ordered(for: entity).request(for: entity)
+            let request = try query.preferablyOrdered(for: entity).request(for: entity)
             request.fetchBatchSize = 500
             let chosen = try columns.map { try ColumnChoice.named($0, of: entity) }
             var writer = format.writer(

@@ -28,7 +28,7 @@ public struct UpdateCommand {
         let session = try StoreSession(store, for: isDryRun ? .reading : .writing, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
-            let request = try RecordQuery(predicate: predicate).ordered(for: entity).request(for: entity)
+            let request = try RecordQuery(predicate: predicate).preferablyOrdered(for: entity).request(for: entity)
             let applier = AssignmentApplier(context: session.context)
             let objects = try RecordQuery.asking { try session.context.fetch(request) }
             for object in objects {

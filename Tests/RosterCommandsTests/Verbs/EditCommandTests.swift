@@ -79,6 +79,48 @@ import Testing
         #expect(error?.message == "homeVenue: “Nowhere” names no Venue: there is none whose name is that")
     }
 
+    private func teams(of venue: String) throws -> Set<String> {
+        var names: Set<String> = []
+        for team in ["Japan", "Brazil", "Uruguay"]
+        where try sample.value("homeVenue", ofTeam: team) == venue { names.insert(team) }
+        return names
+    }
+
+    /// A to-many relationship takes a list of what a to-one relationship takes.
+    @Test func insertsAndUpdatesWithLists() throws {
+        try insert(["name=New Ground", #"teams=["Japan", "Brazil", "Japan"]"#], into: "Venue")
+        #expect(try teams(of: "New Ground") == ["Japan", "Brazil"])
+        #expect(surroundings.text.contains(#"teams [] → ["Brazil","Japan"]"#), "\(surroundings.text)")
+        func set(_ list: String, isDryRun: Bool = false) throws {
+            try UpdateCommand(
+                store: sample.location, entity: "Venue", predicate: "name == 'New Ground'",
+                assignments: [Assignment("teams=" + list)], isDryRun: isDryRun
+            ).run(in: surroundings.surroundings())
+        }
+        try set(#"["Japan","Uruguay"]"#, isDryRun: true)
+        #expect(try teams(of: "New Ground") == ["Japan", "Brazil"])
+        try set(#"["Japan","Uruguay"]"#)
+        #expect(try teams(of: "New Ground") == ["Japan", "Uruguay"])
+        try set("[]")
+        #expect(try teams(of: "New Ground") == [])
+        try set(#"["Brazil"]"#)
+        try set("NULL")
+        #expect(try teams(of: "New Ground") == [])
+    }
+
+    @Test(arguments: [
+        (#"["Nowhere"]"#, CommandError.Kind.failure, "names no Team: there is none whose teamName is that"),
+        ("Japan", .misuse, "is not a list: a to-many relationship wants"),
+        (#"["Japan""#, .misuse, "is not a list: a to-many relationship wants"), (#"{"a":1}"#, .misuse, "is not a list"),
+        (#"["Japan"] x"#, .misuse, "something follows the value"), ("", .misuse, "is not a list"),
+        (#"[["Japan"]]"#, .failure, "teams: "),
+    ]) func refusesWhatIsNoList(list: String, kind: CommandError.Kind, reason: String) throws {
+        let error = #expect(throws: CommandError.self) { try insert(["name=X", "teams=" + list], into: "Venue") }
+        #expect(error?.kind == kind)
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+        #expect(try sample.count("Venue", where: "name == 'X'") == 0)
+    }
+
     @Test(arguments: [
         ["qualifyingZone=UEFA"], ["teamName=X", "qualifyingZone=Y", "wins=-1"], ["teamName=", "qualifyingZone=Y"],
         ["teamName=Japan", "qualifyingZone=AFC"], ["teamName=NULL", "qualifyingZone=AFC"],
@@ -87,6 +129,41 @@ import Testing
         let line = CommandError.line(for: try #require(error))
         #expect(!line.isEmpty && !line.contains("\n"))
         #expect(try sample.count("Team") == 80)
+    }
+
+    /// A record without attributes is a record too.
+    @Test func entitiesWithoutAttributesAreEdited() throws {
+        let folder = try TemporaryFolder()
+        let model = """
+            <model><entity name="Mark"><relationship name="next" optional="YES" maxCount="1" destinationEntity="Mark" \
+            inverseName="last" inverseEntity="Mark"/><relationship name="last" optional="YES" maxCount="1" \
+            destinationEntity="Mark" inverseName="next" inverseEntity="Mark"/><relationship name="team" optional="YES" \
+            maxCount="1" destinationEntity="Team" inverseName="marks" inverseEntity="Team"/></entity><entity name="Team">\
+            <relationship name="marks" optional="YES" toMany="YES" destinationEntity="Mark" inverseName="team" \
+            inverseEntity="Mark"/></entity></model>
+            """
+        let source = try folder.file("contents", model)
+        let store = StoreLocation(store: folder.path("m.sqlite"))
+        try CreateCommand(store: folder.path("m.sqlite"), model: source).run(in: surroundings.surroundings())
+        for assignments in [[], ["next=Mark/p1"]] {
+            try InsertCommand(store: store, entity: "Mark", assignments: assignments.map(Assignment.init))
+                .run(in: surroundings.surroundings())
+        }
+        try UpdateCommand(
+            store: store, entity: "Mark", predicate: "next != NULL", assignments: [Assignment("last=Mark/p1")]
+        ).run(in: surroundings.surroundings())
+        #expect(surroundings.lines.last == "updated 1 of 1 that match")
+        try ExportCommand(store: store, entity: "Mark", format: .json).run(in: surroundings.surroundings())
+        #expect(surroundings.lines.suffix(2).allSatisfy { $0.hasPrefix("{\"last\":\"x-coredata://") })
+        try DeleteCommand(store: store, entity: "Mark", predicate: "TRUEPREDICATE").run(in: surroundings.surroundings())
+        #expect(surroundings.lines.last == "deleted 2")
+        // A new record stands in a list as what it is until it has an ID.
+        try InsertCommand(store: store, entity: "Team", assignments: [Assignment(#"marks=[{"next":null}]"#)])
+            .run(in: surroundings.surroundings())
+        #expect(surroundings.lines.last == #"inserted Team Team/p1: marks [] → ["new Mark"]"#)
+        // What has nothing to show shows itself.
+        try ListCommand(store: store, entity: "Team").run(in: surroundings.surroundings())
+        #expect(surroundings.lines.last?.hasPrefix("x-coredata://") == true)
     }
 
     // MARK: update

@@ -83,6 +83,22 @@ import Testing
         #expect(mermaid.contains("    A_B <|-- C") && mermaid.contains("        <<abstract>>"))
     }
 
+    /// Names that Mermaid cannot write stay apart.
+    @Test func namesThatAreNoWordsOfADiagram() throws {
+        let path = try folder.file(
+            "contents",
+            """
+            <model><entity name="A🏆"/><entity name="A🎽"><relationship name="r" maxCount="1" destinationEntity="A🏆"/></entity>
+            <entity name="A_"/><entity name="B"/></model>
+            """)
+        let mermaid = try printed(path, .mermaid)
+        #expect(mermaid.contains("    class A_") && mermaid.contains("    class B"))
+        let words = ["A_2", "A_3"].map { word in mermaid.first { $0.hasPrefix("    class \(word)[") } ?? "" }
+        #expect(Set(words.map { $0.suffix(6) }) == ["[\"A🏆\"]", "[\"A🎽\"]"])
+        let line = try #require(mermaid.first { $0.contains(" : r") })
+        #expect(line.contains("A_2 ") && line.contains("A_3 "))
+    }
+
     @Test func outputGoesToAFile() throws {
         try ModelCommand(path: SampleFiles.model, output: folder.path("m.dot")).run(in: surroundings.surroundings())
         #expect(try folder.contents("m.dot").hasPrefix("digraph model {"))
