@@ -29,7 +29,7 @@ struct ConflictResolution {
         case .mergeByPropertyObjectTrumpMergePolicyType: context.refresher.rebase(object, on: row)
         case .overwriteMergePolicyType:
             replacing(object) {
-                if object.values.isEmpty { object.values = object.snapshot?.values ?? [] }
+                if object.values.isEmpty { object.values = object.snapshot?.values.array ?? [] }
                 object.snapshot = row
             }
         case .rollbackMergePolicyType:

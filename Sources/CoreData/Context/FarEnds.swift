@@ -13,7 +13,7 @@ struct FarEnds {
 
     /// What `object` refers to before the replacement; `nil` where that can make no difference.
     init?(before object: NSManagedObject) {
-        guard object.layout.slots.count > object.layout.attributeCount, let row = object.snapshot?.values else {
+        guard object.layout.slots.count > object.layout.attributeCount, let row = object.snapshot?.values.array else {
             return nil
         }
         self.object = object
@@ -23,7 +23,7 @@ struct FarEnds {
 
     /// To be called once the object has its new row and values.
     func follow() {
-        guard let context = object.managedObjectContext, let newRow = object.snapshot?.values else { return }
+        guard let context = object.managedObjectContext, let newRow = object.snapshot?.values.array else { return }
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             let newValue = object.currentValue(slot)
             guard newRow[slot] != row[slot] || newValue != values[slot],

@@ -64,7 +64,7 @@ final class FaultFirer {
             preconditionFailure("CoreData could not fulfill a fault for '\(object.objectID)'")
         }
         unread.forget(object)
-        object.snapshot = RowSnapshot(values: object.layout.slots.map { _ in .null }, version: 0)
+        object.snapshot = .blank(object.layout)
         object.flags.remove(.fault)
         object.flags.insert(.inaccessible)
         // What only a parent had, and took back, was never stored.

@@ -45,7 +45,7 @@ open class NSMergeConflict: NSObject {
             let type = layout.attribute(at: slot)?.attributeType ?? .objectIDAttributeType
             return AttributeCoercion.slotValue(values[property.name], type: type) ?? .null
         }
-        return RowSnapshot(values: slots, version: version)
+        return RowSnapshot.make(slots, version: version)
     }
 
     open override var description: String {

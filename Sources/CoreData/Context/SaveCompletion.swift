@@ -87,7 +87,7 @@ struct SaveCompletion {
             traits.hasTransient && !object.values.isEmpty
             && object.values.indices.contains { traits.isTransient[$0] && object.values[$0] != row.values[$0] }
         if keepsTransient {
-            var values = row.values
+            var values = row.values.array
             for slot in values.indices where traits.isTransient[slot] { values[slot] = object.values[slot] }
             object.values = values
         } else {

@@ -65,7 +65,7 @@ struct SavePlanner {
         let plan = try planIndex(of: object)
         let values = try rowValues(of: object, plan)
         plans[plan].objects.append(object)
-        plans[plan].written.append((object, RowSnapshot(values: values, version: 1)))
+        plans[plan].written.append((object, RowSnapshot.make(values, version: 1)))
         plans[plan].changes.inserted.append(
             StoreRowChange(
                 id: object.objectID, values: values, changedSlots: object.layout.traits.allSlots,
@@ -88,7 +88,7 @@ struct SavePlanner {
     ) throws {
         let values = try rowValues(of: object, plan)
         let version = object.snapshot?.version ?? 0
-        plans[plan].written.append((object, RowSnapshot(values: values, version: version + 1)))
+        plans[plan].written.append((object, RowSnapshot.make(values, version: version + 1)))
         plans[plan].changes.updated.append(
             StoreRowChange(
                 id: object.objectID, values: values, changedSlots: slots, changedToMany: toMany, baseVersion: version,
@@ -126,7 +126,7 @@ struct SavePlanner {
 
     /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
     private func rowValues(of object: NSManagedObject, _ plan: Int) throws -> [SlotValue] {
-        var values = object.values.isEmpty ? object.snapshot?.values ?? [] : object.values
+        var values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
         let traits = object.layout.traits
         if traits.hasTransient {
             for slot in values.indices where traits.isTransient[slot] { values[slot] = traits.transientStart[slot] }

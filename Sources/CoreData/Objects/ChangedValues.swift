@@ -88,7 +88,7 @@ enum ChangedValues {
     private static func valuesBeforeEvent(of object: NSManagedObject) -> [SlotValue] {
         if let baseline = object.baseline { return baseline.allValues }
         guard !object.values.isEmpty, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else { return [] }
-        return object.snapshot?.values ?? []
+        return object.snapshot?.values.array ?? []
     }
 
     static func committed(of object: NSManagedObject, _ keys: [String]?) -> [String: Any] {
@@ -111,7 +111,7 @@ enum ChangedValues {
     }
 
     /// The values of a row as a dictionary: attributes and, for to-one relationships, IDs; `NSNull` for `nil`.
-    static func dictionary(of row: [SlotValue], _ layout: EntityLayout) -> [String: Any] {
+    static func dictionary(of row: some Sequence<SlotValue>, _ layout: EntityLayout) -> [String: Any] {
         var result: [String: Any] = [:]
         for (slot, value) in row.enumerated() where !layout.slots[slot].isTransient {
             let type = layout.attribute(at: slot)?.attributeType ?? .objectIDAttributeType

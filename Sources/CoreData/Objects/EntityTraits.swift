@@ -24,7 +24,7 @@ final class EntityTraits: @unchecked Sendable {
     let rules: [PropertyRule]
 
     init(_ layout: EntityLayout) {
-        startingRow = RowSnapshot(values: layout.slots.map(Self.startingValue), version: 0)
+        startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
         isTransient = layout.slots.map(\.isTransient)
         transientStart = zip(startingRow.values, isTransient).map { $1 ? $0 : .null }
         allSlots = Array(layout.slots.indices)

@@ -13,7 +13,7 @@ final class EventBaseline {
     }
 
     /// All values as they were.
-    var allValues: [SlotValue] { values.isEmpty ? snapshot?.values ?? [] : values }
+    var allValues: [SlotValue] { values.isEmpty ? snapshot?.values.array ?? [] : values }
 
     /// The number of the baselines that a merge keeps while it is told: no event has it.
     static let merge = UInt64.max

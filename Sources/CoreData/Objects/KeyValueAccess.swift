@@ -119,9 +119,9 @@ enum KeyValueAccess {
     /// A new object starts with what `awakeFromInsert` sets without hooks.
     private static func adoptStartingValue(of object: NSManagedObject, _ key: String) {
         guard case .attribute(let slot) = object.layout.place(of: key), let snapshot = object.snapshot else { return }
-        var starting = snapshot.values
+        var starting = snapshot.values.array
         starting[slot] = object.currentValue(slot)
-        object.snapshot = RowSnapshot(values: starting, version: snapshot.version)
+        object.snapshot = .make(starting, version: snapshot.version)
     }
 
     // MARK: Collections that can be changed

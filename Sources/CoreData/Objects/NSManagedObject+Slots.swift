@@ -12,7 +12,7 @@ extension NSManagedObject {
     final func currentValue(_ slot: Int) -> SlotValue {
         if !values.isEmpty { return values[slot] }
         guard let snapshot else { return unreadValue(slot) }
-        return snapshot.values[slot]
+        return snapshot.value(slot)
     }
 
     /// A fault without its row has only what was set after it could not be read.
@@ -26,7 +26,7 @@ extension NSManagedObject {
     final func write(_ value: SlotValue, slot: Int) {
         if values.isEmpty {
             guard let snapshot else { return writeUnread(value, slot: slot) }
-            values = snapshot.values
+            values = snapshot.values.array
         }
         values[slot] = value
     }
@@ -34,7 +34,7 @@ extension NSManagedObject {
     @inline(never)
     private func writeUnread(_ value: SlotValue, slot: Int) {
         if isFault, let context = managedObjectContext { return context.faults.unread.set(value, slot, of: self) }
-        values = layout.traits.startingRow.values
+        values = layout.traits.startingRow.values.array
         values[slot] = value
     }
 
@@ -70,7 +70,7 @@ extension NSManagedObject {
     /// Makes what was set while awaking the starting point, not a change.
     final func adoptValuesAsSnapshot() {
         guard !values.isEmpty else { return }
-        snapshot = RowSnapshot(values: values, version: snapshot?.version ?? 0)
+        snapshot = .make(values, version: snapshot?.version ?? 0)
         values = []
     }
 

@@ -69,7 +69,7 @@ final class StoreHarness {
             positions: [String: Int] = [:]
         ) throws -> StoreRowChange {
             let row = try base ?? #require(store.rows(for: [id])[id])
-            var all = row.values
+            var all = row.values.array
             var changed: [Int] = []
             for (slot, property) in id.entity.layout.slots.enumerated() {
                 guard let value = values[property.name] else { continue }

@@ -183,7 +183,7 @@ final class MemoryOperations: StoreOperations {
                         tombstone: [:]))
             }
             for change in changes.inserted + changes.updated {
-                database.rows[change.id.rowKey!] = RowSnapshot(values: change.values, version: change.baseVersion + 1)
+                database.rows[change.id.rowKey!] = RowSnapshot.make(change.values, version: change.baseVersion + 1)
                 for (slot, place) in change.orderedPositions {
                     database.positions[change.id.rowKey!, default: [:]][slot] = place
                 }

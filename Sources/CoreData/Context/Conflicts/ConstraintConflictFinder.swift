@@ -24,7 +24,7 @@ struct ConstraintConflictFinder {
         let values: [SlotValue]
 
         /// `nil` where one of them is not set.
-        init?(_ names: [String], in row: [SlotValue], _ layout: EntityLayout) {
+        init?(_ names: [String], in row: RowValues, _ layout: EntityLayout) {
             var found: [SlotValue] = []
             for name in names {
                 switch layout.place(of: name) {
@@ -152,7 +152,7 @@ struct ConstraintConflictFinder {
 
     // MARK: Rows
 
-    private static func constants(_ names: [String], _ row: [SlotValue], _ layout: EntityLayout) -> [Any] {
+    private static func constants(_ names: [String], _ row: RowValues, _ layout: EntityLayout) -> [Any] {
         names.compactMap { name in
             switch layout.place(of: name) {
             case .attribute(let slot), .toOne(let slot):

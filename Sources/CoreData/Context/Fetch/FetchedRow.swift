@@ -16,7 +16,7 @@ final class FetchedRow: RowReadable {
 
     var rowLayout: EntityLayout { objectID.entity.layout }
 
-    func slotValue(_ slot: Int) -> SlotValue { snapshot.values[slot] }
+    func slotValue(_ slot: Int) -> SlotValue { snapshot.value(slot) }
 
     func toOneDestination(_ slot: Int) -> (any RowReadable)? { set.toOneDestination(of: self, slot: slot) }
 
@@ -33,7 +33,7 @@ final class FetchedRow: RowReadable {
 
     private func value(inAttribute slot: Int) -> Any? {
         guard let attribute = rowLayout.attribute(at: slot) else { return nil }
-        return AttributeCoercion.value(snapshot.values[slot], type: attribute.attributeType)
+        return AttributeCoercion.value(snapshot.value(slot), type: attribute.attributeType)
     }
 }
 
@@ -59,7 +59,7 @@ final class RowSet {
     var failure: (any Error)? { ownFailure ?? destinationSets.values.lazy.compactMap(\.failure).first }
 
     func toOneDestination(of row: FetchedRow, slot: Int) -> FetchedRow? {
-        guard case .reference(let id) = row.snapshot.values[slot] else { return nil }
+        guard case .reference(let id) = row.snapshot.value(slot) else { return nil }
         let name = row.rowLayout.slots[slot].name
         return destinations(named: name) { self.toOneReferences(named: name) }.rowsByID[id]
     }
@@ -76,7 +76,7 @@ final class RowSet {
         var ids: Set<NSManagedObjectID> = []
         for row in rows {
             guard case .toOne(let slot) = row.rowLayout.place(of: name),
-                case .reference(let id) = row.snapshot.values[slot]
+                case .reference(let id) = row.snapshot.value(slot)
             else { continue }
             ids.insert(id)
         }

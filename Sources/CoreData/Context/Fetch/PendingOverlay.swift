@@ -88,7 +88,7 @@ extension PendingOverlay {
             let store = found.store(at: index)
             // A row that went away after its key was read sorts as one without values.
             let row = try found.row(at: index) ?? store.operations.rows(for: [id])[id]
-            let blank = RowSnapshot(values: id.entity.layout.slots.map { _ in .null }, version: 0)
+            let blank = RowSnapshot.blank(id.entity.layout)
             let made = RowSet([(id, row ?? blank)], in: store)
             sets[index] = made
             return made.rows[0]

@@ -213,7 +213,7 @@ struct MergeWork {
 
     /// Drops what was read of the to-many relationships that are inverses of to-one relationships with these values: the
     /// object may have come or gone there.
-    private mutating func forgetContents(pointingAt object: NSManagedObject, _ values: [SlotValue]) {
+    private mutating func forgetContents(pointingAt object: NSManagedObject, _ values: RowValues) {
         let layout = object.layout
         for slot in layout.attributeCount..<layout.slots.count {
             guard case .reference(let id) = values[slot],

@@ -15,8 +15,8 @@ extension Refresher {
         of old: RowSnapshot, in row: RowSnapshot, _ traits: EntityTraits
     ) -> RowSnapshot {
         guard traits.hasTransient else { return row }
-        var values = row.values
+        var values = row.values.array
         for slot in values.indices where traits.isTransient[slot] { values[slot] = old.values[slot] }
-        return RowSnapshot(values: values, version: row.version)
+        return .make(values, version: row.version)
     }
 }

@@ -30,7 +30,7 @@ struct HandedChanges {
         let changes = context.changes
         try context.faults.fetchRows(of: changes.updated.all.filter { $0.snapshot == nil })
         inserted = changes.inserted.all.map { object in
-            let values = object.values.isEmpty ? object.snapshot?.values ?? [] : object.values
+            let values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
             return Object(
                 source: object, id: object.objectID, slots: values.enumerated().map { ($0, $1) },
                 lists: Self.lists(of: object))

@@ -33,7 +33,7 @@ struct ParentRows {
     static func row(of object: NSManagedObject) -> RowSnapshot? {
         guard let snapshot = object.snapshot else { return nil }
         if object.values.isEmpty { return snapshot }
-        return RowSnapshot(values: object.values, version: snapshot.version, isUnsaved: true)
+        return RowSnapshot.make(object.values, version: snapshot.version, isUnsaved: true)
     }
 
     // MARK: Lists

@@ -136,14 +136,14 @@ struct ParentSave {
             written: all.compactMap { handed, object in
                 let source = handed.source
                 guard !source.values.isEmpty || source.flags.contains(.inserted) else { return nil }
-                var values = source.values.isEmpty ? source.snapshot?.values ?? [] : source.values
+                var values = source.values.isEmpty ? source.snapshot?.values.array ?? [] : source.values
                 // What the parent does not have any more is no destination of the child's either.
                 for (slot, _) in handed.slots
                 where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {
                     values[slot] = .null
                 }
                 let version = object.snapshot?.version ?? 0
-                return (source, RowSnapshot(values: values, version: version, isUnsaved: true))
+                return (source, RowSnapshot.make(values, version: version, isUnsaved: true))
             })
     }
 }

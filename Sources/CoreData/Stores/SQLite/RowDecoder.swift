@@ -63,21 +63,15 @@ struct RowDecoder {
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
         guard let plan = onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)] else { return nil }
         let key = RowKey(entity: plan.entityIndex, reference: statement.integer(at: RowColumns.primaryKeyColumn))
-        return (
-            key, RowSnapshot(values: values(plan, statement), version: statement.integer(at: RowColumns.versionColumn))
-        )
-    }
-
-    private func values(_ plan: Plan, _ statement: Statement) -> [SlotValue] {
-        let count = plan.steps.count
-        return [SlotValue](unsafeUninitializedCapacity: count) { buffer, initialized in
+        let version = statement.integer(at: RowColumns.versionColumn)
+        let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
             plan.steps.withUnsafeBufferPointer { steps in
-                for slot in 0..<count {
-                    (buffer.baseAddress! + slot).initialize(to: value(steps[slot], slot, plan, statement))
+                for slot in steps.indices {
+                    (values + slot).initialize(to: value(steps[slot], slot, plan, statement))
                 }
             }
-            initialized = count
         }
+        return (key, row)
     }
 
     @inline(__always)

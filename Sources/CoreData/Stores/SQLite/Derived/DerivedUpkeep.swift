@@ -44,7 +44,7 @@ struct DerivedUpkeep {
                     || layout.column(of: property, in: id.entity).map(names.contains) == true
             }
             outcome.others.append(
-                StoreRowChange(id: id, values: row.values, changedSlots: slots, baseVersion: row.version))
+                StoreRowChange(id: id, values: row.values.array, changedSlots: slots, baseVersion: row.version))
         }
         return outcome
     }
