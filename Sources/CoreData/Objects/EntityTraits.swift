@@ -22,6 +22,8 @@ final class EntityTraits: @unchecked Sendable {
     let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
+    /// Those of them that can find fault with a value.
+    let demandingRules: [PropertyRule]
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
@@ -39,6 +41,7 @@ final class EntityTraits: @unchecked Sendable {
             (layout.slots[$0] as? NSRelationshipDescription)?.inverseRelationship?.isToMany == false
         }
         rules = PropertyRule.rules(of: layout)
+        demandingRules = rules.filter(\.demandsAnything)
     }
 
     private static func startingValue(of property: NSPropertyDescription) -> SlotValue {

@@ -6,18 +6,22 @@ enum ObjectValidation {
     static func validateProperties(of object: NSManagedObject) throws {
         guard !object.flags.contains(.inaccessible) else { return }
         object.fireIfNeeded()
-        try throwAll(type(of: object) == NSManagedObject.self ? quickErrors(object) : errors(object))
+        try throwAll(ValidationOverride.exists(in: type(of: object)) ? errors(object) : quickErrors(object))
     }
 
-    /// Without calling `validateValue(_:forKey:)`, which nobody overrides in `NSManagedObject` itself.
+    /// Without calling `validateValue(_:forKey:)`, which is not overridden.
     private static func quickErrors(_ object: NSManagedObject) -> [NSError] {
-        object.layout.traits.rules.compactMap { rule in
-            switch rule.place {
-            case .attribute(let slot), .toOne(let slot): rule.failure(of: object.currentValue(slot), in: object)
-            case .toMany(let number): countFailure(rule, number, object)
-            case .fetched: nil
-            }
+        var errors: [NSError] = []
+        for rule in object.layout.traits.demandingRules {
+            let failure =
+                switch rule.place {
+                case .attribute(let slot), .toOne(let slot): rule.failure(of: object.currentValue(slot), in: object)
+                case .toMany(let number): countFailure(rule, number, object)
+                case .fetched: nil as NSError?
+                }
+            if let failure { errors.append(failure) }
         }
+        return errors
     }
 
     private static func errors(_ object: NSManagedObject) -> [NSError] {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a model demands of one property, in the form in which it is checked at each save.
-struct PropertyRule {
+final class PropertyRule {
     let property: NSPropertyDescription
     let place: EntityLayout.Place
     private let isOptional: Bool
@@ -53,6 +53,12 @@ struct PropertyRule {
     }
 
     // MARK: Checking
+
+    /// Whether there are values that the rule does not let pass.
+    var demandsAnything: Bool {
+        !isOptional || isDate || !bounds.isEmpty || !lengthBounds.isEmpty || pattern != nil || !predicates.isEmpty
+            || counts != nil
+    }
 
     /// What is wrong with a slot's value; `nil` if nothing is. Cheap when all is well.
     func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
