@@ -43,6 +43,12 @@ struct FolderException {
             place: "Predicates/", type: "NSManagedObjectID",
             reason: "objects are compared and, as the last sort key, ordered by their IDs"),
         FolderException(
+            place: "Predicates/NSPredicate+Tree", type: "NSManagedObject",
+            reason: "any object may be evaluated: the frequent class is known without a search for what it conforms to"),
+        FolderException(
+            place: "Predicates/NSSortDescriptor+Key", type: "NSManagedObject",
+            reason: "any two objects may be compared: the frequent class is known without a search"),
+        FolderException(
             place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
             reason: "a request names the stores to ask: Apple's API"),
         FolderException(

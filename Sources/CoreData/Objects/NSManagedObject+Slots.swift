@@ -85,6 +85,12 @@ extension NSManagedObject {
 extension NSManagedObject: RowReadable {
     final var rowLayout: EntityLayout { layout }
 
+    // One call instead of those that the protocol's own would make.
+    final func slotValue(at access: SlotAccess) -> SlotValue {
+        let slot = access.slot(in: layout)
+        return slot < 0 ? .null : slotValue(slot)
+    }
+
     final func toOneDestination(_ slot: Int) -> (any RowReadable)? { toOneTarget(slot) }
 
     final func toManyDestinations(_ number: Int) -> [any RowReadable] { toManyTargets(number) }

@@ -1,5 +1,6 @@
 import Foundation
 import PredicateSyntax
+import Synchronization
 
 extension NSPredicate {
     /// The predicate as a value. A block predicate is opaque.
@@ -78,20 +79,59 @@ final class TreeCompoundPredicate: NSCompoundPredicate {
 final class LazyEvaluator: @unchecked Sendable {
     private let lock = NSLock()
     private var compiled: CompiledPredicate?
+    /// The predicate for the entity whose object came first: mostly all objects are of it. Kept by the evaluator, so that
+    /// nobody has to retain it.
+    private let first = Atomic<UInt>(0)
+    /// The predicates for the entities that came. Guarded by the lock.
+    private var others: [ObjectIdentifier: ForLayout] = [:]
+
+    private final class ForLayout: Sendable {
+        let layout: EntityLayout
+        nonisolated(unsafe) let predicate: CompiledPredicate
+
+        init(_ layout: EntityLayout, _ predicate: CompiledPredicate) {
+            self.layout = layout
+            self.predicate = predicate
+        }
+    }
 
     /// - Precondition: the predicate can be evaluated: its functions exist, its regular expressions are well formed, as
     ///   Apple's raises an exception otherwise.
     func evaluate(_ tree: PredicateTree, with object: Any?, variables: [String: Any]?) -> Bool {
-        let predicate = lock.withLock {
-            if let compiled { return compiled }
-            do {
-                let made = try CompiledPredicate(tree)
-                compiled = made
-                return made
-            } catch {
-                preconditionFailure("\(FormatPrinter.string(tree)) cannot be evaluated: \(error.localizedDescription)")
+        if variables == nil, let row = object as? NSManagedObject {
+            let layout = row.layout
+            if let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) {
+                let known = Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { first in
+                    first.layout === layout ? first.predicate.evaluate(row) : nil
+                }
+                if let known { return known }
             }
+            return predicate(tree, for: layout).evaluate(row)
         }
-        return predicate.evaluate(any: object, variables: variables ?? [:])
+        return lock.withLock { untyped(tree) }.evaluate(any: object, variables: variables ?? [:])
+    }
+
+    /// The predicate that reads the values of the layout's objects by slot.
+    private func predicate(_ tree: PredicateTree, for layout: EntityLayout) -> CompiledPredicate {
+        lock.withLock {
+            if let known = others[ObjectIdentifier(layout)] { return known.predicate }
+            let made = ForLayout(layout, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
+            others[ObjectIdentifier(layout)] = made
+            if first.load(ordering: .relaxed) == 0 {
+                first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+            }
+            return made.predicate
+        }
+    }
+
+    private func untyped(_ tree: PredicateTree) -> CompiledPredicate {
+        if let compiled { return compiled }
+        do {
+            let made = try CompiledPredicate(tree)
+            compiled = made
+            return made
+        } catch {
+            preconditionFailure("\(FormatPrinter.string(tree)) cannot be evaluated: \(error.localizedDescription)")
+        }
     }
 }

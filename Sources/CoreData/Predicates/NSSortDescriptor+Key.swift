@@ -165,7 +165,18 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
 
     private func read(_ object: Any) -> PredicateValue {
-        text == nil ? PredicateValue(object) : KeyReader.read(storeKey.keyPath, of: PredicateValue(object))
+        // The frequent case without a search for what the value is.
+        if text != nil, let row = object as? NSManagedObject {
+            if let key = onlyKey { return KeyReader.read(key, of: row) }
+            return KeyReader.read(storeKey.keyPath, of: .object(row))
+        }
+        return text == nil ? PredicateValue(object) : KeyReader.read(storeKey.keyPath, of: PredicateValue(object))
+    }
+
+    /// The key, where it is a property's name.
+    private var onlyKey: String? {
+        guard storeKey.keyPath.count == 1, let text, !text.hasPrefix("@") else { return nil }
+        return text
     }
 
     private func value(of object: Any) -> Any? { read(object).foundationValue }

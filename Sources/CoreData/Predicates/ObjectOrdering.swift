@@ -89,11 +89,31 @@ struct ObjectOrdering {
 
     /// `objects` in order. Reads the values of each object once.
     func sorted<Object: RowReadable>(_ objects: [Object]) -> [Object] {
-        let decorated = objects.map { (values: values(of: $0), id: $0.objectID, object: $0) }
-        return decorated.sorted { left, right in
-            let result = compare(left.values, right.values)
-            return (result == .orderedSame ? Self.compare(left.id, right.id) : result) == .orderedAscending
-        }.map(\.object)
+        sortedPlaces(of: objects.map(values), id: { objects[$0].objectID }).map { objects[$0] }
+    }
+
+    /// The places of rows in their order: of rows whose values are given, as ``values(of:)`` makes them.
+    ///
+    /// Most comparisons of a sort are between values that differ early, so each row gets the beginning of its first value
+    /// as a number; only where these are equal the values themselves are looked at.
+    ///
+    /// - Parameter id: the identity of a row, asked for where all values are equal.
+    func sortedPlaces(of values: [[SlotValue]], id: (Int) -> NSManagedObjectID) -> [Int] {
+        let beginnings = ValueBeginning.list(
+            of: values, isAscending: keys.first?.isAscending ?? true,
+            keys.first.map {
+                $0.code == nil && ($0.comparison == .plain || $0.comparison == .caseInsensitive)
+            } ?? false)
+        var order = beginnings.enumerated().map { (beginning: $1, place: $0) }
+        values.withUnsafeBufferPointer { values in
+            order.sort { left, right in
+                if left.beginning != right.beginning { return left.beginning < right.beginning }
+                var result = compare(values[left.place], values[right.place])
+                if result == .orderedSame { result = Self.compare(id(left.place), id(right.place)) }
+                return result == .orderedSame ? left.place < right.place : result == .orderedAscending
+            }
+        }
+        return order.map(\.place)
     }
 
     /// The order of identities, always ascending: permanent ones by their number, then temporary ones by theirs.

@@ -56,9 +56,14 @@ import Foundation
             let sorting = Clock.processor.time {
                 precondition(list.sortedArray(using: League.sortDescriptors).count == teams.count)
             }
-            rounds.note("roster", sorting)
+            rounds.note("array", sorting)
+            let own = Clock.processor.time {
+                precondition(teams.sorted(using: League.sortDescriptors).count == teams.count)
+            }
+            rounds.note("roster", own)
         }
         report("sort by three descriptors (raw: a closure)", rounds, target: .ratio(1.5), limit: .ratio(3))
+        report("… by Foundation's NSArray.sortedArray(using:)", rounds, "array", target: .ratio(1.5))
     }
 
     private func read(_ teams: [Team], _ plain: [PlainTeam]) {

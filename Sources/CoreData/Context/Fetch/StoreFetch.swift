@@ -129,12 +129,8 @@ struct StoreFetch {
 
     /// Reads the values of each row once. Rows of several stores that are the same in everything stay in the stores' order.
     private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) -> [Int] {
-        let decorated = indexes.map { (values: ordering.values(of: rows[$0]), id: rows[$0].objectID, index: $0) }
-        return decorated.sorted { left, right in
-            var result = ordering.compare(left.values, right.values)
-            if result == .orderedSame { result = ObjectOrdering.compare(left.id, right.id) }
-            return result == .orderedSame ? left.index < right.index : result == .orderedAscending
-        }.map(\.index)
+        let values = indexes.map { ordering.values(of: rows[$0]) }
+        return ordering.sortedPlaces(of: values, id: { rows[indexes[$0]].objectID }).map { indexes[$0] }
     }
 
     private func cut(_ indexes: [Int], as query: StoreQuery) -> [Int] {

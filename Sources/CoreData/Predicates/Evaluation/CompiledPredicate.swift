@@ -29,6 +29,16 @@ struct CompiledPredicate {
         test = try compiler.predicate(entity.map { try PredicateResolver(entity: $0).resolve(tree) } ?? tree)
     }
 
+    /// The same as ``init(_:entity:)`` without an entity, only that values of objects of `entity` are read by slot:
+    /// constants stay what they are, and keys need not exist.
+    ///
+    /// - Returns: `nil` where it cannot be compiled so.
+    init?(_ tree: PredicateTree, readingSlotsOf entity: NSEntityDescription) {
+        var compiler = PredicateCompiler(entity: entity)
+        guard let test = try? compiler.predicate(tree) else { return nil }
+        self.test = test
+    }
+
     /// Whether `object` matches.
     func evaluate(_ object: any RowReadable) -> Bool { test(EvaluationFrame(subject: .object(object))) }
 
@@ -90,14 +100,13 @@ struct SlotAccess {
 
     /// `-1` for a row of an entity that does not belong.
     @inline(__always)
-    func slot(in row: any RowReadable) -> Int {
-        let index = row.rowLayout.index
+    func slot(in layout: EntityLayout) -> Int {
+        let index = layout.index
         return index < slots.count ? Int(slots[index]) : -1
     }
 
+    func slot(in row: any RowReadable) -> Int { slot(in: row.rowLayout) }
+
     @inline(__always)
-    func value(of row: any RowReadable) -> SlotValue {
-        let slot = slot(in: row)
-        return slot < 0 ? .null : row.slotValue(slot)
-    }
+    func value(of row: any RowReadable) -> SlotValue { row.slotValue(at: self) }
 }
