@@ -61,15 +61,20 @@ extension FetchPipeline {
     func objects(for ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(ids.count)
-        var missing: Set<NSManagedObjectID> = []
+        var missing: [NSManagedObject] = []
+        var seen: Set<ObjectIdentifier> = []
         guard let source = context.source else { return ids.map { context.registry.object(for: $0) } }
         for id in ids {
             let object = context.registry.object(for: id, row: nil)
             objects.append(object)
-            if object.isFault, object.snapshot == nil, source.mayHold(id) { missing.insert(id) }
+            guard object.isFault, object.snapshot == nil, source.mayHold(id) else { continue }
+            // Many rows may refer to one object.
+            if seen.insert(ObjectIdentifier(object)).inserted { missing.append(object) }
         }
         guard !missing.isEmpty else { return objects }
-        for (id, row) in try source.rows(for: Array(missing)) { _ = context.registry.object(for: id, row: row) }
+        let missingIDs = missing.map(\.objectID)
+        let rows = try source.rows(for: missingIDs)
+        for (object, id) in zip(missing, missingIDs) where object.snapshot == nil { object.snapshot = rows[id] }
         return objects
     }
 

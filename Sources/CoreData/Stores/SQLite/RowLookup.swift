@@ -24,7 +24,12 @@ struct RowLookup {
 
     /// The rows of `ids`; a row that does not exist, or is of another entity, is missing.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        if ids.count == 1 { return try rows(of: ids[0].entity, ids) }
+        guard let first = ids.first else { return [:] }
+        if ids.allSatisfy({ $0.entity === first.entity }) {
+            // What takes one statement is of one state anyway.
+            if ids.count <= Self.smallCount { return try rows(of: first.entity, ids) }
+            return try connection.reading { try rows(of: first.entity, ids) }
+        }
         return try connection.reading {
             var result: [NSManagedObjectID: RowSnapshot] = [:]
             result.reserveCapacity(ids.count)
@@ -40,34 +45,29 @@ struct RowLookup {
     ) throws -> [NSManagedObjectID: RowSnapshot] {
         guard layout.contains(entity) else { return [:] }
         let plan = plans[entity]
-        let table = plan.table
-        var wanted: [Int64: NSManagedObjectID] = [:]
-        wanted.reserveCapacity(ids.count)
-        for id in ids {
-            if let key = id.rowKey { wanted[key.reference] = id }
-        }
+        let wanted = WantedIDs(ids)
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         result.reserveCapacity(ids.count)
         let collect: (RowKey, RowSnapshot) -> Void = { key, row in
             if let id = wanted[key.reference] { result[id] = row }
         }
-        if try Self.isScanBetter(for: wanted.count, table: table, connection) {
+        if try Self.isScanBetter(for: wanted.keys.count, table: plan.table, connection) {
             try scan(plan, collect)
         } else {
-            try read(wanted.keys.sorted(), plan, condition: " AND Z_ENT = \(layout.number(of: entity))", collect)
+            try read(wanted.keys, plan, isOnlyEntity: true, collect)
         }
         return result
     }
 
     /// Reads the rows of `keys`, in any order.
     ///
-    /// - Parameter condition: what else must hold of a row, with ` AND ` before it.
+    /// - Parameter isOnlyEntity: whether rows of other entities in the same table do not count.
     func read(
-        _ keys: [Int64], _ plan: RowPlan, condition: String = "", _ body: (RowKey, RowSnapshot) -> Void
+        _ keys: [Int64], _ plan: RowPlan, isOnlyEntity: Bool = false, _ body: (RowKey, RowSnapshot) -> Void
     ) throws {
         try Self.forEachBatch(of: keys) { batch, places in
-            let list = places == 1 ? "= ?" : "IN (\(Self.placeholders(places)))"
-            try connection.withStatement("\(plan.select) WHERE Z_PK \(list)\(condition)") { statement in
+            let text = plan.texts.select(places, isOnlyEntity: isOnlyEntity)
+            try connection.withStatement(text) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 while try statement.step() {
                     if let (key, row) = plan.decoder.row(of: statement) { body(key, row) }
@@ -87,7 +87,7 @@ struct RowLookup {
     /// Cuts `keys` into batches and says for how many places each statement shall be written: at least as many.
     static func forEachBatch(of keys: [Int64], _ body: (_ batch: [Int64], _ places: Int) throws -> Void) rethrows {
         for start in stride(from: 0, to: keys.count, by: batchSize) {
-            let batch = Array(keys[start..<min(start + batchSize, keys.count)])
+            let batch = keys.count <= batchSize ? keys : Array(keys[start..<min(start + batchSize, keys.count)])
             var places = 1
             while places < batch.count { places *= 2 }
             try body(batch, places)

@@ -107,8 +107,7 @@ struct RowQueries {
         _ ordered: SelectStatement, _ builder: SelectBuilder, _ query: StoreQuery
     ) throws -> StoreQueryResult {
         let keys = try keys(ordered)
-        var found: [Int64: RowSnapshot] = [:]
-        found.reserveCapacity(keys.count)
+        var found = RowsByKey(keys)
         let plan = RowPlan(entity: query.entity, includingSubentities: query.includesSubentities, context: context)
         if try RowLookup.isScanBetter(for: keys.count, table: plan.table, connection) {
             try decode(try builder.rows(isOrdered: false)) { key, row in found[key.reference] = row }
@@ -135,6 +134,42 @@ struct RowQueries {
                 if statement.text(at: 3).contains("TEMP B-TREE") { return false }
             }
             return true
+        }
+    }
+}
+
+/// Rows by their numbers: in an array where these lie close together, as they mostly do, because a dictionary of a million
+/// rows takes longer than reading them.
+private struct RowsByKey {
+    private let first: Int64
+    private var dense: [RowSnapshot?] = []
+    private var sparse: [Int64: RowSnapshot] = [:]
+
+    init(_ keys: [RowKey]) {
+        first = keys.lazy.map(\.reference).min() ?? 0
+        let last = keys.lazy.map(\.reference).max() ?? 0
+        if let range = Int(exactly: last.subtractingReportingOverflow(first).partialValue), range >= 0,
+            range / 4 <= keys.count
+        {
+            dense = Array(repeating: nil, count: range + 1)
+        } else {
+            sparse.reserveCapacity(keys.count)
+        }
+    }
+
+    private func place(of key: Int64) -> Int? {
+        let (place, isTooFar) = key.subtractingReportingOverflow(first)
+        return isTooFar || place < 0 || place >= dense.count ? nil : Int(place)
+    }
+
+    subscript(key: Int64) -> RowSnapshot? {
+        get { dense.isEmpty ? sparse[key] : place(of: key).flatMap { dense[$0] } }
+        set {
+            if dense.isEmpty {
+                sparse[key] = newValue
+            } else if let place = place(of: key) {
+                dense[place] = newValue
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ struct ToManyQueries {
     let connection: Connection
     let context: DecodingContext
     let ids: ObjectIDCache
+    let texts: ToManyTexts
 
     private var layout: TableLayout { context.layout }
 
@@ -12,52 +13,75 @@ struct ToManyQueries {
     func destinations(
         of relationship: NSRelationshipDescription, from owners: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        var byKey: [Int64: NSManagedObjectID] = [:]
         var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
-        for owner in owners {
-            result[owner] = []
-            if let key = owner.rowKey { byKey[key.reference] = owner }
-        }
+        result.reserveCapacity(owners.count)
+        for owner in owners { result[owner] = [] }
         guard let destination = relationship.destinationEntity, layout.contains(destination) else { return result }
-        let query = query(relationship, destination: destination)
-        try RowLookup.forEachBatch(of: byKey.keys.sorted()) { batch, places in
-            let sql = query.replacing(places: places)
-            try connection.withStatement(sql) { statement in
+        let wanted = WantedIDs(owners)
+        try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
+            let text = texts.text(relationship, places: places, destination: destination)
+            try connection.withStatement(text) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
-                while try statement.step() {
-                    guard let owner = byKey[statement.integer(at: 0)],
-                        let entity = layout.entity(numbered: statement.integer(at: 2))
-                    else { continue }
-                    result[owner]?.append(ids.id(entity: entity, reference: statement.integer(at: 1)))
+                // The rows of an owner follow each other.
+                var owner: (key: Int64, members: [NSManagedObjectID])?
+                func finish() {
+                    if let owner, let id = wanted[owner.key] { result[id] = owner.members }
                 }
+                while try statement.step() {
+                    guard let entity = layout.entity(numbered: statement.integer(at: 2)) else { continue }
+                    let member = ids.id(entity: entity, reference: statement.integer(at: 1))
+                    let key = statement.integer(at: 0)
+                    if owner?.key == key {
+                        owner?.members.append(member)
+                    } else {
+                        finish()
+                        owner = (key, [member])
+                    }
+                }
+                finish()
             }
         }
         return result
     }
+}
 
-    /// A statement whose list of owners is still open.
-    private struct OpenQuery {
-        let head: String
-        let tail: String
-        func replacing(places: Int) -> String { head + "(\(RowLookup.placeholders(places)))" + tail }
+/// The statements that read destinations, written once for each relationship and number of owners.
+final class ToManyTexts {
+    private struct Shape: Hashable {
+        let relationship: ObjectIdentifier
+        let places: Int
     }
 
-    private func query(_ relationship: NSRelationshipDescription, destination: NSEntityDescription) -> OpenQuery {
+    private let layout: TableLayout
+    private var known: [Shape: String] = [:]
+
+    init(layout: TableLayout) { self.layout = layout }
+
+    func text(_ relationship: NSRelationshipDescription, places: Int, destination: NSEntityDescription) -> String {
+        let shape = Shape(relationship: ObjectIdentifier(relationship), places: places)
+        if let text = known[shape] { return text }
+        let made = write(relationship, "(\(RowLookup.placeholders(places)))", destination)
+        known[shape] = made
+        return made
+    }
+
+    /// In the order of owners first: an index on the foreign key gives the rows so, and none is sorted.
+    private func write(
+        _ relationship: NSRelationshipDescription, _ list: String, _ destination: NSEntityDescription
+    ) -> String {
         let table = SQLName.quoted(layout.table(of: destination))
         switch layout.storage(of: relationship) {
         case .foreignKey(let column, let orderColumn):
             let owner = SQLName.quoted(column)
             let order = orderColumn.map { "\(SQLName.quoted($0)), " } ?? ""
-            return OpenQuery(
-                head: "SELECT \(owner), Z_PK, Z_ENT FROM \(table) WHERE \(owner) IN ",
-                tail: " ORDER BY \(order)Z_PK")
+            return "SELECT \(owner), Z_PK, Z_ENT FROM \(table) WHERE \(owner) IN \(list) "
+                + "ORDER BY \(owner), \(order)Z_PK"
         case .joinTable(let join, let ownerColumn, let destinationColumn, let orderColumn):
             let owner = "j." + SQLName.quoted(ownerColumn)
             let order = orderColumn.map { "j.\(SQLName.quoted($0)), " } ?? ""
-            return OpenQuery(
-                head: "SELECT \(owner), d.Z_PK, d.Z_ENT FROM \(SQLName.quoted(join)) AS j JOIN \(table) AS d "
-                    + "ON d.Z_PK = j.\(SQLName.quoted(destinationColumn)) WHERE \(owner) IN ",
-                tail: " ORDER BY \(order)d.Z_PK")
+            return "SELECT \(owner), d.Z_PK, d.Z_ENT FROM \(SQLName.quoted(join)) AS j JOIN \(table) AS d "
+                + "ON d.Z_PK = j.\(SQLName.quoted(destinationColumn)) WHERE \(owner) IN \(list) "
+                + "ORDER BY \(owner), \(order)d.Z_PK"
         }
     }
 }
