@@ -3,7 +3,10 @@
 /// All lists keep the order in which the objects came. An object is at the same time in one of the unsaved lists and,
 /// while its event lasts, in the pending ones.
 final class ChangeTracker {
+    // Retaining a context costs more than other objects, because there are weak references to it: what happens for every
+    // object does without it.
     private unowned(unsafe) let context: NSManagedObjectContext
+    private lazy var events = context.events
 
     // Unsaved.
     private(set) var inserted = ObjectList(flag: .inserted)
@@ -33,19 +36,21 @@ final class ChangeTracker {
     // MARK: Noting changes
 
     /// To be called before each change of an object's values: notes it and keeps what it was when the event began.
-    @inline(__always)
-    func willChange(_ object: NSManagedObject) {
-        if object.flags.isDisjoint(with: [.pendingUpdated, .pendingInserted]) { noteChange(object) }
-    }
-
-    private func noteChange(_ object: NSManagedObject) {
-        context.requireQueue("changing '\(object.objectID)'")
+    ///
+    /// Needless while the object is among the event's new or changed ones.
+    func noteChange(_ object: NSManagedObject) {
+        requireQueue("changing '\(object.objectID)'")
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
         if object.baseline == nil || object.baseline?.event != event {
             object.baseline = EventBaseline(event: event, values: object.values, snapshot: object.snapshot)
         }
         pendingUpdated.add(object)
-        context.scheduleProcessing()
+        events.schedule()
+    }
+
+    @inline(__always)
+    private func requireQueue(_ access: @autoclosure () -> String) {
+        if ConcurrencyChecking.isOn { context.requireQueue(access()) }
     }
 
     /// The object has something to be saved that is no change of the event: nothing that could be undone.
@@ -55,17 +60,17 @@ final class ChangeTracker {
     }
 
     func noteInsertion(_ object: NSManagedObject) {
-        context.requireQueue("inserting '\(object.objectID)'")
+        requireQueue("inserting '\(object.objectID)'")
         object.flags.subtract([.fault, .dropped])
         pendingDeleted.remove(object)
         inserted.add(object)
         pendingInserted.add(object)
-        context.scheduleProcessing()
+        events.schedule()
     }
 
     /// A saved object goes into the deleted ones; one that was never saved is dropped.
     func noteDeletion(_ object: NSManagedObject) {
-        context.requireQueue("deleting '\(object.objectID)'")
+        requireQueue("deleting '\(object.objectID)'")
         if object.flags.contains(.stored) {
             deleted.add(object)
             updated.remove(object)
@@ -74,7 +79,7 @@ final class ChangeTracker {
             inserted.remove(object)
         }
         pendingDeleted.add(object)
-        context.scheduleProcessing()
+        events.schedule()
     }
 
     /// A deletion is taken back.
@@ -87,12 +92,12 @@ final class ChangeTracker {
             pendingInserted.add(object)
         }
         if ChangedValues.differsFromSaved(object) { updated.add(object) }
-        context.scheduleProcessing()
+        events.schedule()
     }
 
     func noteRefresh(_ object: NSManagedObject) {
         pendingRefreshed.add(object)
-        context.scheduleProcessing()
+        events.schedule()
     }
 
     /// The object's changes are gone; its deletion or insertion, if any, is not.

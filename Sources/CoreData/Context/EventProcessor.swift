@@ -13,7 +13,7 @@ final class EventProcessor {
     /// Lets the pending changes be processed at the end of the main queue's turn. Contexts of private queues process at
     /// the end of each `perform` block.
     func schedule() {
-        guard context.isOnMainQueue, !isScheduled, !isProcessing else { return }
+        guard !isScheduled, !isProcessing, context.isOnMainQueue else { return }
         isScheduled = true
         let weakContext = UncheckedSendable(WeakContext(context: context))
         DispatchQueue.main.async {

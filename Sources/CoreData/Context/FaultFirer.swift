@@ -104,7 +104,8 @@ final class FaultFirer {
             let ids = destinations[id] ?? []
             let state = owner.toManyState(number)
             let members = FarEnds.members(
-                ids.map { context.registry.object(for: $0) }, of: owner, owner.layout.toManyRelationships[number],
+                ids.map { context.registry.object(for: $0, row: nil, isLocal: true) }, of: owner,
+                owner.layout.toManyRelationships[number],
                 state)
             FaultBatch.join(members, size: FaultBatch.defaultSize)
             let known = state.contents

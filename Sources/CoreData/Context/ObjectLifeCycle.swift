@@ -3,42 +3,51 @@ import Foundation
 /// How objects come into a context and leave it.
 final class ObjectLifeCycle {
     private unowned(unsafe) let context: NSManagedObjectContext
+    // What the insertion of every object needs without retaining the context, see ChangeTracker.
+    private let contextReference: Unmanaged<NSManagedObjectContext>
+    private let registry: ObjectRegistry
+    private let changes: ChangeTracker
     /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
     private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
-    /// The entity of the last new object: it belongs to the model.
-    private var lastInserted: NSEntityDescription?
+    /// The layout of the last new object: its entity belongs to the model and is not abstract.
+    private var lastInserted: EntityLayout?
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        contextReference = .passUnretained(context)
+        registry = context.registry
+        changes = context.changes
+    }
 
     // MARK: Coming
 
     func insert(_ object: NSManagedObject) {
-        if object.managedObjectContext === context {
-            if object.isDeleted { context.changes.noteRevival(object) }
+        if object.isRegistered(in: contextReference) {
+            if object.isDeleted { changes.noteRevival(object) }
             return
         }
         precondition(
-            object.managedObjectContext == nil, "The object '\(object.objectID)' is already in another context.")
-        let entity = object.layout.entity
-        precondition(!entity.isAbstract, "Cannot insert an object of the abstract entity '\(entity.name ?? "")'.")
-        requireOwnEntity(entity)
-        object.managedObjectContext = context
-        context.registry.register(object, object.objectID)
-        context.changes.noteInsertion(object)
+            object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
+        if object.layout !== lastInserted { requireOwnEntity(object.layout) }
+        object.contextReference = contextReference
+        registry.register(object, object.objectID)
+        changes.noteInsertion(object)
         guard !object.flags.contains(.awoken) else { return }
         object.flags.formUnion([.awoken, .awakeningFromInsert])
         object.awakeFromInsert()
         object.flags.remove(.awakeningFromInsert)
     }
 
-    private func requireOwnEntity(_ entity: NSEntityDescription) {
-        guard entity !== lastInserted, let source = context.source else { return }
+    private func requireOwnEntity(_ layout: EntityLayout) {
+        let entity = layout.entity
+        precondition(!entity.isAbstract, "Cannot insert an object of the abstract entity '\(entity.name ?? "")'.")
+        guard let source = context.source else { return }
         let name = entity.name ?? ""
         precondition(
             source.model?.entitiesByName[name] === entity,
             "The entity '\(name)' is not one of the model of the context's coordinator.")
-        lastInserted = entity
+        lastInserted = layout
     }
 
     func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {

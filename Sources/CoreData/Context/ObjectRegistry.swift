@@ -5,6 +5,9 @@
 /// hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects` all are kept.
 final class ObjectRegistry {
     private unowned(unsafe) let context: NSManagedObjectContext
+    // For what happens for every object, without retaining the context: see ChangeTracker.
+    private let contextReference: Unmanaged<NSManagedObjectContext>
+    private let children: CommitObservers
     /// A table for each store, by the store's UUID. Mostly one.
     private var tables: [(store: String, rows: RowTable)] = []
     /// New objects, by the numbers of their temporary IDs.
@@ -17,11 +20,13 @@ final class ObjectRegistry {
     private let othersSaved: AtomicFlag
 
     /// Whether other contexts know the temporary IDs of this one: its parent, its children.
-    var sharesTemporaryIDs: Bool { context.isNested || context.children.hasSome }
+    var sharesTemporaryIDs: Bool { children.hasSome || contextReference._withUnsafeGuaranteedRef(\.isNested) }
     private var knownSuccessions: UInt64 = 0
 
     init(context: NSManagedObjectContext) {
         self.context = context
+        contextReference = .passUnretained(context)
+        children = context.children
         othersSaved = context.othersSaved
     }
 
@@ -68,22 +73,28 @@ final class ObjectRegistry {
 
     /// The object of that ID, with its row at hand: a fault takes it, unless it has a newer one; an object with values keeps
     /// its own.
-    func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {
-        guard let known = registered(id) else { return makeFault(id, row) }
+    ///
+    /// - Parameter isLocal: whether the ID is known to be of the context's own stack, as what its stores just gave.
+    func object(for id: NSManagedObjectID, row: RowSnapshot?, isLocal: Bool = false) -> NSManagedObject {
+        guard let known = registered(id) else { return makeFault(id, row, isLocal: isLocal) }
         guard let row else { return known }
         if let old = known.snapshot, !known.isFault || old.version > row.version { return known }
         known.snapshot = row
         return known
     }
 
-    private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?) -> NSManagedObject {
-        let id = context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
+    private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?, isLocal: Bool) -> NSManagedObject {
+        let id =
+            isLocal && !sharesTemporaryIDs
+            ? foreignID : context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
         if id !== foreignID, let known = registered(id) { return known }
-        let object = context.objectClass(of: id.entity).init(entity: id.entity, insertInto: nil)
+        let entity = id.entity
+        let type = contextReference._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
+        let object = type.init(entity: entity, insertInto: nil)
         object.identifier = id
         object.snapshot = row
         object.flags = [.fault, .stored, .awoken]
-        object.managedObjectContext = context
+        object.contextReference = contextReference
         register(object, id)
         return object
     }

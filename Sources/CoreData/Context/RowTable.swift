@@ -2,7 +2,7 @@
 ///
 /// Holds its objects strongly, and gives those up that nobody else holds when it is told to: ``takeUnused()``. Weak references would do that at once, but they cost every object a side table, and every later retain and
 /// release of it a detour through that.
-struct RowTable {
+final class RowTable {
     private struct Entry {
         var key = RowTable.free
         var object: NSManagedObject?
@@ -11,16 +11,31 @@ struct RowTable {
     /// The key of an entry that was never used. No entity has this index.
     private static let free = RowKey(entity: .max, reference: 0)
 
-    private var entries: [Entry] = Array(repeating: Entry(), count: 16)
+    /// Not an array: when that grows, every object is retained and released.
+    private var entries: UnsafeMutablePointer<Entry>
+    private var capacity = 16
     /// Entries that have a key, with or without an object.
     private var used = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
 
+    init() { entries = Self.allocate(capacity) }
+
+    deinit {
+        entries.deinitialize(count: capacity)
+        entries.deallocate()
+    }
+
+    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
+        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+        entries.initialize(repeating: Entry(), count: capacity)
+        return entries
+    }
+
     /// The place of `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
-        let mask = entries.count - 1
+        let mask = capacity - 1
         var hash = UInt64(bitPattern: key.reference) &+ UInt64(key.entity) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
         var index = Int(truncatingIfNeeded: hash >> 32) & mask
@@ -31,9 +46,9 @@ struct RowTable {
     subscript(key: RowKey) -> NSManagedObject? { entries[index(of: key)].object }
 
     /// Whether the next object makes the table grow: the moment to take out what is not used.
-    var isFull: Bool { used * 3 >= entries.count * 2 }
+    var isFull: Bool { used * 3 >= capacity * 2 }
 
-    mutating func insert(_ object: NSManagedObject, for key: RowKey) {
+    func insert(_ object: NSManagedObject, for key: RowKey) {
         if isFull { rebuild() }
         let index = index(of: key)
         if entries[index].key != key {
@@ -45,14 +60,20 @@ struct RowTable {
     }
 
     /// Forgets the object of `key`; the entry stays for the chain's sake.
-    mutating func remove(_ key: RowKey) { entries[index(of: key)].object = nil }
+    func remove(_ key: RowKey) {
+        // What goes away with the object may come back to the table: not before it is consistent.
+        let index = index(of: key)
+        let old = entries[index].object
+        entries[index].object = nil
+        withExtendedLifetime(old) {}
+    }
 
     /// Takes the objects out that nobody else holds; they go away when the caller drops them, and what they alone held is
     /// unused from then on.
-    mutating func takeUnused() -> [NSManagedObject] {
+    func takeUnused() -> [NSManagedObject] {
         newcomers = 0
         var unused: [NSManagedObject] = []
-        for index in entries.indices where entries[index].object != nil {
+        for index in 0..<capacity where entries[index].object != nil {
             guard isKnownUniquelyReferenced(&entries[index].object), let object = entries[index].object else {
                 continue
             }
@@ -64,19 +85,26 @@ struct RowTable {
     }
 
     /// Makes room, without the entries that have no object.
-    private mutating func rebuild(adding count: Int = 1) {
-        let living = entries.filter { $0.object != nil }
-        var capacity = 16
-        while capacity < (living.count + count) * 2 { capacity *= 2 }
-        entries = Array(repeating: Entry(), count: capacity)
-        used = living.count
-        for entry in living { entries[index(of: entry.key)] = entry }
+    private func rebuild(adding count: Int = 1) {
+        let (old, oldCapacity) = (entries, capacity)
+        var living = 0
+        for index in 0..<oldCapacity where old[index].object != nil { living += 1 }
+        capacity = 16
+        while capacity < (living + count) * 2 { capacity *= 2 }
+        entries = Self.allocate(capacity)
+        used = living
+        for index in 0..<oldCapacity where old[index].object != nil {
+            (entries + self.index(of: old[index].key)).moveUpdate(from: old + index, count: 1)
+        }
+        old.deallocate()
     }
 
     /// Makes room for so many more objects.
-    mutating func reserve(_ count: Int) {
-        if (used + count) * 3 >= entries.count * 2 { rebuild(adding: count) }
+    func reserve(_ count: Int) {
+        if (used + count) * 3 >= capacity * 2 { rebuild(adding: count) }
     }
 
-    var objects: [NSManagedObject] { entries.compactMap(\.object) }
+    var objects: [NSManagedObject] {
+        (0..<capacity).compactMap { entries[$0].object }
+    }
 }

@@ -21,9 +21,11 @@ final class EntityLayout: @unchecked Sendable {
     let slots: [NSPropertyDescription]
     /// How many of the slots are attributes; the rest are to-one relationships.
     let attributeCount: Int
+    /// The types of the attributes, by slot: asking the descriptions at every access would cost more than the access.
+    let attributeTypes: [NSAttributeType]
     let toManyRelationships: [NSRelationshipDescription]
     let fetchedProperties: [NSPropertyDescription]
-    private let places: [String: Place]
+    private let places: PropertyPlaces
     /// What the managed objects work out from the layout, once.
     let attachment = AtomicLazyReference<AnyObject>()
     /// The address of the attachment, once it is there: reading it is a plain load.
@@ -60,6 +62,9 @@ final class EntityLayout: @unchecked Sendable {
         }
         self.slots = attributes + toOnes
         self.attributeCount = attributes.count
+        self.attributeTypes = attributes.map {
+            ($0 as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
+        }
         self.toManyRelationships = toManys
         self.fetchedProperties = fetched
         var places: [String: Place] = [:]
@@ -68,7 +73,7 @@ final class EntityLayout: @unchecked Sendable {
         }
         for (number, relationship) in toManys.enumerated() { places[relationship.name] = .toMany(number) }
         for (number, property) in fetched.enumerated() { places[property.name] = .fetched(number) }
-        self.places = places
+        self.places = PropertyPlaces(places)
     }
 
     /// Where the value of `key` lives, or `nil` if the entity has no such property. One hash look-up.

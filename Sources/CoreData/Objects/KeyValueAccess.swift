@@ -18,8 +18,7 @@ enum KeyValueAccess {
     }
 
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
-        guard let attribute = object.layout.attribute(at: slot) else { return nil }
-        return AttributeCoercion.value(object.currentValue(slot), type: attribute.attributeType)
+        AttributeCoercion.value(object.currentValue(slot), type: object.layout.attributeTypes[slot])
     }
 
     /// The destinations of a to-many relationship as they are now.

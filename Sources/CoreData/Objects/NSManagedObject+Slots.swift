@@ -48,8 +48,10 @@ extension NSManagedObject {
     @inline(__always)
     final func willChange() {
         if flags.contains(.fault) { fire() }
-        guard let context = managedObjectContext, !flags.contains(.awakening) else { return }
-        context.changes.willChange(self)
+        guard let contextReference, flags.isDisjoint(with: [.awakening, .pendingUpdated, .pendingInserted]) else {
+            return
+        }
+        contextReference._withUnsafeGuaranteedRef { $0.changes.noteChange(self) }
     }
 
     @inline(__always)
@@ -60,6 +62,7 @@ extension NSManagedObject {
     /// Makes a fault real.
     @inline(never)
     final func fire() {
+        // Held: `awakeFromFetch` is anybody's code, and may give the context up.
         guard let context = managedObjectContext else {
             preconditionFailure(
                 "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")

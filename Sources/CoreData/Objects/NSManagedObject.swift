@@ -18,6 +18,15 @@ open class NSManagedObject: NSObject {
     /// The context as it is kept: a look at it retains nothing.
     @exclusivity(unchecked)
     final var contextReference: Unmanaged<NSManagedObjectContext>?
+    /// Stands here because every access reads it: what stands at the end may lie in another line of the processor's cache.
+    @exclusivity(unchecked)
+    final var flags: ObjectFlags = []
+
+    /// Whether the object is registered in `context`.
+    @inline(__always)
+    final func isRegistered(in context: Unmanaged<NSManagedObjectContext>) -> Bool {
+        contextReference?.toOpaque() == context.toOpaque()
+    }
 
     // What every access reads is not checked for overlapping accesses: an object belongs to one queue, each access is a
     // plain load or store, and the checks would cost more than the reading.
@@ -36,8 +45,6 @@ open class NSManagedObject: NSObject {
     final var baseline: EventBaseline?
     /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
     final var faultBatch: FaultBatch?
-    @exclusivity(unchecked)
-    final var flags: ObjectFlags = []
 
     // MARK: Making objects
 

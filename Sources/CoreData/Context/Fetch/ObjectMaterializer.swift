@@ -21,7 +21,7 @@ struct ObjectMaterializer {
 
     private func objects(for found: FoundRows) -> [NSManagedObject] {
         let ids = found.ids
-        guard !found.rows.isEmpty else { return ids.map { context.registry.object(for: $0, row: nil) } }
+        guard !found.rows.isEmpty else { return ids.map { context.registry.object(for: $0, row: nil, isLocal: true) } }
         return zip(ids, found.rows).map { object(for: $0, row: $1) }
     }
 
@@ -36,7 +36,7 @@ struct ObjectMaterializer {
     }
 
     private func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {
-        let object = context.registry.object(for: id, row: row)
+        let object = context.registry.object(for: id, row: row, isLocal: true)
         if refreshes, let row, !object.isFault, object.snapshot !== row {
             context.refresher.adoptMerged(row, for: object)
         }
