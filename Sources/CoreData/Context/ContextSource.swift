@@ -36,10 +36,8 @@ protocol ContextSource: AnyObject {
     /// The store that takes a new object of `entity`.
     func store(for entity: NSEntityDescription) throws -> NSPersistentStore
 
-    /// Permanent IDs for new objects of `entities` in `store`, in the same order.
-    func obtainPermanentIDs(
-        for entities: [NSEntityDescription], in store: NSPersistentStore
-    ) throws -> [NSManagedObjectID]
+    /// Permanent IDs for new objects in `store`, in the same order.
+    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID]
 
     /// Takes over the unsaved changes of the context whose save it is: validated, with hooks called.
     func write(_ save: SavePipeline) throws
@@ -149,10 +147,8 @@ final class CoordinatorSource: ContextSource {
 
     func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try stack.store(for: entity) }
 
-    func obtainPermanentIDs(
-        for entities: [NSEntityDescription], in store: NSPersistentStore
-    ) throws -> [NSManagedObjectID] {
-        try withLock { try store.operations.obtainPermanentIDs(for: entities) }
+    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
+        try withLock { try store.operations.obtainPermanentIDs(for: runs) }
     }
 
     func write(_ save: SavePipeline) throws { try save.writeToStores() }

@@ -17,6 +17,10 @@ struct SaveCompletion {
 
     /// - Parameter derived: the rows for which stores worked out values, of objects that were written and of others.
     func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
+        // Mostly there is one store, and nothing to put together.
+        if plans.count == 1 {
+            return finish(SavedObjects(objects: plans[0].objects, written: plans[0].written, derived: derived))
+        }
         finish(SavedObjects(objects: plans.flatMap(\.objects), written: plans.flatMap(\.written), derived: derived))
     }
 

@@ -90,10 +90,11 @@ final class SavePipeline {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
-        let fresh = objects.filter { $0.managedObjectContext === context && $0.objectID.isTemporaryID }
+        let reference = Unmanaged.passUnretained(context)
+        let fresh = objects.filter { $0.isRegistered(in: reference) && $0.objectID.isTemporaryID }
         guard !fresh.isEmpty else { return }
         for (store, objects) in try grouped(fresh, by: source) {
-            let ids = try source.obtainPermanentIDs(for: objects.map(\.layout.entity), in: store)
+            let ids = try source.obtainPermanentIDs(for: Self.runs(of: objects), in: store)
             context.registry.reserve(ids.count, in: store)
             for (object, id) in zip(objects, ids) {
                 context.registry.replaceTemporaryID(of: object, by: id)
@@ -123,6 +124,21 @@ final class SavePipeline {
             if isByEntity { last = (object.layout, group) }
         }
         return groups
+    }
+
+    /// The stretches of objects of one entity.
+    private static func runs(of objects: [NSManagedObject]) -> [EntityRun] {
+        var runs: [EntityRun] = []
+        var last: EntityLayout?
+        for object in objects {
+            if object.layout === last {
+                runs[runs.count - 1].count += 1
+            } else {
+                last = object.layout
+                runs.append(EntityRun(entity: object.layout.entity, count: 1))
+            }
+        }
+        return runs
     }
 
     // MARK: Writing

@@ -49,6 +49,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     var successor: NSManagedObjectID? { successorBox.load() }
     private let successorBox = AtomicLazyReference<NSManagedObjectID>()
 
+    /// Whether both IDs were made for the same store object. Cheaper than comparing their stores.
+    func isInSameStore(as other: NSManagedObjectID) -> Bool { storeReference === other.storeReference }
+
     /// Notes the permanent ID, once.
     func setSuccessor(_ id: NSManagedObjectID) {
         _ = successorBox.storeIfNil(id)
@@ -113,9 +116,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     public override var hash: Int {
-        var hasher = Hasher()
-        hasher.combine(reference)
-        return hasher.finalize()
+        // Whoever puts IDs into a set or a dictionary hashes this number once more.
+        switch reference {
+        case .permanent(let number): Int(truncatingIfNeeded: number)
+        case .temporary(let number): ~Int(truncatingIfNeeded: number)
+        }
     }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }

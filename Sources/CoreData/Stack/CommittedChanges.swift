@@ -62,7 +62,14 @@ extension CommittedChanges {
     /// The stores that the changes are about, each once.
     var stores: [NSPersistentStore] {
         var seen: Set<ObjectIdentifier> = []
-        let ids = [inserted, updated, deleted].joined()
-        return (ids.compactMap(\.persistentStore) + staleStores).filter { seen.insert(ObjectIdentifier($0)).inserted }
+        var stores: [NSPersistentStore] = []
+        for list in [inserted, updated, deleted] {
+            var last: NSManagedObjectID?
+            for id in list where last.map({ !$0.isInSameStore(as: id) }) ?? true {
+                last = id
+                if let store = id.persistentStore { stores.append(store) }
+            }
+        }
+        return (stores + staleStores).filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 }

@@ -48,10 +48,8 @@ final class ParentSource: ContextSource {
 
     func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try beneath().store(for: entity) }
 
-    func obtainPermanentIDs(
-        for entities: [NSEntityDescription], in store: NSPersistentStore
-    ) throws -> [NSManagedObjectID] {
-        try beneath().obtainPermanentIDs(for: entities, in: store)
+    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
+        try beneath().obtainPermanentIDs(for: runs, in: store)
     }
 
     private func beneath() throws -> any ContextSource {

@@ -30,6 +30,9 @@ protocol StoreOperations: AnyObject {
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
 
+    /// The same for stretches of objects of one entity, as a save has them.
+    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID]
+
     /// Writes all changes as one transaction, or none of them; and the store's `metadata` with them where these changed.
     ///
     /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
@@ -59,7 +62,17 @@ protocol StoreOperations: AnyObject {
     func close() throws
 }
 
+/// So many new objects of one entity, one after the other.
+struct EntityRun {
+    let entity: NSEntityDescription
+    var count: Int
+}
+
 extension StoreOperations {
+    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+        try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
+    }
+
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
 }
 

@@ -2,18 +2,32 @@ import SQLiteAccess
 
 /// The statements that write rows of one entity, worked out once.
 final class RowStatements {
-    /// One slot that has columns.
-    struct Column {
+    /// One slot that has columns. An object, because the writer takes one up for each value.
+    final class Column {
         let slot: Int
         let property: NSPropertyDescription
         let coding: ValueCoding
         let name: String
         /// For a composite attribute: its values, each with its column.
-        var elements: [(leaf: NSCompositeAttributeDescription.Leaf, coding: ValueCoding, name: String)] = []
+        let elements: [(leaf: NSCompositeAttributeDescription.Leaf, coding: ValueCoding, name: String)]
         /// For a to-one relationship to an entity family.
         let entityName: String?
         /// For a to-one relationship whose inverse is ordered.
         let positionName: String?
+
+        init(
+            slot: Int, property: NSPropertyDescription, coding: ValueCoding, name: String,
+            elements: [(leaf: NSCompositeAttributeDescription.Leaf, coding: ValueCoding, name: String)] = [],
+            entityName: String?, positionName: String?
+        ) {
+            self.slot = slot
+            self.property = property
+            self.coding = coding
+            self.name = name
+            self.elements = elements
+            self.entityName = entityName
+            self.positionName = positionName
+        }
 
         var names: [String] {
             let all = coding == .composite ? elements.map(\.name) : [name, entityName, positionName].compactMap(\.self)

@@ -195,12 +195,10 @@ final class SQLiteSession {
     }
 
     /// Reserves keys for new rows, in one transaction.
-    func reserveKeys(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        // Objects of one entity mostly come in a row: what belongs to a run is looked up once.
+    func reserveKeys(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         var counts: [ObjectIdentifier: (root: NSEntityDescription, count: Int64)] = [:]
-        let runs = Self.runs(of: entities)
         for run in runs {
-            let root = entities[run.lowerBound].root
+            let root = run.entity.root
             counts[ObjectIdentifier(root), default: (root, 0)].count += Int64(run.count)
         }
         let keys = PrimaryKeys(connection: connection)
@@ -212,25 +210,13 @@ final class SQLiteSession {
             }
         }
         var result: [NSManagedObjectID] = []
-        result.reserveCapacity(entities.count)
+        result.reserveCapacity(runs.reduce(0) { $0 + $1.count })
         for run in runs {
-            let entity = entities[run.lowerBound]
-            let root = ObjectIdentifier(entity.root)
+            let root = ObjectIdentifier(run.entity.root)
             let first = next[root] ?? 0
             next[root] = first + Int64(run.count)
-            for offset in 0..<run.count { result.append(ids.id(entity: entity, reference: first + Int64(offset))) }
+            for offset in 0..<run.count { result.append(ids.id(entity: run.entity, reference: first + Int64(offset))) }
         }
         return result
-    }
-
-    /// The stretches of one entity.
-    private static func runs(of entities: [NSEntityDescription]) -> [Range<Int>] {
-        var runs: [Range<Int>] = []
-        var start = 0
-        for place in entities.indices where place + 1 == entities.count || entities[place + 1] !== entities[place] {
-            runs.append(start..<place + 1)
-            start = place + 1
-        }
-        return runs
     }
 }

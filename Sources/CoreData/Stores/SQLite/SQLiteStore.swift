@@ -222,9 +222,13 @@ extension SQLiteStore: StagedSaving {
     }
 
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        if entities.isEmpty { return [] }
+        try obtainPermanentIDs(for: entities.map { EntityRun(entity: $0, count: 1) })
+    }
+
+    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+        if runs.isEmpty { return [] }
         try checkWritable()
-        return try withSession(.saving) { try $0.reserveKeys(for: entities) }
+        return try withSession(.saving) { try $0.reserveKeys(for: runs) }
     }
 
     func save(_ changes: StoreChangeSet) throws {
