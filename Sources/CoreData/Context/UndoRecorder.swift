@@ -29,8 +29,8 @@ final class UndoRecorder {
 
     private struct ToManyStep {
         let number: Int
-        let added: Set<NSManagedObject>
-        let removed: Set<NSManagedObject>
+        let added: ObjectSet
+        let removed: ObjectSet
         let oldOrder: [NSManagedObject]?
     }
 

@@ -62,9 +62,7 @@ enum ChangedValues {
             result[object.layout.slots[slot].name] = present(before[slot], slot, object)
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
-            let members: [NSManagedObject] =
-                state.eventOrder
-                ?? Array(state.memberSet.subtracting(state.eventAdded).union(state.eventRemoved))
+            let members = state.contentsBeforeEvent
             result[object.layout.toManyRelationships[number].name] =
                 state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
         }

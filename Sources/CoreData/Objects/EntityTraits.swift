@@ -18,6 +18,10 @@ final class EntityTraits: @unchecked Sendable {
     let relationCount: Int
     /// The slots whose values the store derives.
     let derivedSlots: [Int]
+    /// The inverses of the to-one relationships, in the order of their slots, and of the to-many ones: the descriptions
+    /// hold them weakly, and to ask these at each change would take longer than the change.
+    let toOneInverses: [NSRelationshipDescription?]
+    let toManyInverses: [NSRelationshipDescription?]
     /// The slots of to-one relationships whose inverse is to-one, too.
     let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
@@ -37,6 +41,10 @@ final class EntityTraits: @unchecked Sendable {
         derivedSlots = layout.slots.indices.filter {
             layout.slots[$0] is NSDerivedAttributeDescription && !layout.slots[$0].isTransient
         }
+        toOneInverses = layout.slots.dropFirst(layout.attributeCount).map {
+            ($0 as? NSRelationshipDescription)?.inverseRelationship
+        }
+        toManyInverses = layout.toManyRelationships.map(\.inverseRelationship)
         oneToOneSlots = layout.slots.indices.filter {
             (layout.slots[$0] as? NSRelationshipDescription)?.inverseRelationship?.isToMany == false
         }

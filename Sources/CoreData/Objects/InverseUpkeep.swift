@@ -16,11 +16,10 @@ enum InverseUpkeep {
 
     /// Brings the inverses in line after the to-one relationship in `slot` went from `old` to `new`.
     static func reconcile(_ owner: NSManagedObject, slot: Int, from old: NSManagedObject?, to new: NSManagedObject?) {
-        guard let relationship = owner.layout.slots[slot] as? NSRelationshipDescription,
-            let inverse = relationship.inverseRelationship, old !== new
-        else { return }
+        let layout = owner.layout
+        guard old !== new, let inverse = layout.traits.toOneInverses[slot - layout.attributeCount] else { return }
         if let old { detach(owner, from: old, inverse) }
-        if let new { attach(owner, to: new, inverse, back: relationship) }
+        if let new { attach(owner, to: new, inverse, back: layout.slots[slot]) }
     }
 
     // MARK: To-many
@@ -32,19 +31,17 @@ enum InverseUpkeep {
             owner, number: number, loading: index != nil || needsContents(relationship, member, owner))
         owner.willChange()
         let isNew = owner.changing(.toMany(number)) { state.insert(member, at: index) }
-        guard isNew, !owner.flags.contains(.awakening),
-            let inverse = relationship.inverseRelationship
-        else { return }
+        guard isNew, !owner.flags.contains(.awakening), let inverse = owner.layout.traits.toManyInverses[number] else {
+            return
+        }
         attach(owner, to: member, inverse, back: relationship)
     }
 
     static func remove(_ member: NSManagedObject, from owner: NSManagedObject, number: Int) {
-        let relationship = owner.layout.toManyRelationships[number]
         let state = owner.loadedToManyState(number)
         owner.willChange()
         let wasMember = owner.changing(.toMany(number)) { state.remove(member) }
-        guard wasMember, !owner.flags.contains(.awakening),
-            let inverse = relationship.inverseRelationship
+        guard wasMember, !owner.flags.contains(.awakening), let inverse = owner.layout.traits.toManyInverses[number]
         else { return }
         detach(owner, from: member, inverse)
     }
@@ -94,7 +91,7 @@ enum InverseUpkeep {
     // MARK: The far end
 
     /// `far` forgets `owner` in its relationship `inverse`.
-    static func detach(_ owner: NSManagedObject, from far: NSManagedObject, _ inverse: NSRelationshipDescription) {
+    static func detach(_ owner: NSManagedObject, from far: NSManagedObject, _ inverse: NSPropertyDescription) {
         switch far.layout.place(of: inverse.name) {
         case .toOne(let slot):
             if far.toOneTarget(slot) === owner { setReference(nil, of: far, slot: slot) }
@@ -106,14 +103,14 @@ enum InverseUpkeep {
     /// `far` takes `owner` in by its relationship `inverse`; if that is a to-one relationship, whoever had `far` before
     /// forgets it.
     private static func attach(
-        _ owner: NSManagedObject, to far: NSManagedObject, _ inverse: NSRelationshipDescription,
-        back relationship: NSRelationshipDescription
+        _ owner: NSManagedObject, to far: NSManagedObject, _ inverse: NSPropertyDescription,
+        back relationship: @autoclosure () -> NSPropertyDescription
     ) {
         switch far.layout.place(of: inverse.name) {
         case .toOne(let slot):
             let previous = far.toOneTarget(slot)
             guard previous !== owner else { return }
-            if let previous { detach(far, from: previous, relationship) }
+            if let previous { detach(far, from: previous, relationship()) }
             setReference(owner, of: far, slot: slot)
         case .toMany(let number): addRaw(owner, to: far, number: number)
         default: break
@@ -157,10 +154,12 @@ enum InverseUpkeep {
         loading ? owner.loadedToManyState(number) : owner.toManyState(number)
     }
 
-    private static func requireSameContext(_ owner: NSManagedObject, _ target: NSManagedObject, _ name: String) {
+    private static func requireSameContext(
+        _ owner: NSManagedObject, _ target: NSManagedObject, _ name: @autoclosure () -> String
+    ) {
         precondition(
-            owner.managedObjectContext === target.managedObjectContext,
-            "Illegal attempt to establish a relationship '\(name)' between objects in different contexts "
+            owner.isBesides(target),
+            "Illegal attempt to establish a relationship '\(name())' between objects in different contexts "
                 + "(source = \(owner.objectID), destination = \(target.objectID))")
     }
 }

@@ -1,18 +1,47 @@
 import Foundation
 
+// What is generic is inlinable, so that it is compiled for the types that a program uses: unspecialised, an access would look
+// up the type's metadata first, which takes longer than the access.
+
 extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
+    @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Wrapped? {
         Wrapped.managedValueIfSet(of: object, at: place)
     }
 
+    @inlinable
     public static func setManagedValue(_ value: Wrapped?, of object: NSManagedObject, at place: ManagedPlace) {
         if let value { return Wrapped.setManagedValue(value, of: object, at: place) }
-        switch place.place {
+        place.unset(in: object)
+    }
+}
+
+extension ManagedPlace {
+    /// Sets the object's property to nothing.
+    @usableFromInline
+    func unset(in object: NSManagedObject) {
+        switch place {
         case .attribute(let slot): object.setAttribute(.null, slot: slot)
         case .toOne(let slot): InverseUpkeep.set(nil, of: object, slot: slot)
         case .toMany(let number): InverseUpkeep.replace([], of: object, number: number)
         case .fetched: preconditionFailure("A fetched property cannot be set.")
         }
+    }
+
+    /// The object's to-many relationship, its contents read; `nil` if the property is none.
+    @usableFromInline
+    func toManyState(of object: NSManagedObject) -> ToManyState? {
+        guard case .toMany(let number) = place else { return nil }
+        object.noteRead(place)
+        return object.loadedToManyState(number)
+    }
+
+    /// The members of the object's to-many relationship in its order; `nil` if the property is none.
+    @usableFromInline
+    func memberList(of object: NSManagedObject) -> [NSManagedObject]? {
+        guard case .toMany(let number) = place else { return nil }
+        object.noteRead(place)
+        return object.toManyTargets(number)
     }
 }
 
@@ -50,14 +79,14 @@ extension NSObject: ManagedPropertyValue {
 /// Collections: the members of a to-many relationship, what a fetched property finds, and values of transformers and
 /// composites.
 extension Set: ManagedPropertyValue {
+    @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element> {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
+    @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element>? {
-        guard case .toMany(let number) = place.place else { return AnyManagedValue.value(of: object, at: place) }
-        object.noteRead(place.place)
-        return Set(object.toManyTargets(number).compactMap { $0 as? Element })
+        place.toManyState(of: object)?.typedMembers() ?? AnyManagedValue.value(of: object, at: place)
     }
 
     public static func setManagedValue(_ value: Set<Element>, of object: NSManagedObject, at place: ManagedPlace) {
@@ -66,14 +95,15 @@ extension Set: ManagedPropertyValue {
 }
 
 extension Array: ManagedPropertyValue {
+    @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Element] {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
+    @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Element]? {
-        guard case .toMany(let number) = place.place else { return AnyManagedValue.value(of: object, at: place) }
-        object.noteRead(place.place)
-        return object.toManyTargets(number).compactMap { $0 as? Element }
+        guard let members = place.memberList(of: object) else { return AnyManagedValue.value(of: object, at: place) }
+        return members.compactMap { $0 as? Element }
     }
 
     public static func setManagedValue(_ value: [Element], of object: NSManagedObject, at place: ManagedPlace) {
@@ -96,7 +126,9 @@ extension Dictionary: ManagedPropertyValue {
 }
 
 /// Properties of any kind by their place, as `value(forKey:)` has them.
-private enum AnyManagedValue {
+@usableFromInline
+enum AnyManagedValue {
+    @usableFromInline
     static func value<Value>(of object: NSManagedObject, at place: ManagedPlace) -> Value? {
         object.value(forKey: name(of: object, place)) as? Value
     }

@@ -13,10 +13,7 @@ extension NSManagedObject {
         if !relations.isEmpty, let known = relations[index] {
             // Places of to-one relationships hold managed objects only.
             let target = unsafeDowncast(known, to: NSManagedObject.self)
-            if target.identifier === id || target.identifier == id, target.managedObjectContext === managedObjectContext
-            {
-                return target
-            }
+            if target.identifier === id || target.identifier == id, isBesides(target) { return target }
         }
         guard let context = managedObjectContext else { return nil }
         let target = context.registry.object(for: id)
@@ -61,11 +58,14 @@ extension NSManagedObject {
 
     /// All states that were touched, with the numbers of their relationships.
     final var touchedToMany: [(number: Int, state: ToManyState)] {
-        guard !relations.isEmpty else { return [] }
-        let first = layout.traits.toOneCount
-        return relations[first..<layout.traits.fetchedStart].enumerated().compactMap { number, known in
-            known.map { (number, unsafeDowncast($0, to: ToManyState.self)) }
+        if relations.isEmpty { return [] }
+        let traits = layout.traits
+        var touched: [(number: Int, state: ToManyState)] = []
+        for index in traits.toOneCount..<traits.fetchedStart {
+            guard let known = relations[index] else { continue }
+            touched.append((index - traits.toOneCount, unsafeDowncast(known, to: ToManyState.self)))
         }
+        return touched
     }
 
     // MARK: Fetched properties

@@ -28,6 +28,12 @@ open class NSManagedObject: NSObject {
         contextReference?.toOpaque() == context.toOpaque()
     }
 
+    /// Whether both objects are in the same context, or in none.
+    @inline(__always)
+    final func isBesides(_ other: NSManagedObject) -> Bool {
+        contextReference?.toOpaque() == other.contextReference?.toOpaque()
+    }
+
     // What every access reads is not checked for overlapping accesses: an object belongs to one queue, each access is a
     // plain load or store, and the checks would cost more than the reading.
 
@@ -277,7 +283,7 @@ open class NSManagedObject: NSObject {
     // MARK: NSObject
 
     /// Objects are equal when they are the same: a context has one object for a row.
-    public final override func isEqual(_ object: Any?) -> Bool { (object as AnyObject?) === self }
+    public final override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
 
     public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 

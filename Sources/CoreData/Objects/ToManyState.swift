@@ -3,16 +3,30 @@
 /// The contents are read from the store when somebody wants them. Until then the state is a fault that may already carry
 /// changes, `added` and `removed`: an inverse is kept up without reading a list of a hundred thousand. Beside the
 /// difference from the saved contents stands the difference from the start of the current event, for undo.
+@usableFromInline
 final class ToManyState {
     let isOrdered: Bool
     private(set) var isLoaded: Bool
-    private var members: Set<NSManagedObject> = []
+    private var storedMembers = ObjectSet()
+    /// What ``typedMembers()`` gave last, as long as nothing changes.
+    @usableFromInline var typed: AnyObject?
+    private var members: ObjectSet {
+        get { storedMembers }
+        _modify {
+            typed = nil
+            yield &storedMembers
+        }
+        set {
+            typed = nil
+            storedMembers = newValue
+        }
+    }
     /// Ordered relationships only: the members in order; while not loaded the added ones in the order they came.
     private var order: [NSManagedObject] = []
 
     /// Unsaved changes of membership.
-    private(set) var added: Set<NSManagedObject> = []
-    private(set) var removed: Set<NSManagedObject> = []
+    private(set) var added = ObjectSet()
+    private(set) var removed = ObjectSet()
     /// The saved order, kept from the first change of a loaded ordered relationship on.
     private var committedOrder: [NSManagedObject]?
 
@@ -21,8 +35,8 @@ final class ToManyState {
     private var wantedOrder: [NSManagedObject]?
 
     /// Changes of membership since the event began, and the order as it was then.
-    private(set) var eventAdded: Set<NSManagedObject> = []
-    private(set) var eventRemoved: Set<NSManagedObject> = []
+    private(set) var eventAdded = ObjectSet()
+    private(set) var eventRemoved = ObjectSet()
     private(set) var eventOrder: [NSManagedObject]?
 
     /// - Parameter isLoaded: `true` for a new object, whose relationships are empty and not faults.
@@ -34,12 +48,25 @@ final class ToManyState {
     // MARK: Reading
 
     /// The members, in order if the relationship has one. Only what is known while not loaded.
-    var contents: [NSManagedObject] { isOrdered ? order : Array(members) }
+    @usableFromInline var contents: [NSManagedObject] { isOrdered ? order : storedMembers.all }
     /// The members without an order.
-    var memberSet: Set<NSManagedObject> { members }
-    var count: Int { members.count }
+    var memberSet: Set<NSManagedObject> { Set(storedMembers) }
+    var count: Int { storedMembers.count }
 
-    func contains(_ object: NSManagedObject) -> Bool { members.contains(object) }
+    /// The members that are of a class, as a set of that class. Made once for as many readings as there are until the
+    /// members change.
+    @inlinable
+    func typedMembers<Member: Hashable>() -> Set<Member> {
+        if let known = typed as? TypedMembers<Member> { return known.all }
+        let made = TypedMembers<Member>(contents)
+        typed = made
+        return made.all
+    }
+
+    func contains(_ object: NSManagedObject) -> Bool {
+        storedMembers.prepareForSearch()
+        return storedMembers.contains(object)
+    }
 
     /// Whether the contents differ from the saved ones.
     var hasChanges: Bool {
@@ -52,7 +79,7 @@ final class ToManyState {
     var committedContents: [NSManagedObject] {
         if let committedOrder { return committedOrder }
         if isOrdered { return order.filter { !added.contains($0) } }
-        return Array(members.subtracting(added).union(removed))
+        return members.filter { !added.contains($0) } + removed.all
     }
 
     /// Whether the contents differ from those at the start of the event.
@@ -62,6 +89,11 @@ final class ToManyState {
         return !eventOrder.elementsEqual(order, by: ===)
     }
 
+    /// The contents at the start of the event, in order if the relationship has one. Meaningful when loaded.
+    var contentsBeforeEvent: [NSManagedObject] {
+        eventOrder ?? members.filter { !eventAdded.contains($0) } + eventRemoved.all
+    }
+
     // MARK: Changing
 
     /// Adds a member: at `index` of an ordered relationship, or at the end.
@@ -69,13 +101,13 @@ final class ToManyState {
     /// - Returns: whether it was not a member yet, as far as is known.
     @discardableResult
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
-        guard !members.contains(object) else { return false }
+        guard !contains(object) else { return false }
         noteOrder()
         members.insert(object)
         if isOrdered { order.insert(object, at: min(index ?? order.count, order.count)) }
         wantedOrder?.append(object)
-        if removed.remove(object) == nil { added.insert(object) }
-        if eventRemoved.remove(object) == nil { eventAdded.insert(object) }
+        if !removed.remove(object) { added.insert(object) }
+        if !eventRemoved.remove(object) { eventAdded.insert(object) }
         return true
     }
 
@@ -84,13 +116,13 @@ final class ToManyState {
     /// - Returns: whether it was a member; while not loaded, whether it was not already taken out.
     @discardableResult
     func remove(_ object: NSManagedObject) -> Bool {
-        guard members.contains(object) || (!isLoaded && !removed.contains(object)) else { return false }
+        guard contains(object) || (!isLoaded && !removed.contains(object)) else { return false }
         noteOrder()
         members.remove(object)
         if isOrdered, let index = order.lastIndex(where: { $0 === object }) { order.remove(at: index) }
         if let index = wantedOrder?.lastIndex(where: { $0 === object }) { wantedOrder?.remove(at: index) }
-        if added.remove(object) == nil { removed.insert(object) }
-        if eventAdded.remove(object) == nil { eventRemoved.insert(object) }
+        if !added.remove(object) { removed.insert(object) }
+        if !eventAdded.remove(object) { eventRemoved.insert(object) }
         return true
     }
 
@@ -111,13 +143,14 @@ final class ToManyState {
     /// Takes over what the store has, and puts the unsaved changes on top.
     func load(_ stored: [NSManagedObject]) {
         isLoaded = true
-        members = Set(stored).subtracting(removed).union(added)
+        members = ObjectSet(removed.isEmpty ? stored : stored.filter { !removed.contains($0) })
+        for object in added { members.insert(object) }
         guard isOrdered else { return }
         if !added.isEmpty || !removed.isEmpty || wantedOrder != nil { committedOrder = stored }
-        let kept = stored.filter { members.contains($0) }
-        let first = wantedOrder?.filter { members.contains($0) } ?? kept
+        let kept = stored.filter(contains)
+        let first = wantedOrder?.filter(contains) ?? kept
         let placed = Set(first)
-        let rest = (kept + order).filter { members.contains($0) && !placed.contains($0) }
+        let rest = (kept + order).filter { contains($0) && !placed.contains($0) }
         order = first + rest
         wantedOrder = nil
         if eventOrder == nil, !eventAdded.isEmpty || !eventRemoved.isEmpty {
@@ -127,33 +160,34 @@ final class ToManyState {
 
     /// The contents are the saved ones from now on.
     func commit() {
-        added = []
-        removed = []
+        added = ObjectSet()
+        removed = ObjectSet()
         committedOrder = nil
         wantedOrder = nil
         if isOrdered, !isLoaded { order = [] }
-        if !isLoaded { members = [] }
+        if !isLoaded { members = ObjectSet() }
     }
 
     /// The owner's row is gone: should the owner come back, all of its contents are new.
     func disownByStore() {
         commit()
         isLoaded = true
-        added = members
+        storedMembers.prepareForSearch()
+        added = storedMembers
     }
 
     /// Back to the saved contents.
     func revert() {
         if isLoaded {
             let saved = committedContents
-            members = Set(saved)
+            members = ObjectSet(saved)
             if isOrdered { order = saved }
         } else {
-            members = []
+            members = ObjectSet()
             order = []
         }
-        added = []
-        removed = []
+        added = ObjectSet()
+        removed = ObjectSet()
         committedOrder = nil
         wantedOrder = nil
         endEvent()
@@ -175,7 +209,7 @@ final class ToManyState {
         if isOrdered, committedOrder == nil { committedOrder = order }
         members.remove(object)
         order.removeAll { $0 === object }
-        if added.remove(object) == nil { removed.insert(object) }
+        if !added.remove(object) { removed.insert(object) }
     }
 
     /// Others saved that `object` is a member, or is none; whether it is wanted here stays. Call it while the contents are
@@ -183,7 +217,7 @@ final class ToManyState {
     func rebase(_ object: NSManagedObject, isStored: Bool, isWanted: Bool) {
         if isWanted, !isStored {
             removed.remove(object)
-            if added.insert(object).inserted, isOrdered { order.append(object) }
+            if added.insert(object), isOrdered { order.append(object) }
             members.insert(object)
             return
         }
@@ -212,8 +246,21 @@ final class ToManyState {
     }
 
     func endEvent() {
-        eventAdded = []
-        eventRemoved = []
+        eventAdded = ObjectSet()
+        eventRemoved = ObjectSet()
         eventOrder = nil
+    }
+}
+
+/// Members of a relationship as a set of the class that a property is declared with.
+@usableFromInline
+final class TypedMembers<Member: Hashable> {
+    @usableFromInline let all: Set<Member>
+
+    @inlinable
+    init(_ members: [NSManagedObject]) {
+        var all = Set<Member>(minimumCapacity: members.count)
+        for case let member as Member in members { all.insert(member) }
+        self.all = all
     }
 }

@@ -22,7 +22,7 @@ struct GoneDestinations {
             found = true
         }
         for (number, state) in object.touchedToMany {
-            for member in state.added.union(state.removed) where ids.contains(member.objectID) {
+            for member in state.added.all + state.removed.all where ids.contains(member.objectID) {
                 object.changing(.toMany(number)) { state.discard(member) }
                 found = true
             }
