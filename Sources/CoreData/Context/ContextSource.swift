@@ -30,6 +30,14 @@ protocol ContextSource: AnyObject {
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
 
+    /// The same rows in the order of `ids`, `nil` for one that does not exist.
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
+
+    /// The same destinations in the order of `ids`.
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]]
+
     /// The same row's ID with the store and entity of this stack.
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID
 
@@ -69,6 +77,18 @@ extension ContextSource {
 
 extension ContextSource {
     func saveMetadata() throws {}
+
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        let rows = try rows(for: ids)
+        return ids.map { rows[$0] }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        let destinations = try destinations(of: relationship, from: ids)
+        return ids.map { destinations[$0] ?? [] }
+    }
 }
 
 /// The source of a context that stands on a coordinator.
@@ -145,6 +165,26 @@ final class CoordinatorSource: ContextSource {
         }
     }
 
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        try reading {
+            if let store = onlyStore(of: ids) { return try store.operations.rows(inOrderOf: ids) }
+            let rows = try rows(for: ids)
+            return ids.map { rows[$0] }
+        }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        try reading {
+            if let store = onlyStore(of: ids) {
+                return try store.operations.destinations(of: relationship, inOrderOf: ids)
+            }
+            let destinations = try destinations(of: relationship, from: ids)
+            return ids.map { destinations[$0] ?? [] }
+        }
+    }
+
     func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try stack.store(for: entity) }
 
     func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
@@ -196,12 +236,20 @@ final class CoordinatorSource: ContextSource {
         stack.persistentStores.first { $0.identifier == identifier }
     }
 
-    private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
+    /// The one store that there is, if all of `ids` are of it.
+    private func onlyStore(of ids: [NSManagedObjectID]) -> NSPersistentStore? {
         let stores = context.generation.visible(stack.persistentStores)
-        if stores.count == 1, let only = stores.first, let identifier = only.identifier {
-            let ours = ids.allSatisfy { !$0.isTemporaryID && $0.storeIdentifier == identifier }
-            if ours { return [(only, ids)] }
+        guard stores.count == 1, let only = stores.first, let identifier = only.identifier else { return nil }
+        let reference = only.reference
+        let ours = ids.allSatisfy { id in
+            !id.isTemporaryID && (id.isMade(for: reference) || id.storeIdentifier == identifier)
         }
+        return ours ? only : nil
+    }
+
+    private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
+        if let only = onlyStore(of: ids) { return [(only, ids)] }
+        let stores = context.generation.visible(stack.persistentStores)
         var groups: [(NSPersistentStore, [NSManagedObjectID])] = []
         for (identifier, ids) in Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.storeIdentifier) {
             guard let store = stores.first(where: { $0.identifier == identifier }) else {

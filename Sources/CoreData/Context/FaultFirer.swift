@@ -42,9 +42,8 @@ final class FaultFirer {
     /// Reads the rows of faults, with one query; a row that is gone leaves its object without a snapshot.
     func fetchRows(of objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
-        let ids = objects.map(\.objectID)
-        let rows = try source.rows(for: ids)
-        for (object, id) in zip(objects, ids) { object.snapshot = rows[id] }
+        let rows = try source.rows(inOrderOf: objects.map(\.objectID))
+        for (object, row) in zip(objects, rows) { object.snapshot = row }
         unread.didRead(objects)
     }
 
@@ -90,23 +89,26 @@ final class FaultFirer {
         context.requireQueue(
             "reading '\(owners.first?.layout.toManyRelationships[number].name ?? "")'")
         let waiting = owners.filter { !$0.toManyState(number).isLoaded }
-        let ids = waiting.map(\.objectID)
-        let readable = zip(waiting, ids).filter { owner, id in
-            owner.flags.isDisjoint(with: .inaccessible) && context.source?.mayHold(id) ?? false
-        }
         guard let first = waiting.first else { return }
-        var destinations: [NSManagedObjectID: [NSManagedObjectID]] = [:]
-        if !readable.isEmpty, let source = context.source {
-            destinations = try source.destinations(
-                of: first.layout.toManyRelationships[number], from: readable.map(\.1))
+        let relationship = first.layout.toManyRelationships[number]
+        let readable = waiting.filter { owner in
+            owner.flags.isDisjoint(with: .inaccessible) && context.source?.mayHold(owner.objectID) ?? false
         }
-        for (owner, id) in zip(waiting, ids) {
-            let ids = destinations[id] ?? []
+        var destinations: [[NSManagedObjectID]] = []
+        if !readable.isEmpty, let source = context.source {
+            destinations = try source.destinations(of: relationship, inOrderOf: readable.map(\.objectID))
+        }
+        var next = 0
+        for owner in waiting {
+            var ids: [NSManagedObjectID] = []
+            if next < destinations.count, owner === readable[next] {
+                ids = destinations[next]
+                next += 1
+            }
             let state = owner.toManyState(number)
             let members = FarEnds.members(
                 ids.map { context.registry.object(for: $0, row: nil, isLocal: true) }, of: owner,
-                owner.layout.toManyRelationships[number],
-                state)
+                owner.layout.toManyRelationships[number], state)
             FaultBatch.join(members, size: FaultBatch.defaultSize)
             let known = state.contents
             state.load(members)

@@ -12,6 +12,8 @@ final class ObjectLifeCycle {
     /// The layout of the last new object: its entity belongs to the model and is not abstract.
     private var lastInserted: EntityLayout?
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// What the temporary IDs made last have in common.
+    private var lastFamily: (layout: EntityLayout, family: IDFamily)?
 
     init(context: NSManagedObjectContext) {
         self.context = context
@@ -112,6 +114,14 @@ final class ObjectLifeCycle {
     }
 
     // MARK: Classes and entities
+
+    /// What the temporary IDs of new objects with that layout have in common.
+    func temporaryFamily(of layout: EntityLayout) -> IDFamily {
+        if let lastFamily, lastFamily.layout === layout { return lastFamily.family }
+        let made = IDFamily(entity: layout.entity, store: nil, isTemporary: true)
+        lastFamily = (layout, made)
+        return made
+    }
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let key = ObjectIdentifier(entity)

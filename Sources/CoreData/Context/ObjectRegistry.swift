@@ -9,7 +9,13 @@ final class ObjectRegistry {
     private let contextReference: Unmanaged<NSManagedObjectContext>
     private let children: CommitObservers
     /// A table for each store, by the store's UUID. Mostly one.
-    private var tables: [(store: String, rows: RowTable)] = []
+    private var tables: [Table] = []
+    private struct Table {
+        let store: String
+        /// What the last ID that was looked for holds of the store: compared first.
+        var reference: StoreReference?
+        let rows = RowTable()
+    }
     /// New objects, by the numbers of their temporary IDs.
     private var temporaries = RowTable()
 
@@ -41,10 +47,8 @@ final class ObjectRegistry {
             return temporaries[Self.key(number)]
         case .permanent:
             guard let key = id.rowKey else { return nil }
-            if let table = tableIndex(of: id.storeIdentifier), let known = tables[table].rows[key] { return known }
-            guard sharesTemporaryIDs, adoptPermanentIDs(), let table = tableIndex(of: id.storeIdentifier) else {
-                return nil
-            }
+            if let table = tableIndex(of: id), let known = tables[table].rows[key] { return known }
+            guard sharesTemporaryIDs, adoptPermanentIDs(), let table = tableIndex(of: id) else { return nil }
             return tables[table].rows[key]
         }
     }
@@ -107,7 +111,7 @@ final class ObjectRegistry {
         case .temporary(let number): temporaries.insert(object, for: Self.key(number))
         case .permanent:
             guard let key = id.rowKey else { return }
-            let table = tableIndex(of: id.storeIdentifier) ?? addTable(id.storeIdentifier)
+            let table = tableIndex(of: id) ?? addTable(id.storeIdentifier)
             if tables[table].rows.isFull, !context.retainsRegisteredObjects { _ = tables[table].rows.takeUnused() }
             tables[table].rows.insert(object, for: key)
         }
@@ -132,16 +136,28 @@ final class ObjectRegistry {
     func unregister(_ object: NSManagedObject) {
         guard let id = object.identifier else { return }
         if case .temporary(let number) = id.reference { temporaries.remove(Self.key(number)) }
-        guard let key = id.latest.rowKey, let table = tableIndex(of: id.latest.storeIdentifier),
-            tables[table].rows[key] === object
+        guard let key = id.latest.rowKey, let table = tableIndex(of: id.latest), tables[table].rows[key] === object
         else { return }
         tables[table].rows.remove(key)
+    }
+
+    @inline(__always)
+    private func tableIndex(of id: NSManagedObjectID) -> Int? {
+        for index in tables.indices where id.isMade(for: tables[index].reference) { return index }
+        return tableIndexByName(of: id)
+    }
+
+    @inline(never)
+    private func tableIndexByName(of id: NSManagedObjectID) -> Int? {
+        guard let index = tableIndex(of: id.storeIdentifier) else { return nil }
+        tables[index].reference = id.storeReference
+        return index
     }
 
     private func tableIndex(of store: String) -> Int? { tables.firstIndex { $0.store == store } }
 
     private func addTable(_ store: String) -> Int {
-        tables.append((store, RowTable()))
+        tables.append(Table(store: store))
         return tables.count - 1
     }
 

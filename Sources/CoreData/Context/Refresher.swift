@@ -77,10 +77,9 @@ final class Refresher {
 
     private func readAnew(_ objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
-        let ids = objects.map(\.objectID)
-        let rows = try source.rows(for: ids)
-        for (object, id) in zip(objects, ids) {
-            if let row = rows[id] { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
+        let rows = try source.rows(inOrderOf: objects.map(\.objectID))
+        for (object, row) in zip(objects, rows) {
+            if let row { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
         }
     }
 

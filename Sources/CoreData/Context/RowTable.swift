@@ -46,10 +46,14 @@ final class RowTable {
     subscript(key: RowKey) -> NSManagedObject? { entries[index(of: key)].object }
 
     /// Whether the next object makes the table grow: the moment to take out what is not used.
-    var isFull: Bool { used * 3 >= capacity * 2 }
+    var isFull: Bool { Self.isCrowded(used, in: capacity) }
+
+    /// Four fifths: a look-up still ends in the second line of the processor's cache.
+    private static func isCrowded(_ count: Int, in capacity: Int) -> Bool { count * 5 >= capacity * 4 }
 
     func insert(_ object: NSManagedObject, for key: RowKey) {
-        if isFull { rebuild() }
+        // Twice as many, so that a table that grows step by step is not rebuilt too often.
+        if isFull { rebuild(adding: used / 2 + 1) }
         let index = index(of: key)
         if entries[index].key != key {
             entries[index].key = key
@@ -84,13 +88,13 @@ final class RowTable {
         return unused
     }
 
-    /// Makes room, without the entries that have no object.
-    private func rebuild(adding count: Int = 1) {
+    /// Makes room for at least `count` more, without the entries that have no object.
+    private func rebuild(adding count: Int) {
         let (old, oldCapacity) = (entries, capacity)
         var living = 0
         for index in 0..<oldCapacity where old[index].object != nil { living += 1 }
         capacity = 16
-        while capacity < (living + count) * 2 { capacity *= 2 }
+        while Self.isCrowded(living + count, in: capacity) { capacity *= 2 }
         entries = Self.allocate(capacity)
         used = living
         for index in 0..<oldCapacity where old[index].object != nil {
@@ -101,7 +105,7 @@ final class RowTable {
 
     /// Makes room for so many more objects.
     func reserve(_ count: Int) {
-        if (used + count) * 3 >= capacity * 2 { rebuild(adding: count) }
+        if Self.isCrowded(used + count, in: capacity) { rebuild(adding: count) }
     }
 
     var objects: [NSManagedObject] {

@@ -78,7 +78,9 @@ extension NSManagedObject {
     }
 
     final func makeTemporaryID() -> NSManagedObjectID {
-        let made = NSManagedObjectID(temporaryFor: layout.entity)
+        let family = contextReference?._withUnsafeGuaranteedRef { $0.lifeCycle.temporaryFamily(of: layout) }
+        let made = NSManagedObjectID(
+            temporary: family ?? IDFamily(entity: layout.entity, store: nil, isTemporary: true))
         identifier = made
         return made
     }

@@ -20,6 +20,25 @@ final class StoreReference: @unchecked Sendable {
     }
 }
 
+/// What the IDs of one entity's objects in one store have in common: an ID holds only this and its number.
+///
+/// Many objects hold entities and stores weakly, and to retain what is held weakly takes several times as long: this is not.
+final class IDFamily: @unchecked Sendable {
+    let entity: NSEntityDescription
+    /// The place of the entity in its model, kept because every look-up by row asks for it.
+    let entityIndex: UInt32
+    let store: StoreReference?
+    /// Whether the numbers are those of objects that were never saved.
+    let isTemporary: Bool
+
+    init(entity: NSEntityDescription, store: StoreReference?, isTemporary: Bool) {
+        self.entity = entity
+        self.entityIndex = UInt32(entity.layout.index)
+        self.store = store
+        self.isTemporary = isTemporary
+    }
+}
+
 /// The identity of a managed object: its store, its entity and its key there, or a temporary key until it is saved.
 ///
 /// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to
@@ -33,24 +52,31 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The entity of the object, the concrete one: never an abstract parent.
-    public let entity: NSEntityDescription
+    public var entity: NSEntityDescription { family.entity }
 
     /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
-    public var persistentStore: NSPersistentStore? { storeReference?.store }
+    public var persistentStore: NSPersistentStore? { family.store?.store }
 
-    let reference: Reference
-    private let storeReference: StoreReference?
-    /// The place of the entity in its model, kept here because every look-up by row asks for it.
-    private let entityIndex: UInt32
+    private let family: IDFamily
+    private let number: Int64
+
+    var reference: Reference {
+        family.isTemporary ? .temporary(UInt64(bitPattern: number)) : .permanent(number)
+    }
+    /// What the ID holds of its store.
+    var storeReference: StoreReference? { family.store }
     /// The store's UUID; it outlives the store.
-    var storeIdentifier: String { storeReference?.identifier ?? "" }
+    var storeIdentifier: String { family.store?.identifier ?? "" }
 
     /// The permanent ID that took the place of this temporary one. Known to the context whose object it is.
     var successor: NSManagedObjectID? { successorBox.load() }
     private let successorBox = AtomicLazyReference<NSManagedObjectID>()
 
     /// Whether both IDs were made for the same store object. Cheaper than comparing their stores.
-    func isInSameStore(as other: NSManagedObjectID) -> Bool { storeReference === other.storeReference }
+    func isInSameStore(as other: NSManagedObjectID) -> Bool { family.store === other.family.store }
+
+    /// Whether the ID was made for that store object.
+    func isMade(for store: StoreReference?) -> Bool { family.store === store }
 
     /// Notes the permanent ID, once.
     func setSuccessor(_ id: NSManagedObjectID) {
@@ -66,24 +92,26 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     var latest: NSManagedObjectID { isTemporaryID ? successor ?? self : self }
 
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
-    public var isTemporaryID: Bool {
-        if case .temporary = reference { return true }
-        return false
+    public var isTemporaryID: Bool { family.isTemporary }
+
+    init(_ family: IDFamily, reference: Int64) {
+        self.family = family
+        self.number = reference
     }
 
-    init(entity: NSEntityDescription, reference: Int64, store: NSPersistentStore) {
-        self.entity = entity
-        self.reference = .permanent(reference)
-        self.entityIndex = UInt32(entity.layout.index)
-        self.storeReference = store.reference
+    convenience init(entity: NSEntityDescription, reference: Int64, store: NSPersistentStore) {
+        self.init(store.idFamily(of: entity), reference: reference)
     }
 
     /// A fresh temporary ID.
-    init(temporaryFor entity: NSEntityDescription, store: NSPersistentStore? = nil) {
-        self.entity = entity
-        self.reference = .temporary(Self.temporaryCounter.add(1, ordering: .relaxed).newValue)
-        self.entityIndex = UInt32(entity.layout.index)
-        self.storeReference = store?.reference
+    init(temporary family: IDFamily) {
+        self.family = family
+        self.number = Int64(bitPattern: Self.temporaryCounter.add(1, ordering: .relaxed).newValue)
+    }
+
+    /// A fresh temporary ID.
+    convenience init(temporaryFor entity: NSEntityDescription, store: NSPersistentStore? = nil) {
+        self.init(temporary: IDFamily(entity: entity, store: store?.reference, isTemporary: true))
     }
 
     private static let temporaryCounter = Atomic<UInt64>(0)
@@ -91,8 +119,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// The key of a permanent ID; `nil` for a temporary one.
     var rowKey: RowKey? {
-        guard case .permanent(let number) = reference else { return nil }
-        return RowKey(entity: entityIndex, reference: number)
+        family.isTemporary ? nil : RowKey(entity: family.entityIndex, reference: number)
     }
 
     /// `x-coredata://<store UUID>/<Entity>/p<number>`, or `x-coredata:///<Entity>/t<unique>` while temporary.
@@ -109,18 +136,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
         if self === other { return true }
-        guard reference == other.reference else { return false }
-        if isTemporaryID { return true }
+        guard number == other.number, isTemporaryID == other.isTemporaryID else { return false }
+        if isTemporaryID || family === other.family { return true }
         return storeIdentifier == other.storeIdentifier
             && (entity === other.entity || entity.rootName == other.entity.rootName)
     }
 
     public override var hash: Int {
         // Whoever puts IDs into a set or a dictionary hashes this number once more.
-        switch reference {
-        case .permanent(let number): Int(truncatingIfNeeded: number)
-        case .temporary(let number): ~Int(truncatingIfNeeded: number)
-        }
+        isTemporaryID ? ~Int(truncatingIfNeeded: number) : Int(truncatingIfNeeded: number)
     }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }

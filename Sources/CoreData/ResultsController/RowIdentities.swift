@@ -65,7 +65,9 @@ final class RowIdentities {
 
     private func knownToken(of id: NSManagedObjectID) -> RowToken? {
         if !localNumbers.isEmpty, let number = localNumbers[id] { return Self.local(number) }
-        guard let store, let key = id.rowKey, id.storeIdentifier == store.identifier else { return nil }
+        guard let store, let key = id.rowKey,
+            id.isMade(for: store.reference) || id.storeIdentifier == store.identifier
+        else { return nil }
         return Self.token(of: key)
     }
 
@@ -78,11 +80,14 @@ final class RowIdentities {
 
     /// The IDs of the objects that `tokens` stand for, in the same order. Takes the coordinator's lock once.
     func objectIDs(of tokens: some Collection<RowToken>) -> [NSManagedObjectID] {
-        guard let coordinator = store?.persistentStoreCoordinator else { return tokens.map(unlockedID) }
-        return coordinator.withLock { tokens.map(unlockedID) }
+        guard let store, let coordinator = store.persistentStoreCoordinator else { return tokens.map(localID) }
+        return coordinator.withLock {
+            let operations = store.operations
+            return tokens.map { token in Self.key(of: token).map(operations.objectID) ?? localID(of: token) }
+        }
     }
 
-    private func unlockedID(of token: RowToken) -> NSManagedObjectID {
+    private func localID(of token: RowToken) -> NSManagedObjectID {
         if let key = Self.key(of: token), let store { return store.operations.objectID(for: key) }
         let number = Int(token.code & ~Self.localBit)
         if unsaved[number] != nil { noteSavedObjects() }

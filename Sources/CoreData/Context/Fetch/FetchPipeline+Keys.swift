@@ -72,9 +72,8 @@ extension FetchPipeline {
             if seen.insert(ObjectIdentifier(object)).inserted { missing.append(object) }
         }
         guard !missing.isEmpty else { return objects }
-        let missingIDs = missing.map(\.objectID)
-        let rows = try source.rows(for: missingIDs)
-        for (object, id) in zip(missing, missingIDs) where object.snapshot == nil { object.snapshot = rows[id] }
+        let rows = try source.rows(inOrderOf: missing.map(\.objectID))
+        for (object, row) in zip(missing, rows) where object.snapshot == nil { object.snapshot = row }
         return objects
     }
 

@@ -91,10 +91,10 @@ struct StoreFetch {
     private func readRows(of found: inout FoundRows) throws {
         guard found.rows.isEmpty, !found.keys.isEmpty else { return }
         let ids = found.keys.indices.map { found.id(at: $0) }
-        let rows = try found.stores[0].operations.rows(for: ids)
+        let rows = try found.stores[0].operations.rows(inOrderOf: ids)
         var present: [Int] = []
-        for (index, id) in ids.enumerated() {
-            guard let row = rows[id] else { continue }
+        for (index, row) in rows.enumerated() {
+            guard let row else { continue }
             present.append(index)
             found.rows.append(row)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A store: where the rows of a coordinator's objects live. Abstract.
 ///
@@ -21,10 +22,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Where the store is kept.
     open var url: URL?
     /// The UUID of the store, as it stands in the URIs of its object IDs.
-    open var identifier: String! { didSet { reference = StoreReference(self) } }
+    open var identifier: String! {
+        didSet {
+            reference = StoreReference(self)
+            idFamilies.withLock { $0 = [] }
+        }
+    }
     /// What the store's object IDs hold of it; there once the store is made, and anew when its identifier is set, which
     /// is before it has any ID to give.
     private(set) final var reference: StoreReference!
+    /// What the store's object IDs have in common, by the places of the entities in their model.
+    private let idFamilies = Mutex<[IDFamily?]>([])
     /// Whether the store refuses to be written.
     open var isReadOnly = false
     /// What the store says of itself; holds at least its type and its UUID once loaded. A change is written with the
@@ -45,6 +53,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         super.init()
         self.isReadOnly = StoreOptions(options).isReadOnly
         reference = StoreReference(self)
+    }
+
+    /// What the IDs of an entity's objects have in common. On any thread.
+    final func idFamily(of entity: NSEntityDescription) -> IDFamily {
+        let index = entity.layout.index
+        let reference = reference
+        return idFamilies.withLock { families in
+            if index < families.count, let known = families[index], known.entity === entity { return known }
+            while families.count <= index { families.append(nil) }
+            let made = IDFamily(entity: entity, store: reference, isTemporary: false)
+            families[index] = made
+            return made
+        }
     }
 
     /// The configuration of a store that was added without one: all entities of the model.

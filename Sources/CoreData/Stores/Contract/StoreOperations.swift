@@ -22,10 +22,19 @@ protocol StoreOperations: AnyObject {
     /// The rows of `ids`, all of entities of this store. A row that does not exist is missing in the answer.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
 
-    /// The destinations of a to-many relationship, for each of `ids`, in the relationship's order if it has one.
+    /// The destinations of a to-many relationship, for each of `ids`, each destination once, in the relationship's
+    /// order if it has one.
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
+
+    /// The same rows in the order of `ids`, `nil` for one that does not exist: without hashing for stores that can.
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
+
+    /// The same destinations in the order of `ids`.
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]]
 
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
@@ -69,6 +78,18 @@ struct EntityRun {
 }
 
 extension StoreOperations {
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        let rows = try rows(for: ids)
+        return ids.map { rows[$0] }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        let destinations = try destinations(of: relationship, from: ids)
+        return ids.map { destinations[$0] ?? [] }
+    }
+
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
     }

@@ -17,8 +17,7 @@ final class DecodingContext {
 
     /// A reference to row `number` of the entity with that `Z_ENT`; null where the model has no such entity.
     func reference(to number: Int64, entity: Int64) -> SlotValue {
-        guard let destination = layout.entity(numbered: entity) else { return .null }
-        return .reference(ids.id(entity: destination, reference: number))
+        ids.id(ofEntityNumbered: entity, in: layout, reference: number).map(SlotValue.reference) ?? .null
     }
 
     /// Values of the kinds that are not worth a fast path. Null where the column holds something else.
@@ -79,6 +78,8 @@ final class ObjectIDCache {
     private var keys: [RowKey]
     private var ids: [NSManagedObjectID?]
     private unowned let store: NSPersistentStore
+    /// Rows of one entity mostly follow each other.
+    private var lastFamily: (number: Int64, family: IDFamily)?
     var storeIdentifier: String? { store.identifier }
     private static let size = 1 << 13
 
@@ -89,12 +90,31 @@ final class ObjectIDCache {
     }
 
     func id(entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
-        let key = RowKey(entity: UInt32(entity.layout.index), reference: reference)
+        id(store.idFamily(of: entity), reference: reference)
+    }
+
+    /// The ID of a row of the entity with that `Z_ENT`; `nil` where the model has none.
+    func id(ofEntityNumbered number: Int64, in layout: TableLayout, reference: Int64) -> NSManagedObjectID? {
+        if let lastFamily, lastFamily.number == number { return id(lastFamily.family, reference: reference) }
+        guard let entity = layout.entity(numbered: number) else { return nil }
+        let family = store.idFamily(of: entity)
+        lastFamily = (number, family)
+        return id(family, reference: reference)
+    }
+
+    private func id(_ family: IDFamily, reference: Int64) -> NSManagedObjectID {
+        let key = RowKey(entity: family.entityIndex, reference: reference)
         let place = Int(truncatingIfNeeded: reference &+ Int64(key.entity) &* 0x9E5) & (Self.size - 1)
         if keys[place] == key, let known = ids[place] { return known }
-        let made = NSManagedObjectID(entity: entity, reference: reference, store: store)
+        let made = NSManagedObjectID(family, reference: reference)
         keys[place] = key
         ids[place] = made
         return made
+    }
+
+    /// The IDs of new rows: nothing refers to them yet, so they take no places.
+    func newIDs(entity: NSEntityDescription, from first: Int64, count: Int) -> some Sequence<NSManagedObjectID> {
+        let family = store.idFamily(of: entity)
+        return (first..<first + Int64(count)).lazy.map { NSManagedObjectID(family, reference: $0) }
     }
 }

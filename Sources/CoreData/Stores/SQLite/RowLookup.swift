@@ -22,39 +22,37 @@ struct RowLookup {
         return Int64(count) > greatest / scanFraction
     }
 
-    /// The rows of `ids`; a row that does not exist, or is of another entity, is missing.
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        guard let first = ids.first else { return [:] }
+    /// The rows of `ids`, in the same order; `nil` for a row that does not exist, or is of another entity.
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        guard let first = ids.first else { return [] }
         if ids.allSatisfy({ $0.entity === first.entity }) {
             // What takes one statement is of one state anyway.
             if ids.count <= Self.smallCount { return try rows(of: first.entity, ids) }
             return try connection.reading { try rows(of: first.entity, ids) }
         }
         return try connection.reading {
-            var result: [NSManagedObjectID: RowSnapshot] = [:]
-            result.reserveCapacity(ids.count)
-            for (_, group) in Dictionary(grouping: ids, by: { ObjectIdentifier($0.entity) }) {
-                result.merge(try rows(of: group[0].entity, group), uniquingKeysWith: { first, _ in first })
+            var result: [RowSnapshot?] = Array(repeating: nil, count: ids.count)
+            for (_, group) in Dictionary(grouping: ids.indices, by: { ObjectIdentifier(ids[$0].entity) }) {
+                let rows = try rows(of: ids[group[0]].entity, group.map { ids[$0] })
+                for (place, row) in zip(group, rows) { result[place] = row }
             }
             return result
         }
     }
 
-    private func rows(
-        of entity: NSEntityDescription, _ ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: RowSnapshot] {
-        guard layout.contains(entity) else { return [:] }
+    private func rows(of entity: NSEntityDescription, _ ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        var result: [RowSnapshot?] = Array(repeating: nil, count: ids.count)
+        guard layout.contains(entity) else { return result }
         let plan = plans[entity]
-        let wanted = WantedIDs(ids)
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        result.reserveCapacity(ids.count)
-        let collect: (RowKey, RowSnapshot) -> Void = { key, row in
-            if let id = wanted[key.reference] { result[id] = row }
+        var wanted = WantedKeys(ids)
+        let keys = wanted.keys
+        func collect(_ key: RowKey, _ row: RowSnapshot) {
+            wanted.forEachPlace(of: key.reference) { result[$0] = row }
         }
-        if try Self.isScanBetter(for: wanted.keys.count, table: plan.table, connection) {
+        if try Self.isScanBetter(for: keys.count, table: plan.table, connection) {
             try scan(plan, collect)
         } else {
-            try read(wanted.keys, plan, isOnlyEntity: true, collect)
+            try read(keys, plan, isOnlyEntity: true, collect)
         }
         return result
     }

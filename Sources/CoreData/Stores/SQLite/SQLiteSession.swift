@@ -190,8 +190,7 @@ final class SQLiteSession {
     private func current(of ids: [NSManagedObjectID]) throws -> [(id: NSManagedObjectID, current: RowSnapshot?)] {
         var seen: Set<NSManagedObjectID> = []
         let unique = ids.filter { seen.insert($0).inserted }
-        let rows = try rowLookup.rows(for: unique)
-        return unique.map { ($0, rows[$0]) }
+        return zip(unique, try rowLookup.rows(inOrderOf: unique)).map { ($0, $1) }
     }
 
     /// Reserves keys for new rows, in one transaction.
@@ -215,7 +214,7 @@ final class SQLiteSession {
             let root = ObjectIdentifier(run.entity.root)
             let first = next[root] ?? 0
             next[root] = first + Int64(run.count)
-            for offset in 0..<run.count { result.append(ids.id(entity: run.entity, reference: first + Int64(offset))) }
+            result.append(contentsOf: ids.newIDs(entity: run.entity, from: first, count: run.count))
         }
         return result
     }

@@ -20,8 +20,8 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var metadataIsDirty = false
     /// What rows are read from; `nil` for the session, which shows what is newest.
     private var snapshot: SQLiteSnapshot?
-    /// The model's entities by the numbers of ``RowKey``s. Set before the store is used, and never changed.
-    private var entities: [NSEntityDescription] = []
+    /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    private var families: [IDFamily] = []
 
     override var type: String { NSSQLiteStoreType }
 
@@ -73,7 +73,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
         let file = try file()
         let creation = try creation(file)
-        entities = creation.model.entitiesInLayoutOrder
+        families = creation.model.entitiesInLayoutOrder.map(idFamily)
         session = try file.errors.translating(.opening) {
             if !isReadOnly { try creation.adjust(connection, metadata: &metadata) }
             metadataIsDirty = false
@@ -169,8 +169,13 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         guard let session = try currentSession() else {
             throw CoreDataError.make(134070, "The store \(url?.path ?? "") is closed.")
         }
-        let errors = SQLiteStoreErrors(path: session.connection.path, timeout: try file().timeout)
-        return try errors.translating(activity) { try body(session) }
+        do {
+            return try body(session)
+        } catch let error as SQLiteError {
+            // What the message says is worked out only now: the options are a dictionary.
+            let timeout = StoreOptions(options).timeout ?? StoreFile.defaultTimeout
+            throw SQLiteStoreErrors(path: session.connection.path, timeout: timeout).make(error, activity)
+        }
     }
 
     /// Runs `body`, which reads rows, with the snapshot in use, or else with the open store.
@@ -211,14 +216,29 @@ extension SQLiteStore: StagedSaving {
     }
 
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        if ids.isEmpty { return [:] }
-        return try withVisibleSession { try $0.rowLookup.rows(for: ids) }
+        let rows = try rows(inOrderOf: ids)
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        result.reserveCapacity(ids.count)
+        for (id, row) in zip(ids, rows) { result[id] = row }
+        return result
+    }
+
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        if ids.isEmpty { return [] }
+        return try withVisibleSession { try $0.rowLookup.rows(inOrderOf: ids) }
     }
 
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        try withVisibleSession { try $0.toManyQueries.destinations(of: relationship, from: ids) }
+        let lists = try destinations(of: relationship, inOrderOf: ids)
+        return Dictionary(zip(ids, lists), uniquingKeysWith: { first, _ in first })
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        try withVisibleSession { try $0.toManyQueries.destinations(of: relationship, inOrderOf: ids) }
     }
 
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
@@ -279,10 +299,10 @@ extension SQLiteStore: StagedSaving {
     }
 
     func objectID(for key: RowKey) -> NSManagedObjectID {
-        guard Int(key.entity) < entities.count else {
+        guard Int(key.entity) < families.count else {
             preconditionFailure("The store \(url?.path ?? "") has no entity for the key \(key).")
         }
-        return NSManagedObjectID(entity: entities[Int(key.entity)], reference: key.reference, store: self)
+        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
     }
 
     func dataVersion() throws -> Int64 {

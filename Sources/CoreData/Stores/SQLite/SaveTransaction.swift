@@ -95,20 +95,27 @@ final class SaveTransaction {
             let entity: ObjectIdentifier
             let slots: [Int]
         }
-        var groups: [Shape: [StoreRowChange]] = [:]
-        var order: [Shape] = []
+        var groups: [(slots: [Int], rows: [StoreRowChange])] = []
+        var known: [Shape: Int] = [:]
+        // Objects that change together mostly change in the same properties.
+        var last: (entity: NSEntityDescription, changed: [Int], group: Int)?
         for row in rows {
-            let slots =
-                row.orderedPositions.isEmpty
-                ? row.changedSlots : Array(Set(row.changedSlots).union(row.orderedPositions.keys))
+            let isPlain = row.orderedPositions.isEmpty
+            if isPlain, let last, last.entity === row.id.entity, last.changed == row.changedSlots {
+                groups[last.group].rows.append(row)
+                continue
+            }
+            let slots = isPlain ? row.changedSlots : Array(Set(row.changedSlots).union(row.orderedPositions.keys))
             let shape = Shape(entity: ObjectIdentifier(row.id.entity), slots: slots.sorted())
-            if groups[shape] == nil { order.append(shape) }
-            groups[shape, default: []].append(row)
+            let group = known[shape] ?? groups.count
+            if group == groups.count {
+                known[shape] = group
+                groups.append((shape.slots, []))
+            }
+            groups[group].rows.append(row)
+            last = isPlain ? (row.id.entity, row.changedSlots, group) : nil
         }
-        for shape in order {
-            guard let rows = groups[shape], let first = rows.first else { continue }
-            try update(rows, statements[first.id.entity].update(of: shape.slots))
-        }
+        for (slots, rows) in groups { try update(rows, statements[rows[0].id.entity].update(of: slots)) }
     }
 
     private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {

@@ -10,33 +10,36 @@ struct ToManyQueries {
     private var layout: TableLayout { context.layout }
 
     /// For each of `owners` its destinations: in the relationship's order if it has one, else by their keys.
+    /// The destinations from each of `owners`, in the same order.
     func destinations(
-        of relationship: NSRelationshipDescription, from owners: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
-        result.reserveCapacity(owners.count)
-        for owner in owners { result[owner] = [] }
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        var result: [[NSManagedObjectID]] = Array(repeating: [], count: owners.count)
         guard let destination = relationship.destinationEntity, layout.contains(destination) else { return result }
-        let wanted = WantedIDs(owners)
+        var wanted = WantedKeys(owners)
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
             let text = texts.text(relationship, places: places, destination: destination)
             try connection.withStatement(text) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 // The rows of an owner follow each other.
-                var owner: (key: Int64, members: [NSManagedObjectID])?
+                var owner: Int64?
+                var members: [NSManagedObjectID] = []
                 func finish() {
-                    if let owner, let id = wanted[owner.key] { result[id] = owner.members }
+                    if let owner { wanted.forEachPlace(of: owner) { result[$0] = members } }
+                    members = []
                 }
                 while try statement.step() {
-                    guard let entity = layout.entity(numbered: statement.integer(at: 2)) else { continue }
-                    let member = ids.id(entity: entity, reference: statement.integer(at: 1))
+                    guard
+                        let member = ids.id(
+                            ofEntityNumbered: statement.integer(at: 2), in: layout, reference: statement.integer(at: 1))
+                    else { continue }
                     let key = statement.integer(at: 0)
-                    if owner?.key == key {
-                        owner?.members.append(member)
-                    } else {
+                    if owner != key {
                         finish()
-                        owner = (key, [member])
+                        owner = key
                     }
+                    // A foreign join table may name a pair twice.
+                    if members.last !== member { members.append(member) }
                 }
                 finish()
             }

@@ -34,7 +34,9 @@ struct DerivedUpkeep {
             touched[id] = names
             wanted.insert(id)
         }
-        var outcome = Outcome(rows: try lookup.rows(for: Array(wanted)))
+        var outcome = Outcome()
+        let all = Array(wanted)
+        for (id, row) in zip(all, try lookup.rows(inOrderOf: all)) { outcome.rows[id] = row }
         let known = Set(written)
         for (id, names) in touched where !known.contains(id) {
             guard let row = outcome.rows[id] else { continue }

@@ -1,0 +1,44 @@
+/// The keys of a list of IDs in ascending order, and where in the list each stands: rows are put into their places without
+/// hashing their IDs.
+struct WantedKeys {
+    /// In ascending order.
+    let keys: [Int64]
+    /// The places in the list; `nil` where it was in that order.
+    private let places: [Int]?
+    /// Where the key stands that is expected next: rows mostly come in the order of their keys.
+    private var next = 0
+
+    init(_ ids: [NSManagedObjectID]) {
+        var found: [(key: Int64, place: Int)] = []
+        found.reserveCapacity(ids.count)
+        var isAscending = true
+        for (place, id) in ids.enumerated() {
+            guard let key = id.rowKey?.reference else { continue }
+            if let last = found.last, last.key > key { isAscending = false }
+            found.append((key, place))
+        }
+        if !isAscending { found.sort { $0.key < $1.key } }
+        keys = found.map(\.key)
+        places = isAscending && found.count == ids.count ? nil : found.map(\.place)
+    }
+
+    /// Calls `body` with each place of the list at which `key` stands.
+    @inline(__always)
+    mutating func forEachPlace(of key: Int64, _ body: (Int) -> Void) {
+        if next == keys.count || keys[next] != key { next = firstPlace(of: key) }
+        while next < keys.count, keys[next] == key {
+            body(places?[next] ?? next)
+            next += 1
+        }
+    }
+
+    private func firstPlace(of key: Int64) -> Int {
+        var low = 0
+        var high = keys.count
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

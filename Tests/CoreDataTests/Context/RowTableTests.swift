@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// The table of a context's objects against a dictionary.
+@Suite struct RowTableTests {
+    @Test(arguments: [1, 2, 3]) func itHoldsWhatADictionaryWouldHold(_ seed: UInt64) throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let objects = (0..<200).map { context.team("Team \($0)") }
+            var generator = SeededGenerator(seed: seed)
+            let table = RowTable()
+            var expected: [RowKey: NSManagedObject] = [:]
+            for step in 0..<20_000 {
+                let key = RowKey(
+                    entity: UInt32.random(in: 0..<3, using: &generator),
+                    reference: Int64.random(in: -2_000..<2_000, using: &generator))
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0:
+                    table.remove(key)
+                    expected[key] = nil
+                case 1: #expect(table[key] === expected[key])
+                case 2 where step % 500 == 0: table.reserve(step % 3_000)
+                default:
+                    let object = objects[Int.random(in: 0..<objects.count, using: &generator)]
+                    table.insert(object, for: key)
+                    expected[key] = object
+                }
+            }
+            #expect(table.objects.count == expected.count)
+            for (key, object) in expected { #expect(table[key] === object) }
+            // Somebody else holds all of them.
+            #expect(table.takeUnused().isEmpty)
+        }
+    }
+
+    @Test func itGivesUpWhatNobodyElseHolds() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let entity = context.team("Team").entity
+            let table = RowTable()
+            var held: [NSManagedObject] = []
+            for number in 0..<1_000 {
+                let object = NSManagedObject(entity: entity, insertInto: nil)
+                if number % 4 == 0 { held.append(object) }
+                table.insert(object, for: RowKey(entity: 0, reference: Int64(number)))
+            }
+            #expect(table.newcomers == 1_000)
+            #expect(table.takeUnused().count == 750)
+            #expect(table.newcomers == 0)
+            #expect(Set(table.objects) == Set(held))
+            #expect(table[RowKey(entity: 0, reference: 1)] == nil)
+            #expect(table[RowKey(entity: 0, reference: 4)] === held[1])
+        }
+    }
+}
