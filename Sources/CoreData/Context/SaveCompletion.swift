@@ -28,7 +28,9 @@ struct SaveCompletion {
         let saved = settle(batch)
         let derived = adoptDerived(batch.derived)
         let changes = committed(saved, batch)
-        for object in saved.inserted + saved.updated + saved.deleted { object.didSave() }
+        for objects in [saved.inserted, saved.updated, saved.deleted] {
+            for object in objects { object.didSave() }
+        }
         post(saved)
         context.source?.didCommit(changes, from: context)
         context.tellChildren(changes, from: context)

@@ -56,7 +56,9 @@ final class SavePipeline {
 
     private func callWillSave() throws {
         for _ in 0..<Self.hookLimit {
-            for object in changes.inserted.all + changes.updated.all + changes.deleted.all { object.willSave() }
+            for objects in [changes.inserted.all, changes.updated.all, changes.deleted.all] {
+                for object in objects { object.willSave() }
+            }
             guard changes.hasPending else { return }
             context.events.process(propagatesDeletes: true)
         }

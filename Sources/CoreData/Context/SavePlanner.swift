@@ -45,12 +45,16 @@ struct SavePlanner {
         let inserted = chosen(context.changes.inserted.all)
         let updated = chosen(context.changes.updated.all)
         let deleted = chosen(context.changes.deleted.all)
-        for object in inserted + updated { collectPositions(of: object) }
+        for objects in [inserted, updated] {
+            for object in objects { collectPositions(of: object) }
+        }
         for object in inserted { try addInsert(object) }
         for object in updated { try addUpdate(object) }
         try addPositionedOnly()
         for object in deleted { try addDelete(object) }
-        for object in inserted + updated { try addPairs(of: object) }
+        for objects in [inserted, updated] {
+            for object in objects { try addPairs(of: object) }
+        }
         for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
     }
 
@@ -160,6 +164,7 @@ struct SavePlanner {
     /// Gives the members of changed ordered lists their places, as Apple spaces them. What is only taken out leaves the
     /// other places alone.
     private mutating func collectPositions(of owner: NSManagedObject) {
+        if owner.relations.isEmpty { return }
         for (number, state) in owner.touchedToMany where state.isOrdered && state.hasChanges {
             guard let inverse = owner.layout.toManyRelationships[number].inverseRelationship, !inverse.isToMany else {
                 continue
@@ -178,6 +183,7 @@ struct SavePlanner {
     // MARK: Pairs
 
     private mutating func addPairs(of owner: NSManagedObject) throws {
+        if owner.relations.isEmpty { return }
         for (number, state) in owner.touchedToMany where state.hasChanges {
             let relationship = owner.layout.toManyRelationships[number]
             if let inverse = relationship.inverseRelationship, !inverse.isToMany { continue }

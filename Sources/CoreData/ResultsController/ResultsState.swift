@@ -103,9 +103,11 @@ final class ResultsState {
 struct ResultsSection: NSFetchedResultsSectionInfo {
     let state: ResultsState
     let number: UInt32
+    /// Where the section stood when this was made: mostly it still does.
+    let index: Int
 
     var name: String { state.names[number] }
-    var numberOfObjects: Int { state.published.rowCount(ofSection: number) }
+    var numberOfObjects: Int { state.published.rowCount(ofSection: number, expectedAt: index) }
     var indexTitle: String? { state.indexTitle(ofSection: number) }
     var objects: [Any]? { state.results(in: state.published.range(ofSection: number)) }
 }

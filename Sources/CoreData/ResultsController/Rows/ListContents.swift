@@ -53,6 +53,15 @@ struct ListContents {
     /// The number of rows of the section with `number`: 0 if there is none now.
     func rowCount(ofSection number: UInt32) -> Int { sections.entry(of: UInt64(number))?.element.weight ?? 0 }
 
+    /// The same, quicker where the section stands at `index`.
+    func rowCount(ofSection number: UInt32, expectedAt index: Int) -> Int {
+        if index < sections.count {
+            let section = sections[index]
+            if section.number == number { return section.weight }
+        }
+        return rowCount(ofSection: number)
+    }
+
     /// The positions, in the whole list, of the rows of the section with `number`; empty if there is none now.
     func range(ofSection number: UInt32) -> Range<Int> {
         guard let entry = sections.entry(of: UInt64(number)) else { return 0..<0 }

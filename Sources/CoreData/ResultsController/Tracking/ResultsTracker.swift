@@ -319,7 +319,7 @@ final class ResultsTracker {
         if self.state === state {
             show(batch.new, of: state, sameSections: batch.keepsSections)
             for event in BatchProjections.sectionEvents(of: batch) where self.state === state {
-                let info = ResultsSection(state: state, number: event.number)
+                let info = ResultsSection(state: state, number: event.number, index: event.index)
                 let isCalled = caller.call(.section) {
                     $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
                 }
@@ -370,7 +370,9 @@ final class ResultsTracker {
     var sections: [any NSFetchedResultsSectionInfo]? {
         guard let state else { return nil }
         if let sectionInfos { return sectionInfos }
-        let made = state.published.allSections.map { ResultsSection(state: state, number: $0.number) }
+        let made = state.published.allSections.enumerated().map { index, section in
+            ResultsSection(state: state, number: section.number, index: index)
+        }
         sectionInfos = made
         return made
     }
