@@ -70,6 +70,9 @@ enum KeyedArchiveCoding {
         }
     }
 
+    /// How deep objects may be nested in an archive that Foundation reads.
+    private static let deepestNesting = 512
+
     /// - Parameter classes: of which the object has to be; `nil` for any.
     /// - Returns: `nil` where the bytes are no archive that can be read here.
     static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {
@@ -77,7 +80,9 @@ enum KeyedArchiveCoding {
         if let value = ArchivedValues(archive: archive).root() {
             return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil
         }
-        guard archive.isWhole, archive.classNames.allSatisfy({ isReadable($0, classes) }),
+        var nesting = ArchiveNesting(archive: archive)
+        guard archive.isWhole, nesting.isWithin(deepestNesting),
+            archive.classNames.allSatisfy({ isReadable($0, classes) }),
             let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
         else { return nil }
         unarchiver.requiresSecureCoding = classes != nil

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import SQLiteAccess
 import Testing
 
@@ -117,6 +118,33 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
             _ = try harness.sql("UPDATE ZTHING SET ZTRANSFORMABLE = ?", [.blob(damaged)])
             _ = try open.value("transformable", of: id)
         }
+    }
+
+    /// Bytes that say that an array contains itself: Foundation would look for its end until the stack is full.
+    @Test(arguments: [nil, "NSSecureUnarchiveFromData"]) func anArchiveThatContainsItselfReadsAsNothing(
+        _ name: String?
+    ) throws {
+        var builder = KeyedArchiveBuilder()
+        let inner = builder.reserve()
+        let outer = builder.array([inner, inner])
+        builder.define(inner, ["NSArray", "NSObject"], ["NS.objects": .array([outer])])
+        let harness = try harness(name)
+        let open = try harness.open()
+        let id = try open.insert("Thing", [:])
+        _ = try harness.sql("UPDATE ZTHING SET ZTRANSFORMABLE = ?", [.blob(builder.finish(root: outer))])
+        #expect(try open.value("transformable", of: id).isNull)
+    }
+
+    @Test func deepNestingIsReadToALimit() throws {
+        func isWithinTheLimit(_ depth: Int) throws -> Bool {
+            var builder = KeyedArchiveBuilder()
+            var root = builder.array([])
+            for _ in 1..<depth { root = builder.array([root, root]) }
+            var nesting = ArchiveNesting(archive: try KeyedArchive(builder.finish(root: root)))
+            return nesting.isWithin(512)
+        }
+        #expect(try isWithinTheLimit(400))
+        #expect(try !isWithinTheLimit(600))
     }
 
     @Test func objectsOfTheProgramAreArchivedToo() throws {
