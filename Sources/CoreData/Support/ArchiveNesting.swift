@@ -2,8 +2,8 @@ import ModelFiles
 
 /// How deep the objects of an archive are nested in each other.
 ///
-/// Foundation's unarchiver makes an object once it has all within it: with one that contains itself, as damaged bytes may
-/// say, it would not come to an end before the thread's stack does.
+/// A reader makes an object once it has all within it. With one that contains itself, as damaged bytes may say, it would
+/// not come to an end before the thread's stack does.
 struct ArchiveNesting {
     let archive: KeyedArchive
     /// The heights of objects that were looked at, by their numbers.

@@ -70,18 +70,20 @@ enum KeyedArchiveCoding {
         }
     }
 
-    /// How deep objects may be nested in an archive that Foundation reads.
+    /// How deep objects may be nested in an archive that is read.
     private static let deepestNesting = 512
 
     /// - Parameter classes: of which the object has to be; `nil` for any.
     /// - Returns: `nil` where the bytes are no archive that can be read here.
     static func object(in data: Data, classes: [AnyClass]?) -> NSObject? {
         guard let archive = try? KeyedArchive(data) else { return nil }
-        if let value = ArchivedValues(archive: archive).root() {
-            return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil
-        }
         var nesting = ArchiveNesting(archive: archive)
-        guard archive.isWhole, nesting.isWithin(deepestNesting),
+        guard nesting.isWithin(deepestNesting) else { return nil }
+        if nesting.isWithin(ArchivedValues.deepestNesting) {
+            var values = ArchivedValues(archive: archive)
+            if let value = values.root() { return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil }
+        }
+        guard archive.isWhole,
             archive.classNames.allSatisfy({ isReadable($0, classes) }),
             let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
         else { return nil }

@@ -6,22 +6,35 @@ import ModelFiles
 // Foundation only when its table of objects is whole.
 
 /// Reads the values of the classes of property lists, `NSURL`, `NSUUID` and `NSNull` out of a keyed archive.
+///
+/// The archive must be nested no deeper than ``deepestNesting``, and nothing in it may contain itself.
 struct ArchivedValues {
     let archive: KeyedArchive
+    /// What became of the objects by their numbers. One that many refer to is made once, and is the same for all of them.
+    private var made: [Int: NSObject?] = [:]
+
+    init(archive: KeyedArchive) { self.archive = archive }
 
     static let classNames: Set = [
         "NSString", "NSMutableString", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary",
         "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull",
     ]
 
-    /// How deep collections may be nested: a damaged archive may contain itself.
-    private static let depthLimit = 64
+    /// How deep the objects may be nested in each other.
+    static let deepestNesting = 64
 
     /// The root object; `nil` where it, or one within it, is of another class or damaged.
-    func root() -> NSObject? { object(archive.root, depth: 0) }
+    mutating func root() -> NSObject? { object(archive.root) }
 
-    private func object(_ value: PropertyListValue?, depth: Int) -> NSObject? {
-        guard depth < Self.depthLimit else { return nil }
+    private mutating func object(_ value: PropertyListValue?) -> NSObject? {
+        guard case .reference(let number) = value else { return make(value) }
+        if let known = made[number] { return known }
+        let object = make(value)
+        made[number] = .some(object)
+        return object
+    }
+
+    private mutating func make(_ value: PropertyListValue?) -> NSObject? {
         switch archive.resolve(value) {
         case .string(let text): return NSString(string: text)
         case .integer(let number): return NSNumber(value: number)
@@ -29,47 +42,49 @@ struct ArchivedValues {
         case .boolean(let flag): return NSNumber(value: flag)
         case .data(let data): return NSData(data: data)
         case .date(let seconds): return NSDate(timeIntervalSinceReferenceDate: seconds)
-        case .dictionary: return archive.object(value).flatMap { instance($0, value, depth: depth) }
+        case .dictionary: return archive.object(value).flatMap { instance($0, value) }
         case .array, .reference, nil: return nil
         }
     }
 
-    private func instance(_ object: KeyedArchive.Object, _ value: PropertyListValue?, depth: Int) -> NSObject? {
+    private mutating func instance(_ object: KeyedArchive.Object, _ value: PropertyListValue?) -> NSObject? {
         let fields = object.fields
         switch object.className {
         case "NSString", "NSMutableString":
             return archive.text(value).map { NSMutableString(string: $0) }
                 .map { object.className == "NSString" ? NSString(string: $0 as String) : $0 }
-        case "NSArray": return elements(value, depth).map { NSArray(array: $0) }
-        case "NSMutableArray": return elements(value, depth).map { NSMutableArray(array: $0) }
-        case "NSSet": return elements(value, depth).map { NSSet(array: $0) }
-        case "NSMutableSet": return elements(value, depth).map { NSMutableSet(array: $0) }
-        case "NSDictionary": return dictionary(value, depth)?.copy() as? NSDictionary
-        case "NSMutableDictionary": return dictionary(value, depth)
+        case "NSArray": return elements(value).map { NSArray(array: $0) }
+        case "NSMutableArray": return elements(value).map { NSMutableArray(array: $0) }
+        case "NSSet": return elements(value).map { NSSet(array: $0) }
+        case "NSMutableSet": return elements(value).map { NSMutableSet(array: $0) }
+        case "NSDictionary": return dictionary(value)?.copy() as? NSDictionary
+        case "NSMutableDictionary": return dictionary(value)
         case "NSDate": return real(fields["NS.time"]).map { NSDate(timeIntervalSinceReferenceDate: $0) }
         case "NSData", "NSMutableData":
             guard case .data(let data) = archive.resolve(fields["NS.data"]) else { return nil }
             return object.className == "NSData" ? NSData(data: data) : NSMutableData(data: data)
         case "NSUUID": return uuid(fields["NS.uuidbytes"])
-        case "NSURL": return url(fields, depth: depth)
+        case "NSURL": return url(fields)
         case "NSNull": return NSNull()
         default: return nil
         }
     }
 
-    private func elements(_ value: PropertyListValue?, _ depth: Int) -> [NSObject]? {
+    private mutating func elements(_ value: PropertyListValue?) -> [NSObject]? {
         guard let elements = archive.elements(value) else { return nil }
-        let objects = elements.compactMap { object($0, depth: depth + 1) }
-        return objects.count == elements.count ? objects : nil
+        var objects: [NSObject] = []
+        for element in elements {
+            guard let object = object(element) else { return nil }
+            objects.append(object)
+        }
+        return objects
     }
 
-    private func dictionary(_ value: PropertyListValue?, _ depth: Int) -> NSMutableDictionary? {
+    private mutating func dictionary(_ value: PropertyListValue?) -> NSMutableDictionary? {
         guard let entries = archive.entries(value) else { return nil }
         let result = NSMutableDictionary()
         for (key, value) in entries {
-            guard let key = object(key, depth: depth + 1), let value = object(value, depth: depth + 1) else {
-                return nil
-            }
+            guard let key = object(key), let value = object(value) else { return nil }
             result[key] = value
         }
         return result
@@ -88,9 +103,9 @@ struct ArchivedValues {
         return NSUUID(uuidBytes: [UInt8](data))
     }
 
-    private func url(_ fields: [String: PropertyListValue], depth: Int) -> NSURL? {
+    private mutating func url(_ fields: [String: PropertyListValue]) -> NSURL? {
         guard let text = archive.text(fields["NS.relative"]) else { return nil }
-        guard let base = object(fields["NS.base"], depth: depth + 1) as? NSURL else { return NSURL(string: text) }
+        guard let base = object(fields["NS.base"]) as? NSURL else { return NSURL(string: text) }
         return NSURL(string: text, relativeTo: base as URL)
     }
 }

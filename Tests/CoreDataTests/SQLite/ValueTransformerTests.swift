@@ -147,6 +147,16 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect(try !isWithinTheLimit(600))
     }
 
+    /// Made for each that contains it, the list would never be there. (Its elements are not looked at here: Foundation
+    /// makes Swift arrays of all within them.)
+    @Test func whatManyContainIsMadeOnce() throws {
+        var builder = KeyedArchiveBuilder()
+        var root = builder.array([])
+        for _ in 1..<60 { root = builder.array([root, root]) }
+        let list = try #require(KeyedArchiveCoding.object(in: builder.finish(root: root), classes: nil) as? NSArray)
+        #expect(list.count == 2)
+    }
+
     @Test func objectsOfTheProgramAreArchivedToo() throws {
         let (stored, back) = try roundTrip(ArchivedPoint(x: 3), nil)
         #expect(stored.starts(with: Data("bplist00".utf8)))
