@@ -112,7 +112,9 @@ final class ObjectRegistry {
         case .permanent:
             guard let key = id.rowKey else { return }
             let table = tableIndex(of: id) ?? addTable(id.storeIdentifier)
-            if tables[table].rows.isFull, !context.retainsRegisteredObjects { _ = tables[table].rows.takeUnused() }
+            if tables[table].rows.mustGrow(for: key), !context.retainsRegisteredObjects {
+                _ = tables[table].rows.takeUnused()
+            }
             tables[table].rows.insert(object, for: key)
         }
     }

@@ -1,41 +1,63 @@
-/// Finds the object of a row: open addressing with linear probing.
+/// Finds the object of a row.
 ///
-/// Holds its objects strongly, and gives those up that nobody else holds when it is told to: ``takeUnused()``. Weak references would do that at once, but they cost every object a side table, and every later retain and
-/// release of it a detour through that.
+/// Rows of one entity that were made together have neighbouring numbers, and so have most that are read together. So
+/// objects stand in pages of neighbouring rows, and the pages in a table with open addressing and linear probing: a list
+/// of many objects takes little more than a word for each, and the next object is mostly in the page of the last one.
+///
+/// Holds its objects strongly, and gives those up that nobody else holds when it is told to: ``takeUnused()``. Weak
+/// references would do that at once, but they cost every object a side table, and every later retain and release of it a
+/// detour through that.
 final class RowTable {
+    private typealias Page = UnsafeMutablePointer<NSManagedObject?>
+
     private struct Entry {
+        /// The entity, and the number of the page: that of a row without its last bits.
         var key = RowTable.free
-        var object: NSManagedObject?
+        /// Memory of the table's own, with ``pageSize`` places. `nil` where no row of the page was ever noted.
+        var page: Page?
     }
+
+    private static let pageBits: Int64 = 4
+    private static let pageSize = 1 << 4
 
     /// The key of an entry that was never used. No entity has this index.
     private static let free = RowKey(entity: .max, reference: 0)
 
-    /// Not an array: when that grows, every object is retained and released.
-    private var entries: UnsafeMutablePointer<Entry>
-    private var capacity = 16
-    /// Entries that have a key, with or without an object.
+    // Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
+    @exclusivity(unchecked)
+    private var entries: [Entry] = Array(repeating: Entry(), count: 16)
+    /// Entries that have a key.
     private var used = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
 
-    init() { entries = Self.allocate(capacity) }
+    deinit { for entry in entries { entry.page.map(Self.free(_:)) } }
 
-    deinit {
-        entries.deinitialize(count: capacity)
-        entries.deallocate()
+    private static func free(_ page: Page) {
+        page.deinitialize(count: pageSize)
+        page.deallocate()
     }
 
-    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
-        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
-        entries.initialize(repeating: Entry(), count: capacity)
-        return entries
+    private static func makePage() -> Page {
+        let page = Page.allocate(capacity: pageSize)
+        page.initialize(repeating: nil, count: pageSize)
+        return page
     }
 
-    /// The place of `key`, or the free place where it belongs.
+    @inline(__always)
+    private static func pageKey(_ key: RowKey) -> RowKey {
+        RowKey(entity: key.entity, reference: key.reference >> pageBits)
+    }
+
+    @inline(__always)
+    private static func place(_ key: RowKey) -> Int {
+        Int(truncatingIfNeeded: key.reference) & (pageSize - 1)
+    }
+
+    /// The place of a page's `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
-        let mask = capacity - 1
+        let mask = entries.count - 1
         var hash = UInt64(bitPattern: key.reference) &+ UInt64(key.entity) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
         var index = Int(truncatingIfNeeded: hash >> 32) & mask
@@ -43,32 +65,42 @@ final class RowTable {
         return index
     }
 
-    subscript(key: RowKey) -> NSManagedObject? { entries[index(of: key)].object }
-
-    /// Whether the next object makes the table grow: the moment to take out what is not used.
-    var isFull: Bool { Self.isCrowded(used, in: capacity) }
-
-    /// Four fifths: a look-up still ends in the second line of the processor's cache.
-    private static func isCrowded(_ count: Int, in capacity: Int) -> Bool { count * 5 >= capacity * 4 }
-
-    func insert(_ object: NSManagedObject, for key: RowKey) {
-        // Twice as many, so that a table that grows step by step is not rebuilt too often.
-        if isFull { rebuild(adding: used / 2 + 1) }
-        let index = index(of: key)
-        if entries[index].key != key {
-            entries[index].key = key
-            used += 1
-        }
-        entries[index].object = object
-        newcomers += 1
+    @inline(__always)
+    subscript(key: RowKey) -> NSManagedObject? {
+        guard let page = entries[index(of: Self.pageKey(key))].page else { return nil }
+        return page[Self.place(key)]
     }
 
-    /// Forgets the object of `key`; the entry stays for the chain's sake.
+    private var isFull: Bool { used * 3 >= entries.count * 2 }
+
+    /// Whether an object of `key` would make the table grow: the moment to take out what is not used.
+    func mustGrow(for key: RowKey) -> Bool { isFull && entries[index(of: Self.pageKey(key))].page == nil }
+
+    func insert(_ object: NSManagedObject, for key: RowKey) {
+        newcomers += 1
+        let pageKey = Self.pageKey(key)
+        var index = index(of: pageKey)
+        if entries[index].page == nil {
+            if isFull {
+                rebuild()
+                index = self.index(of: pageKey)
+            }
+            if entries[index].key != pageKey { used += 1 }
+            entries[index] = Entry(key: pageKey, page: Self.makePage())
+        }
+        replace(in: entries[index].page, Self.place(key), by: object)
+    }
+
+    /// Forgets the object of `key`; its page stays for its neighbours' sake.
     func remove(_ key: RowKey) {
-        // What goes away with the object may come back to the table: not before it is consistent.
-        let index = index(of: key)
-        let old = entries[index].object
-        entries[index].object = nil
+        replace(in: entries[index(of: Self.pageKey(key))].page, Self.place(key), by: nil)
+    }
+
+    private func replace(in page: Page?, _ place: Int, by object: NSManagedObject?) {
+        guard let page else { return }
+        // What goes away with the old object may come back to the table: not before the place is written.
+        let old = page[place]
+        page[place] = object
         withExtendedLifetime(old) {}
     }
 
@@ -77,38 +109,51 @@ final class RowTable {
     func takeUnused() -> [NSManagedObject] {
         newcomers = 0
         var unused: [NSManagedObject] = []
-        for index in 0..<capacity where entries[index].object != nil {
-            guard isKnownUniquelyReferenced(&entries[index].object), let object = entries[index].object else {
-                continue
+        for index in entries.indices {
+            guard let page = entries[index].page else { continue }
+            var isEmpty = true
+            for place in 0..<Self.pageSize where page[place] != nil {
+                guard isKnownUniquelyReferenced(&page[place]), let object = page[place] else {
+                    isEmpty = false
+                    continue
+                }
+                page[place] = nil
+                object.managedObjectContext = nil
+                unused.append(object)
             }
-            entries[index].object = nil
-            object.managedObjectContext = nil
-            unused.append(object)
+            if isEmpty {
+                Self.free(page)
+                // The entry stays for the chain's sake.
+                entries[index].page = nil
+            }
         }
         return unused
     }
 
-    /// Makes room for at least `count` more, without the entries that have no object.
-    private func rebuild(adding count: Int) {
-        let (old, oldCapacity) = (entries, capacity)
-        var living = 0
-        for index in 0..<oldCapacity where old[index].object != nil { living += 1 }
-        capacity = 16
-        while Self.isCrowded(living + count, in: capacity) { capacity *= 2 }
-        entries = Self.allocate(capacity)
-        used = living
-        for index in 0..<oldCapacity where old[index].object != nil {
-            (entries + self.index(of: old[index].key)).moveUpdate(from: old + index, count: 1)
-        }
-        old.deallocate()
+    /// Makes room, without the entries that have no page.
+    private func rebuild(adding count: Int = 1) {
+        let living = entries.filter { $0.page != nil }
+        var capacity = 16
+        while capacity < (living.count + count) * 2 { capacity *= 2 }
+        entries = Array(repeating: Entry(), count: capacity)
+        used = living.count
+        for entry in living { entries[index(of: entry.key)] = entry }
     }
 
-    /// Makes room for so many more objects.
+    /// Makes room for so many more objects in a row.
     func reserve(_ count: Int) {
-        if Self.isCrowded(used + count, in: capacity) { rebuild(adding: count) }
+        let pages = count / Self.pageSize + 2
+        if (used + pages) * 3 >= entries.count * 2 { rebuild(adding: pages) }
     }
 
     var objects: [NSManagedObject] {
-        (0..<capacity).compactMap { entries[$0].object }
+        var result: [NSManagedObject] = []
+        for entry in entries {
+            guard let page = entry.page else { continue }
+            for place in 0..<Self.pageSize {
+                if let object = page[place] { result.append(object) }
+            }
+        }
+        return result
     }
 }

@@ -52,4 +52,45 @@ import Testing
             #expect(table[RowKey(entity: 0, reference: 4)] === held[1])
         }
     }
+
+    /// Stores may give any number.
+    @Test func numbersFarApartAndAtTheEndsOfTheRangeAreFound() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let numbers = [.min, .min + 1, -16, -1, 0, 15, 16, 1 << 32, 1 << 60, .max - 1, .max]
+            let table = RowTable()
+            let objects = numbers.map { context.team("Team \($0)") }
+            for (number, object) in zip(numbers, objects) {
+                table.insert(object, for: RowKey(entity: 2, reference: number))
+            }
+            for (number, object) in zip(numbers, objects) {
+                #expect(table[RowKey(entity: 2, reference: number)] === object)
+                #expect(table[RowKey(entity: 1, reference: number)] == nil)
+            }
+        }
+    }
+
+    /// What goes away may have been the last to hold another object, whose end asks the table.
+    @Test func anObjectThatGoesAwayMayAskTheTable() throws {
+        final class Farewell: NSManagedObject {
+            var onEnd: () -> Void = {}
+            deinit { onEnd() }
+        }
+        try ClubStack().contextKeepingStack().use { context in
+            let next = context.team("Next")
+            let table = RowTable()
+            let key = RowKey(entity: 0, reference: 7)
+            var found: [NSManagedObject?] = []
+            func insertOneThatAsks() {
+                let object = Farewell(entity: next.entity, insertInto: nil)
+                object.onEnd = { found.append(table[key]) }
+                table.insert(object, for: key)
+            }
+            insertOneThatAsks()
+            table.insert(next, for: key)
+            #expect(found.count == 1 && found[0] === next)
+            insertOneThatAsks()
+            table.remove(key)
+            #expect(found.count == 2 && found[1] == nil)
+        }
+    }
 }
