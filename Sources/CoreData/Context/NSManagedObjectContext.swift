@@ -197,10 +197,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func delete(_ object: NSManagedObject) { lifeCycle.delete(object) }
 
     /// The object of that ID, a fault if the context does not have it. Never reads: the row may not exist.
-    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { registry.object(for: objectID) }
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        requireQueue("object(with:)")
+        return registry.object(for: objectID)
+    }
 
     /// The object of that ID if the context has it. Never reads.
-    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { registry.registered(objectID) }
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        requireQueue("registeredObject(for:)")
+        return registry.registered(objectID)
+    }
 
     /// The object of that ID with its values.
     ///
@@ -246,7 +252,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Ends the event: deletions propagate, undo is registered, objects-did-change is posted. Happens by itself at the
     /// end of the main queue's turn, of each `perform` block, and before each fetch and save.
-    open func processPendingChanges() { events.process(propagatesDeletes: propagatesDeletesAtEndOfEvent) }
+    open func processPendingChanges() {
+        requireQueue("processPendingChanges()")
+        events.process(propagatesDeletes: propagatesDeletesAtEndOfEvent)
+    }
 
     // MARK: Saving and taking back
 

@@ -4,9 +4,7 @@ import Foundation
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
         guard let place = object.layout.place(of: key) else { return stateValue(of: object, for: key) }
-        if ConcurrencyChecking.isOn {
-            object.managedObjectContext?.requireQueue("reading '\(key)' of '\(object.objectID)'")
-        }
+        requireQueue(object, "reading", key)
         object.noteRead(place)
         object.fireIfNeeded()
         switch place {
@@ -15,6 +13,11 @@ enum KeyValueAccess {
         case .toMany(let number): return collection(of: object, number: number)
         case .fetched(let number): return object.fetchedObjects(number)
         }
+    }
+
+    private static func requireQueue(_ object: NSManagedObject, _ access: String, _ key: String) {
+        guard ConcurrencyChecking.isOn else { return }
+        object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
@@ -50,6 +53,7 @@ enum KeyValueAccess {
     // MARK: Setting
 
     static func set(_ value: Any?, of object: NSManagedObject, for key: String) {
+        requireQueue(object, "setting", key)
         switch object.layout.place(of: key) {
         case .attribute(let slot): object.setAttribute(slotValue(value, of: object, slot: slot), slot: slot)
         case .toOne(let slot): InverseUpkeep.set(destination(value, of: object, key), of: object, slot: slot)
@@ -126,6 +130,7 @@ enum KeyValueAccess {
     // MARK: Collections that can be changed
 
     static func mutableSet(of object: NSManagedObject, for key: String) -> NSMutableSet {
+        requireQueue(object, "changing", key)
         guard case .toMany(let number) = object.layout.place(of: key),
             !object.layout.toManyRelationships[number].isOrdered
         else { preconditionFailure("'\(entityName(object))' has no unordered to-many relationship named '\(key)'.") }
@@ -133,6 +138,7 @@ enum KeyValueAccess {
     }
 
     static func mutableOrderedSet(of object: NSManagedObject, for key: String) -> NSMutableOrderedSet {
+        requireQueue(object, "changing", key)
         guard case .toMany(let number) = object.layout.place(of: key),
             object.layout.toManyRelationships[number].isOrdered
         else { preconditionFailure("'\(entityName(object))' has no ordered relationship named '\(key)'.") }

@@ -54,8 +54,7 @@ enum ManagedPlaces {
     static func place(of keyPath: AnyKeyPath, in object: NSManagedObject) -> ManagedPlace {
         let property = UInt(bitPattern: Unmanaged.passUnretained(keyPath).toOpaque())
         if let known = knownPlace(property, object.layout) { return ManagedPlace(place: known) }
-        return ManagedPlace(
-            place: remember(property, object.layout, keeping: keyPath, name: propertyName(of: keyPath)))
+        return ManagedPlace(place: look(property, of: object, keeping: keyPath, name: propertyName(of: keyPath)))
     }
 
     /// The place of a property by its name, which stands in the program's text.
@@ -63,7 +62,7 @@ enum ManagedPlaces {
     static func place(of name: StaticString, in object: NSManagedObject) -> ManagedPlace {
         let property = UInt(bitPattern: name.utf8Start)
         if let known = knownPlace(property, object.layout) { return ManagedPlace(place: known) }
-        return ManagedPlace(place: remember(property, object.layout, keeping: nil, name: "\(name)"))
+        return ManagedPlace(place: look(property, of: object, keeping: nil, name: "\(name)"))
     }
 
     @inline(__always)
@@ -75,13 +74,28 @@ enum ManagedPlaces {
         }
     }
 
+    /// Looks a property up by its name, and remembers where it is.
+    ///
+    /// While the use of queues is checked nothing is remembered: then every access comes here, and one that is not checked
+    /// pays nothing for it.
     @inline(never)
-    private static func remember(
-        _ property: UInt, _ layout: EntityLayout, keeping keyPath: AnyKeyPath?, name: String
+    private static func look(
+        _ property: UInt, of object: NSManagedObject, keeping keyPath: AnyKeyPath?, name: String
     ) -> EntityLayout.Place {
-        guard let place = layout.place(of: name) else {
-            preconditionFailure("The entity '\(layout.entity.name ?? "")' has no property named '\(name)'.")
+        guard let place = object.layout.place(of: name) else {
+            preconditionFailure("The entity '\(object.layout.entity.name ?? "")' has no property named '\(name)'.")
         }
+        if ConcurrencyChecking.isOn {
+            object.managedObjectContext?.requireQueue("accessing '\(name)' of '\(object.objectID)'")
+        } else {
+            remember(property, object.layout, keeping: keyPath, place)
+        }
+        return place
+    }
+
+    private static func remember(
+        _ property: UInt, _ layout: EntityLayout, keeping keyPath: AnyKeyPath?, _ place: EntityLayout.Place
+    ) {
         let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
         known.withLock { known in
             let old = table.takeUnretainedValue()
@@ -100,7 +114,6 @@ enum ManagedPlaces {
             larger.count = known.count
             current.store(address(larger), ordering: .releasing)
         }
-        return place
     }
 
     /// The name of a wrapped property: the storage's key path prints as `\Team._teamName`.

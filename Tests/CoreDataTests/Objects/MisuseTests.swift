@@ -55,8 +55,107 @@ import Testing
         expect(fetched, "is used outside of its queue, by a fetch of 'Team': wrap the use in perform(_:).")
     }
 
+    /// Accessors too, where the object's values are here and it was changed in the same event before.
+    @Test func accessorsOutsideOfTheQueueAreNamed() async {
+        let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            _ = team.wins
+        }
+        expect(read, "is used outside of its queue, by accessing 'wins' of 'x-coredata:///Team/")
+        let written = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            team.wins = 2
+        }
+        expect(written, "is used outside of its queue, by accessing 'wins' of 'x-coredata:///Team/")
+        let generated = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            let name: String = team[managed: "name"]
+            _ = name
+        }
+        expect(generated, "is used outside of its queue, by accessing 'name' of 'x-coredata:///Team/")
+        let members = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            _ = team[members: "players"]
+        }
+        expect(members, "is used outside of its queue, by accessing 'players' of 'x-coredata:///Team/")
+        let byKey = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            team.setValue(2, forKey: "wins")
+        }
+        expect(byKey, "is used outside of its queue, by setting 'wins' of 'x-coredata:///Team/")
+        let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            _ = team.mutableSetValue(forKey: "players")
+        }
+        expect(set, "is used outside of its queue, by changing 'players' of 'x-coredata:///Team/")
+    }
+
+    @Test func lookingUpOutsideOfTheQueueIsNamed() async {
+        let object = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            _ = team.managedObjectContext?.object(with: team.objectID)
+        }
+        expect(object, "is used outside of its queue, by object(with:)")
+        let registered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            _ = team.managedObjectContext?.registeredObject(for: team.objectID)
+        }
+        expect(registered, "is used outside of its queue, by registeredObject(for:)")
+        let processed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            team.managedObjectContext?.processPendingChanges()
+        }
+        expect(processed, "is used outside of its queue, by processPendingChanges()")
+    }
+
+    /// On the queue nothing stops: accessors, relationships, saves, a child and a merge.
+    @Test func useOnTheQueueGoesOnWhileItIsChecked() async {
+        await #expect(processExitsWith: .success) {
+            let team = try Self.checkedTeam()
+            let context = try #require(team.managedObjectContext)
+            let other = try #require(context.persistentStoreCoordinator).other()
+            try context.use { context in
+                context.automaticallyMergesChangesFromParent = true
+                _ = context.make("Player", ["name": "Ada", "team": team])
+                team.wins = 3
+                try context.save()
+                try context.child().use { child in
+                    try child.twin(of: team).wins = 4
+                    try child.save()
+                }
+                try context.save()
+            }
+            try other.use { other in
+                try other.twin(of: team).wins = 5
+                try other.save()
+            }
+            try context.use { context in
+                context.refreshAllObjects()
+                precondition(team.wins == 5 && team.players.count == 1)
+            }
+        }
+    }
+
+    /// A team of a context that is checked, made on its queue.
+    private static func checkedTeam() throws -> ClubTeam {
+        setenv("CoreDataConcurrencyDebug", "1", 1)
+        let context = try ClubStack().contextKeepingStack()
+        checked = context
+        return try context.use { $0.team() }
+    }
+
+    nonisolated(unsafe) private static var checked: NSManagedObjectContext?
+
     private func expect(_ result: ExitTest.Result?, _ text: String) {
         let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(output.contains(text))
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    fileprivate func other() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = self
+        return context
     }
 }
