@@ -31,7 +31,7 @@ struct SaveCompletion {
         for objects in [saved.inserted, saved.updated, saved.deleted] {
             for object in objects { object.didSave() }
         }
-        post(saved)
+        post(saved, changes)
         context.source?.didCommit(changes, from: context)
         context.tellChildren(changes, from: context)
         for object in saved.deleted { context.letGo(object) }
@@ -107,6 +107,7 @@ struct SaveCompletion {
     private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()
         changes.inserted = saved.inserted.map(\.objectID)
+        // What the stores derived comes behind what was written.
         changes.updated = saved.updatedRows.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
         changes.rows = batch.written.map { written in
@@ -121,10 +122,13 @@ struct SaveCompletion {
         return changes
     }
 
-    private func post(_ saved: Saved) {
+    private func post(_ saved: Saved, _ changes: CommittedChanges) {
         let center = NotificationCenter.default
+        // Whoever merges by hand has to hear of the rows whose values the stores derived, too.
+        let known = saved.updatedRows
+        let derived = changes.updated.dropFirst(known.count).map { context.registry.object(for: $0) }
         var info: [String: Any] = [
-            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updatedRows),
+            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(derived.isEmpty ? known : known + derived),
             NSDeletedObjectsKey: Set(saved.deleted),
         ]
         // Where the state cannot be read now, the next reading says why.
@@ -134,7 +138,7 @@ struct SaveCompletion {
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [
                 NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
-                NSUpdatedObjectIDsKey: Set(saved.updatedRows.map(\.objectID)),
+                NSUpdatedObjectIDsKey: Set(changes.updated),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)),
             ])
     }

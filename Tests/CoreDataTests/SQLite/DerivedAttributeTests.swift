@@ -33,7 +33,7 @@ import Testing
     /// Firm (staff → Person, tags ⇄ Tag, city → City), Person with Manager below it; each with attributes of every form.
     ///
     /// - Parameter colleagues: whether each person counts those of the same firm, which costs a step for each of them.
-    private static func model(colleagues: Bool = true) -> NSManagedObjectModel {
+    static func model(colleagues: Bool = true) -> NSManagedObjectModel {
         let attribute = StoreModels.attribute
         let city = StoreModels.entity("City", [attribute("name", .stringAttributeType)])
         let tag = StoreModels.entity("Tag", [attribute("weight", .integer32AttributeType)])
