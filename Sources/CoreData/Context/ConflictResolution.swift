@@ -53,6 +53,7 @@ struct ConflictResolution {
         guard keepsObject else {
             dropChanges(object, row)
             context.changes.noteRevival(object)
+            FarEnds.takeBackDeletion(of: object, context)
             object.awake(fromSnapshotEvents: .mergePolicy)
             return
         }

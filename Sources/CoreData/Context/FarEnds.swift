@@ -163,7 +163,7 @@ struct FarEnds {
     }
 
     /// Whether an object that goes lets its neighbours know by this relationship.
-    private static func tellsOfDeletion(_ relationship: NSRelationshipDescription?) -> Bool {
+    static func tellsOfDeletion(_ relationship: NSRelationshipDescription?) -> Bool {
         switch relationship?.deleteRule {
         case .nullifyDeleteRule?, .cascadeDeleteRule?: true
         default: false

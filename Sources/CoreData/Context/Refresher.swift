@@ -11,13 +11,13 @@ final class Refresher {
     /// Where values are merged and the store cannot be read, the objects stay as they are.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
         context.requireQueue("refresh(_:mergeChanges:)")
-        let stored = objects.filter {
-            $0.managedObjectContext === context && $0.flags.contains(.stored) && !$0.isDeleted
-        }
+        let known = objects.filter { $0.managedObjectContext === context && $0.flags.contains(.stored) }
+        let stored = known.filter { !$0.isDeleted }
         guard mergeChanges else {
             for object in stored { turnIntoFault(object) }
             return
         }
+        readBeneathDeletions(known.filter { $0.isDeleted })
         var kept: [NSManagedObject] = []
         var dropped: [NSManagedObject] = []
         for object in stored {
@@ -80,6 +80,31 @@ final class Refresher {
         let rows = try source.rows(inOrderOf: objects.map(\.objectID))
         for (object, row) in zip(objects, rows) {
             if let row { adopt(row, for: object, as: .refresh) } else { rowWasDeleted(object) }
+        }
+    }
+
+    /// What was deleted here and comes back, by undo or rollback, comes back with what is beneath now. Rows that cannot be
+    /// read stay as they were.
+    private func readBeneathDeletions(_ objects: [NSManagedObject]) {
+        guard !objects.isEmpty, let rows = try? context.source?.rows(for: objects.map(\.objectID)) else { return }
+        let gone = objects.filter { rows[$0.objectID] == nil }
+        for object in gone { object.flags.insert(.inaccessible) }
+        _ = GoneDestinations(context: context, ids: gone.map(\.objectID)).forget()
+        for object in objects {
+            guard let row = rows[object.objectID] else { continue }
+            if object.flags.contains(.inaccessible) {
+                // Somebody took back what had made the row go.
+                object.flags.remove(.inaccessible)
+                if object.snapshot?.values.allSatisfy(\.isNull) ?? true {
+                    turnIntoFault(object)
+                    continue
+                }
+            }
+            guard let old = object.snapshot else { continue }
+            rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
+            for (number, state) in object.touchedToMany where state.isLoaded {
+                object.changing(.toMany(number)) { state.turnIntoFault() }
+            }
         }
     }
 

@@ -190,6 +190,8 @@ struct SavePlanner {
             guard !relationship.isTransient else { continue }
             let writesPairs = relationship.writesPairs
             guard writesPairs || state.isOrdered else { continue }
+            // What others did too is not written again.
+            if state.isStale { _ = owner.loadedToManyState(number) }
             let plan = try planIndex(of: owner)
             func ids(_ objects: some Sequence<NSManagedObject>) throws -> [NSManagedObjectID] {
                 try objects.compactMap { try destination($0.objectID, of: owner, relationship, plan) }

@@ -74,52 +74,88 @@ final class UndoRecorder {
     private func takeBack(_ steps: [Step]) {
         let wasApplying = isApplying
         isApplying = true
+        var left: [LeftTarget] = []
         for step in steps.reversed() {
-            takeBackValues(step)
+            left += takeBackValues(step)
             switch step.presence {
             case .unchanged: break
             case .came: context.changes.noteDeletion(step.object)
             case .went: revive(step.object)
             }
         }
-        for step in steps { settle(step) }
+        for target in left { FarEnds.leave(target.object, of: target.owner, slot: target.slot) }
+        let gone = goneDestinations(of: steps)
+        for step in steps { settle(step, gone) }
+        for step in steps where step.presence == .came { FarEnds.leaveAll(step.object) }
         for step in steps { step.object.awake(fromSnapshotEvents: Self.kind(step.presence)) }
         context.processPendingChanges()
         isApplying = wasApplying
     }
 
-    private func takeBackValues(_ step: Step) {
+    /// A destination that an object had before a step was taken back.
+    private struct LeftTarget {
+        let object: NSManagedObject
+        let owner: NSManagedObject
+        let slot: Int
+    }
+
+    private func takeBackValues(_ step: Step) -> [LeftTarget] {
         let object = step.object
-        guard !step.slots.isEmpty || !step.toMany.isEmpty else { return }
+        guard !step.slots.isEmpty || !step.toMany.isEmpty else { return [] }
         object.willChange()
         let announced = object.announcing(
             step.slots.map { object.layout.place(ofSlot: $0.slot) } + step.toMany.map { .toMany($0.number) })
         defer { announced?.end() }
-        for (slot, old) in step.slots { object.write(old, slot: slot) }
+        var left: [LeftTarget] = []
+        for (slot, old) in step.slots {
+            if slot >= object.layout.attributeCount, let target = object.toOneTarget(slot) {
+                left.append(LeftTarget(object: target, owner: object, slot: slot))
+            }
+            object.write(old, slot: slot)
+        }
         for change in step.toMany {
             let state = object.toManyState(change.number)
             for member in change.added { state.remove(member) }
             for member in change.removed { state.insert(member) }
             if let oldOrder = change.oldOrder, state.isLoaded { state.reorder(oldOrder) }
         }
+        return left
+    }
+
+    /// The destinations that come back and whose rows are gone, as far as that was not known: one query for those that were
+    /// not read.
+    private func goneDestinations(of steps: [Step]) -> Set<NSManagedObject> {
+        var unread: Set<NSManagedObject> = []
+        for step in steps where !step.object.isDeleted {
+            for (slot, _) in step.slots where slot >= step.object.layout.attributeCount {
+                if let target = step.object.toOneTarget(slot) { unread.insert(target) }
+            }
+            for change in step.toMany { unread.formUnion(change.removed) }
+        }
+        unread = unread.filter { $0.isFault && $0.snapshot == nil && $0.managedObjectContext === context }
+        // Where the store does not answer, nothing is known to be gone.
+        guard !unread.isEmpty, (try? context.faults.fetchRows(of: Array(unread))) != nil else { return [] }
+        return unread.filter { $0.snapshot == nil }
     }
 
     /// What others did meanwhile may not fit what comes back: objects that they deleted are no destinations any more, and a
     /// partner that they gave to somebody else is taken back.
-    private func settle(_ step: Step) {
+    private func settle(_ step: Step, _ gone: Set<NSManagedObject>) {
         let object = step.object
         guard !object.isDeleted else { return }
         for (slot, _) in step.slots where slot >= object.layout.attributeCount {
             guard let target = object.toOneTarget(slot) else { continue }
-            if target.isDeleted {
+            if target.isDeleted || gone.contains(target) {
                 FarEnds.dropReference(of: object, slot: slot)
             } else if object.layout.traits.oneToOneSlots.contains(slot) {
                 InverseUpkeep.reconcile(object, slot: slot, from: nil, to: target)
+            } else {
+                FarEnds.join(target, of: object, slot: slot)
             }
         }
         for change in step.toMany {
             let state = object.toManyState(change.number)
-            for member in change.removed where member.isDeleted { state.discard(member) }
+            for member in change.removed where member.isDeleted || gone.contains(member) { state.discard(member) }
         }
         if step.presence == .went { InverseUpkeep.rejoin(object) }
     }

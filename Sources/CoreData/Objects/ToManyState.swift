@@ -34,6 +34,10 @@ final class ToManyState {
     /// are read next.
     private var wantedOrder: [NSManagedObject]?
 
+    /// Whether the contents were forgotten because somebody else may have changed them: then it is open, until they are read,
+    /// whether a member that comes or goes is a saved one.
+    private(set) var isStale = false
+
     /// Changes of membership since the event began, and the order as it was then.
     private(set) var eventAdded = ObjectSet()
     private(set) var eventRemoved = ObjectSet()
@@ -106,7 +110,8 @@ final class ToManyState {
         members.insert(object)
         if isOrdered { order.insert(object, at: min(index ?? order.count, order.count)) }
         wantedOrder?.append(object)
-        if !removed.remove(object) { added.insert(object) }
+        let wasTakenOut = removed.remove(object)
+        if !wasTakenOut || isStale { added.insert(object) }
         if !eventRemoved.remove(object) { eventAdded.insert(object) }
         return true
     }
@@ -121,7 +126,8 @@ final class ToManyState {
         members.remove(object)
         if isOrdered, let index = order.lastIndex(where: { $0 === object }) { order.remove(at: index) }
         if let index = wantedOrder?.lastIndex(where: { $0 === object }) { wantedOrder?.remove(at: index) }
-        if !added.remove(object) { removed.insert(object) }
+        let wasNew = added.remove(object)
+        if !wasNew || isStale { removed.insert(object) }
         if !eventAdded.remove(object) { eventRemoved.insert(object) }
         return true
     }
@@ -140,11 +146,13 @@ final class ToManyState {
 
     // MARK: Loading, saving, undoing
 
-    /// Takes over what the store has, and puts the unsaved changes on top.
+    /// Takes over what the store has, and puts the unsaved changes on top. What others did too is no change any more.
     func load(_ stored: [NSManagedObject]) {
         isLoaded = true
+        isStale = false
         members = ObjectSet(removed.isEmpty ? stored : stored.filter { !removed.contains($0) })
         for object in added { members.insert(object) }
+        forgetChanges(alreadyIn: stored)
         guard isOrdered else { return }
         if !added.isEmpty || !removed.isEmpty || wantedOrder != nil { committedOrder = stored }
         let kept = stored.filter(contains)
@@ -158,6 +166,14 @@ final class ToManyState {
         }
     }
 
+    private func forgetChanges(alreadyIn stored: [NSManagedObject]) {
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        var saved = ObjectSet(stored)
+        saved.prepareForSearch()
+        for object in added.all where saved.contains(object) { added.remove(object) }
+        for object in removed.all where !saved.contains(object) { removed.remove(object) }
+    }
+
     /// The contents are the saved ones from now on.
     func commit() {
         added = ObjectSet()
@@ -166,6 +182,7 @@ final class ToManyState {
         wantedOrder = nil
         if isOrdered, !isLoaded { order = [] }
         if !isLoaded { members = ObjectSet() }
+        isStale = false
     }
 
     /// The owner's row is gone: should the owner come back, all of its contents are new.
@@ -190,6 +207,7 @@ final class ToManyState {
         removed = ObjectSet()
         committedOrder = nil
         wantedOrder = nil
+        isStale = false
         endEvent()
     }
 
@@ -202,6 +220,7 @@ final class ToManyState {
         members = added
         committedOrder = nil
         isLoaded = false
+        isStale = true
     }
 
     /// Takes a member out of the contents that were just read: an unsaved change, but none of the event.

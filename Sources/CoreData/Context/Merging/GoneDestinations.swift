@@ -1,21 +1,31 @@
-/// Unsaved references to objects that others deleted lead nowhere any more: a save must not write them. What was saved of
-/// them, the others' save has taken out of the rows.
+/// References to objects that others deleted lead nowhere any more: an unsaved one must not be written. What was saved of
+/// them, the others' save has taken out of the rows; lists that were read before do without them.
 struct GoneDestinations {
-    let context: NSManagedObjectContext
-    let ids: Set<NSManagedObjectID>
+    private let context: NSManagedObjectContext
+    private let ids: Set<NSManagedObjectID>
 
-    /// Cost: a look at all relationships of new and changed objects.
+    init(context: NSManagedObjectContext, ids: some Sequence<NSManagedObjectID>) {
+        self.context = context
+        self.ids = Set(ids.map(\.latest))
+    }
+
+    /// Cost: a look at all relationships of new and changed objects; and at all lists that were read if any of the deleted
+    /// objects may stand in a list of which it does not say itself whose it is.
     ///
     /// - Returns: the objects whose references were dropped.
     func forget() -> [NSManagedObject] {
         guard !ids.isEmpty else { return [] }
-        return (context.changes.inserted.all + context.changes.updated.all).filter(forget)
+        let changed = (context.changes.inserted.all + context.changes.updated.all).filter(forget)
+        let gone = Set(ids.compactMap(context.registry.registered).filter(Self.mayStandAnywhere))
+        guard !gone.isEmpty else { return changed }
+        return changed + context.registry.all.filter { forget(gone, inListsOf: $0) }
     }
 
     private func forget(in object: NSManagedObject) -> Bool {
         var found = false
         for slot in object.values.indices.dropFirst(object.layout.attributeCount) {
-            guard case .reference(let id) = object.values[slot], ids.contains(id),
+            // A reference may still name the object by its temporary ID.
+            guard case .reference(let id) = object.values[slot], ids.contains(id.latest),
                 object.snapshot?.values[slot] != object.values[slot]
             else { continue }
             FarEnds.dropReference(of: object, slot: slot)
@@ -26,6 +36,26 @@ struct GoneDestinations {
                 object.changing(.toMany(number)) { state.discard(member) }
                 found = true
             }
+        }
+        return found
+    }
+
+    // MARK: Lists that were read
+
+    /// Whether lists have the object that its row does not name.
+    private static func mayStandAnywhere(_ object: NSManagedObject) -> Bool {
+        object.snapshot == nil
+            || object.layout.toManyRelationships.contains { $0.inverseRelationship?.isToMany ?? false }
+    }
+
+    private func forget(_ gone: Set<NSManagedObject>, inListsOf object: NSManagedObject) -> Bool {
+        var found = false
+        for (number, state) in object.touchedToMany where !gone.isDisjoint(with: state.memberSet) {
+            guard object.layout.toManyRelationships[number].inverseRelationship != nil else { continue }
+            for member in gone where state.contains(member) {
+                object.changing(.toMany(number)) { state.discard(member) }
+            }
+            found = true
         }
         return found
     }

@@ -46,7 +46,7 @@ struct MergeWork {
 
     /// The rows are gone: nothing that is not saved may refer to them.
     private mutating func forgetDestinations(among deletes: [NSManagedObjectID]) {
-        let gone = GoneDestinations(context: context, ids: Set(deletes + foundDeleted))
+        let gone = GoneDestinations(context: context, ids: deletes + foundDeleted)
         for object in gone.forget() { noteRefresh(object) }
     }
 

@@ -20,11 +20,11 @@ struct ParentRows {
         }
         guard !missing.isEmpty, let source = context.source else { return result }
         for (id, row) in try source.rows(for: missing) {
-            result[id] = row
             // A fault of the context saves itself the reading.
             if let fault = context.registry.registered(id), fault.isFault, fault.snapshot == nil {
                 fault.snapshot = row
             }
+            result[id] = asSeenHere(row, id)
         }
         return result
     }
@@ -34,6 +34,23 @@ struct ParentRows {
         guard let snapshot = object.snapshot else { return nil }
         if object.values.isEmpty { return snapshot }
         return RowSnapshot.make(object.values, version: snapshot.version, isUnsaved: true)
+    }
+
+    /// The row of an object that the context has not made, or not read. Where it refers to something that was changed or
+    /// deleted here, the object is made, which settles with whom that is related.
+    private func asSeenHere(_ row: RowSnapshot, _ id: NSManagedObjectID) -> RowSnapshot {
+        guard context.changes.hasChanges else { return row }
+        let meetsChanges = row.values.dropFirst(id.entity.layout.attributeCount).contains { value in
+            if case .reference(let target) = value { isChangedHere(target) } else { false }
+        }
+        guard meetsChanges else { return row }
+        let object = context.registry.object(for: id, row: row)
+        object.fireIfNeeded()
+        return Self.row(of: object) ?? row
+    }
+
+    private func isChangedHere(_ id: NSManagedObjectID) -> Bool {
+        context.registry.registered(id).map { !$0.flags.isDisjoint(with: [.unsaved, .dropped]) } ?? false
     }
 
     // MARK: Lists
@@ -58,7 +75,7 @@ struct ParentRows {
         if wantsRow {
             let held = context.registry.registered(id).flatMap(Self.row)
             // Every object with changes has its row, and for all others one was read.
-            guard let row = held ?? read else { return }
+            guard let row = held ?? read.map({ asSeenHere($0, id) }) else { return }
             result.rows.append(row)
         }
         result.namedIDs.append(id)
@@ -85,6 +102,14 @@ struct ParentRows {
         var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         if !unknown.isEmpty, let source = context.source {
             result = try source.destinations(of: relationship, from: unknown)
+        }
+        if context.changes.hasChanges {
+            // What was changed or deleted here may not be a member any more.
+            for id in unknown where result[id]?.contains(where: isChangedHere) ?? false {
+                let owner = context.registry.object(for: id)
+                guard case .toMany(let number) = owner.layout.place(of: relationship.name) else { continue }
+                known.append((id, owner, number))
+            }
         }
         for family in Dictionary(grouping: known, by: { ObjectIdentifier($0.owner.layout) }).values {
             try context.faults.fetchDestinations(of: family.map(\.owner), number: family[0].number)

@@ -1,0 +1,114 @@
+extension FarEnds {
+    /// The deletion of a saved object is taken back though its event is over, and the object is what its row says: where the
+    /// deletion took it out of far ends it is there again, unless somebody put something else in its place.
+    ///
+    /// What the deletion deleted too stays deleted. A relationship whose contents cannot be read stays as it is.
+    static func takeBackDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {
+        leaveDeleted(object)
+        for slot in object.layout.attributeCount..<object.layout.slots.count {
+            guard let target = object.toOneTarget(slot), !target.isDeleted,
+                let inverse = (object.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship
+            else { continue }
+            switch target.layout.place(of: inverse.name) {
+            case .toOne(let back)?: takeBack(target, slot: back, to: object, otherwise: slot)
+            case .toMany(let number)?: takeBack(target, number: number, with: object)
+            default: break
+            }
+        }
+        for (number, relationship) in object.layout.toManyRelationships.enumerated() {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            if let state = object.knownToManyState(number), state.isLoaded { state.turnIntoFault() }
+            let read = try? context.source?.destinations(of: relationship, from: [object.objectID])
+            for id in read?[object.objectID] ?? [] {
+                guard let member = context.registry.registered(id), !member.isDeleted else { continue }
+                switch member.layout.place(of: inverse.name) {
+                case .toOne(let slot)?: takeBack(member, slot: slot, to: object, otherwise: nil)
+                case .toMany(let number)?: takeBack(member, number: number, with: object)
+                default: break
+                }
+            }
+        }
+    }
+
+    /// A far end that refers to nobody refers to `object` again; one that refers to somebody else is not `object`'s any more.
+    private static func takeBack(
+        _ far: NSManagedObject, slot: Int, to object: NSManagedObject, otherwise own: Int?
+    ) {
+        guard let other = far.toOneTarget(slot) else {
+            far.changing(.toOne(slot)) {
+                far.write(.reference(object.objectID), slot: slot)
+                far.remember(object, slot: slot)
+            }
+            far.managedObjectContext?.changes.noteUnsaved(far)
+            return
+        }
+        if other !== object, let own { dropReference(of: object, slot: own) }
+    }
+
+    private static func takeBack(_ far: NSManagedObject, number: Int, with object: NSManagedObject) {
+        guard let state = far.knownToManyState(number), !state.contains(object) else { return }
+        far.changing(.toMany(number)) {
+            guard far.flags.contains(.stored) else { return _ = state.insert(object) }
+            if state.isLoaded { state.turnIntoFault() }
+            state.rebase(object, isStored: true, isWanted: true)
+        }
+        far.managedObjectContext?.changes.noteRefresh(far)
+    }
+
+    // MARK: Undo
+
+    /// An undo took `target` out of the to-one relationship in `slot` of `owner`: it forgets `owner`, if that has not happened.
+    static func leave(_ target: NSManagedObject, of owner: NSManagedObject, slot: Int) {
+        guard let inverse = (owner.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship,
+            owner.toOneTarget(slot) !== target, has(owner, target, inverse, slot)
+        else { return }
+        InverseUpkeep.detach(owner, from: target, inverse)
+    }
+
+    /// An undo let the to-one relationship in `slot` of `owner` lead to `target`: it takes `owner` in, if that has not happened.
+    static func join(_ target: NSManagedObject, of owner: NSManagedObject, slot: Int) {
+        guard let inverse = (owner.layout.slots[slot] as? NSRelationshipDescription)?.inverseRelationship,
+            !has(owner, target, inverse, slot)
+        else { return }
+        InverseUpkeep.reconcile(owner, slot: slot, from: nil, to: target)
+    }
+
+    /// An undo or redo let an object go: whoever refers to it since does so no longer.
+    static func leaveAll(_ object: NSManagedObject) {
+        for slot in object.layout.attributeCount..<object.layout.slots.count {
+            guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,
+                let inverse = relationship.inverseRelationship, isLeft(object, by: relationship),
+                let target = object.toOneTarget(slot), !target.isDeleted, has(object, target, inverse, slot)
+            else { continue }
+            InverseUpkeep.detach(object, from: target, inverse)
+        }
+        for (number, relationship) in object.layout.toManyRelationships.enumerated() {
+            guard let inverse = relationship.inverseRelationship, isLeft(object, by: relationship) else { continue }
+            for member in object.toManyTargets(number) where !member.isDeleted {
+                InverseUpkeep.detach(object, from: member, inverse)
+            }
+        }
+    }
+
+    /// What was never saved is left by everybody; else the rule says it.
+    private static func isLeft(_ object: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool {
+        object.flags.contains(.dropped) || tellsOfDeletion(relationship)
+    }
+
+    /// Whether `far` has `owner`, which refers or referred to it by `slot`, in the inverse. Reads no list.
+    private static func has(
+        _ owner: NSManagedObject, _ far: NSManagedObject, _ inverse: NSRelationshipDescription, _ slot: Int
+    ) -> Bool {
+        switch far.layout.place(of: inverse.name) {
+        case .toOne(let back)?: return far.toOneTarget(back) === owner
+        case .toMany(let number)?:
+            let state = far.knownToManyState(number)
+            if let state, state.isLoaded || state.contains(owner) { return state.contains(owner) }
+            guard far.flags.contains(.stored), state?.removed.contains(owner) != true,
+                case .reference(let id)? = owner.snapshot?.values[slot]
+            else { return false }
+            return owner.managedObjectContext?.registry.registered(id) === far
+        default: return false
+        }
+    }
+}
