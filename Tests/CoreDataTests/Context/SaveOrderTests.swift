@@ -45,6 +45,42 @@ import Testing
             #expect(record.take().isEmpty, "nothing to save is no save")
         }
     }
+
+    @Test func theOrderOfEventsInAChildsSave() throws {
+        let stack = try ClubStack()
+        let root = stack.contextKeepingStack()
+        let child = root.child()
+        let entity = try #require(Club.model.entitiesByName["Team"])
+        defer { SaveOrderTeam.record = nil }
+        let record = SaveRecord(child)
+        let observers = [
+            (NSNotification.Name.NSManagedObjectContextObjectsDidChange, "objects-did-change"),
+            (.NSManagedObjectContextWillSave, "will-save"), (.NSManagedObjectContextDidSave, "did-save"),
+            (.NSManagedObjectContextDidSaveObjectIDs, "did-save-object-IDs"),
+        ].map { name, text in Observer(root, name) { _ in record.note("parent's \(text)") } }
+        defer { for observer in observers { observer.stop() } }
+        try child.use { child in
+            let team = SaveOrderTeam(entity: entity, insertInto: child)
+            team.setValue("New", forKey: "name")
+            SaveOrderTeam.record = record
+            try child.save()
+            #expect(
+                record.take() == [
+                    "objects-did-change",
+                    "willSave New temporary",
+                    "will-save",
+                    "validateForInsert New temporary",
+                    "parent's objects-did-change",
+                    "didSave New temporary",
+                    "did-save", "did-save-object-IDs",
+                ])
+            SaveOrderTeam.record = nil
+            try root.use { try $0.save() }
+            #expect(
+                record.take() == ["parent's will-save", "parent's did-save", "parent's did-save-object-IDs"],
+                "and the child hears nothing of it until it merges")
+        }
+    }
 }
 
 /// Writes down what happens, in order, across objects and notifications.
