@@ -127,8 +127,9 @@ struct SaveCompletion {
         // Whoever merges by hand has to hear of the rows whose values the stores derived, too.
         let known = saved.updatedRows
         let derived = changes.updated.dropFirst(known.count).map { context.registry.object(for: $0) }
+        let updated = Set(derived.isEmpty ? known : known + derived)
         var info: [String: Any] = [
-            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(derived.isEmpty ? known : known + derived),
+            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: updated,
             NSDeletedObjectsKey: Set(saved.deleted),
         ]
         // Where the state cannot be read now, the next reading says why.

@@ -72,7 +72,7 @@ struct StoreChoice {
             guard case .reference(let id) = values[slot] else { continue }
             if let far = context.registry.registered(id) { unite(object, far) } else { note(id, of: object) }
         }
-        for (_, state) in object.touchedToMany { for far in state.memberSet { unite(object, far) } }
+        for (_, state) in object.touchedToMany { for far in state.contents { unite(object, far) } }
     }
 
     private mutating func unite(_ object: NSManagedObject, _ far: NSManagedObject) {

@@ -50,7 +50,7 @@ struct GoneDestinations {
 
     private func forget(_ gone: Set<NSManagedObject>, inListsOf object: NSManagedObject) -> Bool {
         var found = false
-        for (number, state) in object.touchedToMany where !gone.isDisjoint(with: state.memberSet) {
+        for (number, state) in object.touchedToMany where state.contents.contains(where: gone.contains) {
             guard object.layout.toManyRelationships[number].inverseRelationship != nil else { continue }
             for member in gone where state.contains(member) {
                 object.changing(.toMany(number)) { state.discard(member) }
