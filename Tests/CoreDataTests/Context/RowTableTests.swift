@@ -56,7 +56,7 @@ import Testing
     /// Stores may give any number.
     @Test func numbersFarApartAndAtTheEndsOfTheRangeAreFound() throws {
         try ClubStack().contextKeepingStack().use { context in
-            let numbers = [.min, .min + 1, -16, -1, 0, 15, 16, 1 << 32, 1 << 60, .max - 1, .max]
+            let numbers: [Int64] = [.min, .min + 1, -16, -1, 0, 15, 16, 1 << 32, 1 << 60, .max - 1, .max]
             let table = RowTable()
             let objects = numbers.map { context.team("Team \($0)") }
             for (number, object) in zip(numbers, objects) {
