@@ -10,7 +10,11 @@ let container = NSPersistentContainer(name: "WorldCup")
 let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: CommandLine.arguments[1]))
 description.setOption(true as NSNumber, forKey: NSReadOnlyPersistentStoreOption)
 container.persistentStoreDescriptions = [description]
-container.loadPersistentStores { _, error in if let error { fatalError(error.localizedDescription) } }
+container.loadPersistentStores { _, error in
+    guard let error else { return }
+    print(error.localizedDescription)
+    exit(1)
+}
 
 let request = Team.fetchRequest()
 request.predicate = NSPredicate(format: "qualifyingZone == %@", CommandLine.arguments.dropFirst(2).first ?? "OFC")
