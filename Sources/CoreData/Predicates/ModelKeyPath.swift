@@ -108,6 +108,15 @@ struct ModelKeyPath {
         )
     }
 
+    /// Why a fetch cannot look at a fetched property: it would fetch once for each row.
+    static func refusal(of property: NSFetchedPropertyDescription) -> NSError {
+        let entity = property.entity.name ?? "?"
+        return CoreDataError.make(
+            134060,
+            "keypath \(property.name) not found in entity \(entity): it is a fetched property, which fetches cannot compare or sort by"
+        )
+    }
+
     private static func unknown(_ key: String, behind attribute: NSAttributeDescription, in keys: [String]) -> NSError {
         CoreDataError.make(
             134060,

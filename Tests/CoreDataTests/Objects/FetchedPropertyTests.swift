@@ -55,6 +55,26 @@ import Testing
         }
     }
 
+    @Test func fetchesCannotLookAtFetchedProperties() throws {
+        try withCity { context, city in
+            func expectRefusal(_ change: (NSFetchRequest<NSManagedObject>) -> Void) {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "City")
+                change(request)
+                #expect {
+                    try context.fetch(request)
+                } throws: {
+                    ($0 as NSError).code == 134060
+                        && $0.localizedDescription.contains("keypath clubs not found in entity City: it is a fetched")
+                }
+            }
+            expectRefusal { $0.predicate = NSPredicate(format: "clubs.@count == 2") }
+            expectRefusal { $0.predicate = NSPredicate(format: "name == nil AND ANY clubs.wins > 2") }
+            expectRefusal { $0.sortDescriptors = [NSSortDescriptor(key: "clubs.@count", ascending: true)] }
+            // An object that is here may be asked.
+            #expect(NSPredicate(format: "clubs.@count == 2").evaluate(with: city))
+        }
+    }
+
     @Test func theResultStaysUntilTheObjectIsRefreshed() throws {
         try withCity { context, city in
             #expect(city.clubs.count == 2)

@@ -69,7 +69,7 @@ extension PredicateToSQL {
                 return .expression(try aggregate(name, Array(rest.dropFirst()), of: many))
             }
             return .many(many)
-        case .fetched(let property, _): throw NeedsMemory("\(property.name) is a fetched property")
+        case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
         case .member(let attribute, _): throw NeedsMemory("what is in \(attribute.name) is read in memory")
         case .state(let key): throw NeedsMemory("\(key) is a state of the object in memory")
         }

@@ -34,8 +34,8 @@ enum SortToSQL {
         case .object:
             guard let table = joins.alias(following: path.toOnes) else { return nil }
             return Term(expression: "\(table).Z_PK", text: "\(table).Z_PK\(direction)")
-        case .entity, .toMany, .fetched, .member, .state:
-            return nil
+        case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
+        case .entity, .toMany, .member, .state: return nil
         }
     }
 
