@@ -226,29 +226,51 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Gives permanent IDs to new objects before they are saved. They are reserved in the store at once.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        requireQueue("obtainPermanentIDs(for:)")
         try savePipeline.obtainPermanentIDs(for: objects)
     }
 
     /// Says in which store a new object shall be saved.
     ///
     /// - Precondition: The object was never saved.
-    open func assign(_ object: Any, to store: NSPersistentStore) { lifeCycle.assign(object, to: store) }
+    open func assign(_ object: Any, to store: NSPersistentStore) {
+        requireQueue("assign(_:to:)")
+        lifeCycle.assign(object, to: store)
+    }
 
     /// Makes the next save fail, or ask the merge policy, if somebody else changed the object, though it is not changed
     /// here.
-    open func detectConflicts(for object: NSManagedObject) { savePipeline.lock(object) }
+    open func detectConflicts(for object: NSManagedObject) {
+        requireQueue("detectConflicts(for:)")
+        savePipeline.lock(object)
+    }
 
     // MARK: State
 
-    open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+    open var registeredObjects: Set<NSManagedObject> {
+        requireQueue("registeredObjects")
+        return Set(registry.all)
+    }
     /// New objects that are not saved.
-    open var insertedObjects: Set<NSManagedObject> { changes.inserted.set }
+    open var insertedObjects: Set<NSManagedObject> {
+        requireQueue("insertedObjects")
+        return changes.inserted.set
+    }
     /// Saved objects that were changed.
-    open var updatedObjects: Set<NSManagedObject> { changes.updated.set }
+    open var updatedObjects: Set<NSManagedObject> {
+        requireQueue("updatedObjects")
+        return changes.updated.set
+    }
     /// Saved objects that were deleted.
-    open var deletedObjects: Set<NSManagedObject> { changes.deleted.set }
+    open var deletedObjects: Set<NSManagedObject> {
+        requireQueue("deletedObjects")
+        return changes.deleted.set
+    }
     /// Whether there is anything to save.
-    open var hasChanges: Bool { changes.hasChanges }
+    open var hasChanges: Bool {
+        requireQueue("hasChanges")
+        return changes.hasChanges
+    }
 
     /// Ends the event: deletions propagate, undo is registered, objects-did-change is posted. Happens by itself at the
     /// end of the main queue's turn, of each `perform` block, and before each fetch and save.
@@ -283,10 +305,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func refreshAllObjects() { refresher.refresh(registry.all, mergeChanges: true) }
 
     /// Takes back the last group of changes.
-    open func undo() { undoRecorder.undo() }
+    open func undo() {
+        requireQueue("undo()")
+        undoRecorder.undo()
+    }
 
     /// Takes back the last undo.
-    open func redo() { undoRecorder.redo() }
+    open func redo() {
+        requireQueue("redo()")
+        undoRecorder.redo()
+    }
 
     // MARK: For the framework's other parts
 

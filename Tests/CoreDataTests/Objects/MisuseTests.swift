@@ -108,6 +108,35 @@ import Testing
         expect(processed, "is used outside of its queue, by processPendingChanges()")
     }
 
+    @Test func askingForTheStateOutsideOfTheQueueIsNamed() async {
+        let state = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Self.checkedTeam().managedObjectContext?.hasChanges
+        }
+        expect(state, "is used outside of its queue, by hasChanges:")
+        let inserted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Self.checkedTeam().managedObjectContext?.insertedObjects
+        }
+        expect(inserted, "is used outside of its queue, by insertedObjects:")
+        let registered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try Self.checkedTeam().managedObjectContext?.registeredObjects
+        }
+        expect(registered, "is used outside of its queue, by registeredObjects:")
+        let permanent = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            try team.managedObjectContext?.obtainPermanentIDs(for: [team])
+        }
+        expect(permanent, "is used outside of its queue, by obtainPermanentIDs(for:)")
+        let locked = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            team.managedObjectContext?.detectConflicts(for: team)
+        }
+        expect(locked, "is used outside of its queue, by detectConflicts(for:)")
+        let undone = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try Self.checkedTeam().managedObjectContext?.undo()
+        }
+        expect(undone, "is used outside of its queue, by undo()")
+    }
+
     /// On the queue nothing stops: accessors, relationships, saves, a child and a merge.
     @Test func useOnTheQueueGoesOnWhileItIsChecked() async {
         await #expect(processExitsWith: .success) {
