@@ -173,6 +173,12 @@ open class NSManagedObject: NSObject {
         set { setValue(newValue, forKey: key) }
     }
 
+    /// The value of a property by its name, with the label that the documentation's title of the subscript has.
+    public final subscript(key key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+
     /// The destinations of a to-many relationship as a set whose changes are changes of the relationship.
     open func mutableSetValue(forKey key: String) -> NSMutableSet { KeyValueAccess.mutableSet(of: self, for: key) }
 

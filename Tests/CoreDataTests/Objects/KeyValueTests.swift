@@ -52,6 +52,16 @@ import Testing
         }
     }
 
+    @Test func subscriptsReadAndSet() throws {
+        try ClubStack().context().use { context in
+            let team = context.team()
+            team["name"] = "Albion"
+            team[key: "wins"] = 3
+            #expect(team[key: "name"] as? String == "Albion" && team["wins"] as? Int == 3)
+            #expect(team.hasChanges)
+        }
+    }
+
     @Test func keysBeyondTheModelCanBeAnswered() throws {
         final class Answering: NSManagedObject {
             override func value(forUndefinedKey key: String) -> Any? { key == "shout" ? "HEY" : nil }
