@@ -316,6 +316,35 @@ import Testing
         #expect(try register.saved("Person", "email", "name", "points") == ["a@x New 5"])
     }
 
+    /// Rows that others changed come first, then values that others have too: a save with both asks the policy for both.
+    @Test func lockingConflictsAreResolvedBeforeConstraintConflicts() throws {
+        final class Recorder: NSMergePolicy, @unchecked Sendable {
+            nonisolated(unsafe) var asked: [String] = []
+            override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+                asked += list.map { "lock \($0.sourceObject.committedValues(forKeys: ["email"])["email"] ?? "-")" }
+                try super.resolve(optimisticLockingConflicts: list)
+            }
+            override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+                asked += list.map { "constraint \($0.constraintValues["email"] ?? "-")" }
+                try super.resolve(constraintConflicts: list)
+            }
+        }
+        let register = try Register()
+        let id = try register.save("Person", [["email": "a@x", "points": 1], ["email": "b@x", "points": 2]])[0]
+        let policy = Recorder(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        try register.context(policy).use { context in
+            _ = context.make("Person", ["email": "b@x", "points": 20])
+            try context.existingObject(with: id).setValue(10, forKey: "points")
+            try register.context().use { other in
+                try other.existingObject(with: id).setValue("Ada", forKey: "name")
+                try other.save()
+            }
+            try context.save()
+        }
+        #expect(policy.asked == ["lock a@x", "constraint b@x"])
+        #expect(try register.saved("Person", "email", "name", "points") == ["a@x Ada 10", "b@x - 20"])
+    }
+
     @Test func aPolicyThatResolvesNothingIsGivenUp() throws {
         final class Idle: NSMergePolicy, @unchecked Sendable {
             override func resolve(mergeConflicts list: [Any]) throws {}
