@@ -3,7 +3,7 @@ import Foundation
 /// Where a context reads rows and writes changes: all that it knows of what lies beneath it, a coordinator or a parent.
 ///
 /// Called on the context's queue. Takes the queues of the contexts beneath, downwards, and then the coordinator's lock.
-protocol ContextSource: AnyObject {
+protocol ContextSource: RowsByID, AnyObject {
     /// The coordinator at the bottom.
     var coordinator: NSPersistentStoreCoordinator? { get }
 
@@ -21,22 +21,6 @@ protocol ContextSource: AnyObject {
 
     /// Whether `row`, which was read or announced now, shall take the place of `old`.
     func supersedes(_ row: RowSnapshot, _ old: RowSnapshot) -> Bool
-
-    /// The rows of `ids`. A row that does not exist is missing in the answer.
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
-
-    /// The destinations of a to-many relationship, in its order if it has one.
-    func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
-
-    /// The same rows in the order of `ids`, `nil` for one that does not exist.
-    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
-
-    /// The same destinations in the order of `ids`.
-    func destinations(
-        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
-    ) throws -> [[NSManagedObjectID]]
 
     /// The same row's ID with the store and entity of this stack.
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID
@@ -77,18 +61,6 @@ extension ContextSource {
 
 extension ContextSource {
     func saveMetadata() throws {}
-
-    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
-        let rows = try rows(for: ids)
-        return ids.map { rows[$0] }
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
-    ) throws -> [[NSManagedObjectID]] {
-        let destinations = try destinations(of: relationship, from: ids)
-        return ids.map { destinations[$0] ?? [] }
-    }
 }
 
 /// The source of a context that stands on a coordinator.

@@ -97,19 +97,12 @@ extension PendingOverlay {
         result.reserveCapacity(kept.count + additions.count)
         var position = 0
         for addition in additions {
-            var low = position
-            var high = kept.count
-            while low < high {
-                let middle = (low + high) / 2
-                if ordering.compare(try readable(kept[middle]), addition) == .orderedAscending {
-                    low = middle + 1
-                } else {
-                    high = middle
-                }
+            let end = try kept[position...].partitioningIndex {
+                ordering.compare(try readable($0), addition) != .orderedAscending
             }
-            result += kept[position..<low].lazy.map(FetchedItem.found)
+            result += kept[position..<end].lazy.map(FetchedItem.found)
             result.append(.pending(addition))
-            position = low
+            position = end
         }
         result += kept[position...].lazy.map(FetchedItem.found)
         for set in sets.values { if let failure = set.failure { throw failure } }

@@ -188,13 +188,5 @@ struct BatchBuilder {
         return Set(floating.indices.filter { !staying.contains($0) }.map { floating[$0].number })
     }
 
-    private static func rank(of index: Int, in sorted: [Int]) -> Int {
-        var low = 0
-        var high = sorted.count
-        while low < high {
-            let middle = (low + high) / 2
-            if sorted[middle] < index { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private static func rank(of index: Int, in sorted: [Int]) -> Int { sorted.partitioningIndex { $0 >= index } }
 }

@@ -29,28 +29,9 @@ enum Stationary {
         return staying
     }
 
-    /// The longest subsequence of `run`, which is in new order, whose old orders ascend (patience sorting).
+    /// The longest subsequence of `run`, which is in new order, whose old orders ascend.
     private static func longestRun(_ run: [Int], in items: [Item]) -> [Int] {
         guard run.count > 1 else { return run }
-        // For each length, the end of the run of that length with the lowest old order; and each end's predecessor.
-        var ends: [Int] = []
-        var predecessors = Array(repeating: -1, count: run.count)
-        for (place, item) in run.enumerated() {
-            var low = 0
-            var high = ends.count
-            while low < high {
-                let middle = (low + high) / 2
-                if items[run[ends[middle]]].oldOrder < items[item].oldOrder { low = middle + 1 } else { high = middle }
-            }
-            if low > 0 { predecessors[place] = ends[low - 1] }
-            if low == ends.count { ends.append(place) } else { ends[low] = place }
-        }
-        var result: [Int] = []
-        var place = ends.last ?? -1
-        while place >= 0 {
-            result.append(run[place])
-            place = predecessors[place]
-        }
-        return result
+        return AscendingRun.longest(in: run.map { Int64(items[$0].oldOrder) }).map { run[$0] }
     }
 }

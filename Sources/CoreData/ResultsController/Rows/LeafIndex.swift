@@ -207,13 +207,5 @@ private final class LeafIndexPage {
         isDense = true
     }
 
-    private func place(of offset: UInt16) -> Int {
-        var low = 0
-        var high = offsets.count
-        while low < high {
-            let middle = (low + high) / 2
-            if offsets[middle] < offset { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of offset: UInt16) -> Int { offsets.partitioningIndex { $0 >= offset } }
 }

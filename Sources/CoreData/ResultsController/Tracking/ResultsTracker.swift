@@ -16,7 +16,7 @@ final class ResultsTracker {
     var followsRelatedObjects = true
 
     private let request: NSFetchRequest<NSFetchRequestResult>
-    private unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
+    private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
     private(set) var state: ResultsState?
     private var related: RelatedObjects?
@@ -31,8 +31,8 @@ final class ResultsTracker {
     private var missedChanges = false
     /// The context forgot its objects: nothing can be said before the next fetch.
     private var isInvalidated = false
-    private var sectionInfos: [any NSFetchedResultsSectionInfo]?
-    private var sectionIndex: SectionIndex?
+    /// Made when they are asked for.
+    var shownSections = ShownSections()
 
     init(
         request: NSFetchRequest<NSFetchRequestResult>, context: NSManagedObjectContext, sectionNameKeyPath: String?,
@@ -118,8 +118,7 @@ final class ResultsTracker {
         recent.removeAll()
         missedChanges = false
         isInvalidated = false
-        sectionInfos = nil
-        sectionIndex = nil
+        shownSections = ShownSections()
     }
 
     /// The snapshot form is also told of what was fetched.
@@ -282,12 +281,10 @@ final class ResultsTracker {
         }
     }
 
-    /// Infos of sections look at what is shown, so they only change when sections come or go.
     private func show(_ contents: ListContents, of state: ResultsState, sameSections: Bool) {
         state.published = contents
         guard !sameSections else { return }
-        sectionInfos = nil
-        sectionIndex = nil
+        shownSections = ShownSections()
     }
 
     /// Tells the delegate in the one form that it implements.
@@ -338,61 +335,5 @@ final class ResultsTracker {
         }
         let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
         return isHeard || isDidCalled
-    }
-
-    // MARK: What the controller shows
-
-    var fetchedObjects: [AnyObject]? { state?.allResults() }
-
-    func object(at indexPath: IndexPath) -> AnyObject {
-        guard let state else {
-            preconditionFailure("No object at index path \(indexPath): performFetch() was not called.")
-        }
-        guard let path = indexPath.listPath, let result = state.result(at: path) else {
-            let (row, section) = (indexPath.last ?? 0, indexPath.first ?? 0)
-            preconditionFailure("No object at index \(row) in section at index \(section).")
-        }
-        return result
-    }
-
-    func objectIDs(at positions: Range<Int>) -> [NSManagedObjectID] {
-        guard let state, positions.lowerBound >= 0, positions.upperBound <= state.published.rowCount else {
-            preconditionFailure("The list has no positions \(positions).")
-        }
-        return state.objectIDs(at: positions)
-    }
-
-    func indexPath(of result: AnyObject) -> IndexPath? {
-        guard let state, let token = state.token(of: result) else { return nil }
-        return state.published.path(of: token).map { IndexPath($0) }
-    }
-
-    var sections: [any NSFetchedResultsSectionInfo]? {
-        guard let state else { return nil }
-        if let sectionInfos { return sectionInfos }
-        let made = state.published.allSections.enumerated().map { index, section in
-            ResultsSection(state: state, number: section.number, index: index)
-        }
-        sectionInfos = made
-        return made
-    }
-
-    /// The default title of a section: the delegate's, else the first letter as a capital.
-    func indexTitle(ofSectionNamed name: String) -> String? {
-        if caller.mayHave(.indexTitle) {
-            var title: String?
-            let isTold = caller.call(.indexTitle) {
-                title = $0.controller(controller, sectionIndexTitleForSectionName: name)
-            }
-            if isTold { return title }
-        }
-        return name.first.map { $0.uppercased() } ?? ""
-    }
-
-    var index: SectionIndex {
-        if let sectionIndex { return sectionIndex }
-        let made = SectionIndex((sections ?? []).map(\.indexTitle))
-        sectionIndex = made
-        return made
     }
 }

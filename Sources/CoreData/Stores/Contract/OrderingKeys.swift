@@ -12,7 +12,7 @@ enum OrderingKeys {
     ///
     /// The longest ascending part keeps its numbers. Where there is no room left all get new ones.
     static func assign(_ current: [Int64?]) -> [Int64] {
-        let kept = longestAscending(current)
+        let kept = Set(AscendingRun.longest(in: current.map { $0.flatMap { $0 > 0 ? $0 : nil } }))
         var result = [Int64](repeating: 0, count: current.count)
         var index = 0
         var previous: Int64 = first - step
@@ -32,30 +32,6 @@ enum OrderingKeys {
             for offset in 1...count { result[index + Int(offset) - 1] = previous + room * offset / (count + 1) }
             index = end
             previous = result[end - 1]
-        }
-        return result
-    }
-
-    /// The places of a longest strictly ascending subsequence of the numbers that are there (patience sorting).
-    private static func longestAscending(_ keys: [Int64?]) -> Set<Int> {
-        var tails: [Int] = []
-        var predecessors = [Int](repeating: -1, count: keys.count)
-        for (index, key) in keys.enumerated() {
-            guard let key, key > 0 else { continue }
-            var low = 0
-            var high = tails.count
-            while low < high {
-                let middle = (low + high) / 2
-                if (keys[tails[middle]] ?? 0) < key { low = middle + 1 } else { high = middle }
-            }
-            if low > 0 { predecessors[index] = tails[low - 1] }
-            if low == tails.count { tails.append(index) } else { tails[low] = index }
-        }
-        var result: Set<Int> = []
-        var next = tails.last ?? -1
-        while next >= 0 {
-            result.insert(next)
-            next = predecessors[next]
         }
         return result
     }

@@ -5,7 +5,7 @@ import PredicateSyntax
 ///
 /// Every member but ``objectID(for:)`` is called under the coordinator's lock, one at a time, from any thread. Errors are
 /// `CocoaError`s, made by ``CoreDataError``, with the store's own error beneath.
-protocol StoreOperations: AnyObject {
+protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
     ///
     /// A part of the query that the store cannot do exactly is left out and named in the result's `undone`; then limit
@@ -18,23 +18,6 @@ protocol StoreOperations: AnyObject {
     /// For each value of `groupedBy` among the matching rows: the value and how many rows have it, in the order of the
     /// query's first sort key; or `nil` where the store cannot do it exactly. Cost: one scan, of an index if one fits.
     func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]?
-
-    /// The rows of `ids`, all of entities of this store. A row that does not exist is missing in the answer.
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
-
-    /// The destinations of a to-many relationship, for each of `ids`, each destination once, in the relationship's
-    /// order if it has one.
-    func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]]
-
-    /// The same rows in the order of `ids`, `nil` for one that does not exist: without hashing for stores that can.
-    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?]
-
-    /// The same destinations in the order of `ids`.
-    func destinations(
-        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
-    ) throws -> [[NSManagedObjectID]]
 
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
@@ -78,18 +61,6 @@ struct EntityRun {
 }
 
 extension StoreOperations {
-    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
-        let rows = try rows(for: ids)
-        return ids.map { rows[$0] }
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
-    ) throws -> [[NSManagedObjectID]] {
-        let destinations = try destinations(of: relationship, from: ids)
-        return ids.map { destinations[$0] ?? [] }
-    }
-
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
     }

@@ -32,13 +32,5 @@ struct WantedKeys {
         }
     }
 
-    private func firstPlace(of key: Int64) -> Int {
-        var low = 0
-        var high = keys.count
-        while low < high {
-            let middle = (low + high) / 2
-            if keys[middle] < key { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func firstPlace(of key: Int64) -> Int { keys.partitioningIndex { $0 >= key } }
 }

@@ -1,0 +1,47 @@
+/// Searches in collections that are in order.
+extension RandomAccessCollection {
+    /// Where the first element stands that belongs to the second part; `endIndex` where none does.
+    ///
+    /// - Parameter belongsInSecondPartition: no element of the first part comes after one of the second.
+    /// - Complexity: O(log *n*) calls.
+    @inline(__always)
+    func partitioningIndex(where belongsInSecondPartition: (Element) throws -> Bool) rethrows -> Index {
+        var low = startIndex
+        var count = count
+        while count > 0 {
+            let half = count / 2
+            let middle = index(low, offsetBy: half)
+            if try belongsInSecondPartition(self[middle]) {
+                count = half
+            } else {
+                low = index(after: middle)
+                count -= half + 1
+            }
+        }
+        return low
+    }
+}
+
+enum AscendingRun {
+    /// The places of a longest strictly ascending subsequence of the keys that are there (patience sorting).
+    ///
+    /// - Complexity: O(*n* log *n*).
+    static func longest(in keys: [Int64?]) -> [Int] {
+        // For each length, the end of the run of that length with the lowest key; and each end's predecessor.
+        var ends: [(place: Int, key: Int64)] = []
+        var predecessors = Array(repeating: -1, count: keys.count)
+        for (place, key) in keys.enumerated() {
+            guard let key else { continue }
+            let length = ends.partitioningIndex { $0.key >= key }
+            if length > 0 { predecessors[place] = ends[length - 1].place }
+            if length == ends.count { ends.append((place, key)) } else { ends[length] = (place, key) }
+        }
+        var places: [Int] = []
+        var next = ends.last?.place ?? -1
+        while next >= 0 {
+            places.append(next)
+            next = predecessors[next]
+        }
+        return places
+    }
+}
