@@ -82,9 +82,22 @@ final class ObjectRegistry {
     func object(for id: NSManagedObjectID, row: RowSnapshot?, isLocal: Bool = false) -> NSManagedObject {
         guard let known = registered(id) else { return makeFault(id, row, isLocal: isLocal) }
         guard let row else { return known }
+        if known.flags.contains(.dropped) { readmit(known) }
         if let old = known.snapshot, !known.isFault || old.version > row.version { return known }
         known.snapshot = row
         return known
+    }
+
+    /// Others deleted the object's row, and it is there again: the object is a fault like any other.
+    private func readmit(_ object: NSManagedObject) {
+        let announced = object.announcingEverything()
+        defer { announced?.end() }
+        context.changes.forget(object)
+        object.flags.remove(.inaccessible)
+        object.flags.insert([.stored, .fault])
+        object.values = []
+        object.snapshot = nil
+        object.relations = []
     }
 
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?, isLocal: Bool) -> NSManagedObject {

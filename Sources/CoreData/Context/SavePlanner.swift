@@ -69,11 +69,13 @@ struct SavePlanner {
         let plan = try planIndex(of: object)
         let values = try rowValues(of: object, plan)
         plans[plan].objects.append(object)
-        plans[plan].written.append((object, RowSnapshot.make(values, version: 1)))
+        // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
+        let version = object.snapshot?.version ?? 0
+        plans[plan].written.append((object, RowSnapshot.make(values, version: version + 1)))
         plans[plan].changes.inserted.append(
             StoreRowChange(
                 id: object.objectID, values: values, changedSlots: object.layout.traits.allSlots,
-                changedToMany: ChangedValues.changedToMany(of: object), baseVersion: 0,
+                changedToMany: ChangedValues.changedToMany(of: object), baseVersion: version,
                 orderedPositions: positions[ObjectIdentifier(object)] ?? [:]))
     }
 

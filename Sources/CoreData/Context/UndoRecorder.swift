@@ -10,36 +10,12 @@ final class UndoRecorder {
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    // MARK: Steps
-
-    /// What one event did to one object.
-    private struct Step {
-        enum Presence {
-            case unchanged
-            case came
-            case went
-        }
-
-        let object: NSManagedObject
-        let presence: Presence
-        /// The changed slots and their old values.
-        let slots: [(slot: Int, old: SlotValue)]
-        let toMany: [ToManyStep]
-    }
-
-    private struct ToManyStep {
-        let number: Int
-        let added: ObjectSet
-        let removed: ObjectSet
-        let oldOrder: [NSManagedObject]?
-    }
-
     // MARK: Recording
 
     /// Registers an event that is being posted.
     func record(_ event: ChangeTracker.Event) {
         guard let manager = context.undoManager, manager.isUndoRegistrationEnabled else { return }
-        var steps: [Step] = []
+        var steps: [UndoStep] = []
         for object in event.inserted { steps.append(step(object, .came)) }
         for object in event.updated { steps.append(step(object, .unchanged)) }
         // What others deleted does not come back by undo.
@@ -53,25 +29,26 @@ final class UndoRecorder {
         manager.endUndoGrouping()
     }
 
-    private func step(_ object: NSManagedObject, _ presence: Step.Presence) -> Step {
+    private func step(_ object: NSManagedObject, _ presence: UndoStep.Presence) -> UndoStep {
         var slots: [(slot: Int, old: SlotValue)] = []
         if let before = object.baseline?.allValues {
             for slot in before.indices where before[slot] != object.currentValue(slot) {
                 slots.append((slot, before[slot]))
             }
         }
-        guard presence != .came else { return Step(object: object, presence: presence, slots: slots, toMany: []) }
-        let toMany = object.touchedToMany.compactMap { number, state -> ToManyStep? in
+        guard presence != .came else { return UndoStep(object: object, presence: presence, slots: slots, toMany: []) }
+        let toMany = object.touchedToMany.compactMap { number, state -> UndoStep.ToMany? in
             guard state.hasEventChanges else { return nil }
-            return ToManyStep(
+            return UndoStep.ToMany(
                 number: number, added: state.eventAdded, removed: state.eventRemoved, oldOrder: state.eventOrder)
         }
-        return Step(object: object, presence: presence, slots: slots, toMany: toMany)
+        return UndoStep(object: object, presence: presence, slots: slots, toMany: toMany)
     }
 
     // MARK: Applying
 
-    private func takeBack(_ steps: [Step]) {
+    private func takeBack(_ recorded: [UndoStep]) {
+        let steps = UndoStep.standing(recorded, in: context)
         let wasApplying = isApplying
         isApplying = true
         var left: [LeftTarget] = []
@@ -86,6 +63,7 @@ final class UndoRecorder {
         for target in left { FarEnds.leave(target.object, of: target.owner, slot: target.slot) }
         let gone = goneDestinations(of: steps)
         for step in steps { settle(step, gone) }
+        for step in steps { leaveToOthers(step) }
         for step in steps where step.presence == .came { FarEnds.leaveAll(step.object) }
         for step in steps { step.object.awake(fromSnapshotEvents: Self.kind(step.presence)) }
         context.processPendingChanges()
@@ -99,7 +77,7 @@ final class UndoRecorder {
         let slot: Int
     }
 
-    private func takeBackValues(_ step: Step) -> [LeftTarget] {
+    private func takeBackValues(_ step: UndoStep) -> [LeftTarget] {
         let object = step.object
         guard !step.slots.isEmpty || !step.toMany.isEmpty else { return [] }
         object.willChange()
@@ -117,14 +95,14 @@ final class UndoRecorder {
             let state = object.toManyState(change.number)
             for member in change.added { state.remove(member) }
             for member in change.removed { state.insert(member) }
-            if let oldOrder = change.oldOrder, state.isLoaded { state.reorder(oldOrder) }
+            if let oldOrder = change.oldOrder, state.isLoaded { state.reorder(by: oldOrder) }
         }
         return left
     }
 
     /// The destinations that come back and whose rows are gone, as far as that was not known: one query for those that were
     /// not read.
-    private func goneDestinations(of steps: [Step]) -> Set<NSManagedObject> {
+    private func goneDestinations(of steps: [UndoStep]) -> Set<NSManagedObject> {
         var unread: Set<NSManagedObject> = []
         for step in steps where !step.object.isDeleted {
             for (slot, _) in step.slots where slot >= step.object.layout.attributeCount {
@@ -140,7 +118,7 @@ final class UndoRecorder {
 
     /// What others did meanwhile may not fit what comes back: objects that they deleted are no destinations any more, and a
     /// partner that they gave to somebody else is taken back.
-    private func settle(_ step: Step, _ gone: Set<NSManagedObject>) {
+    private func settle(_ step: UndoStep, _ gone: Set<NSManagedObject>) {
         let object = step.object
         guard !object.isDeleted else { return }
         for (slot, _) in step.slots where slot >= object.layout.attributeCount {
@@ -155,9 +133,36 @@ final class UndoRecorder {
         }
         for change in step.toMany {
             let state = object.toManyState(change.number)
-            for member in change.removed where member.isDeleted || gone.contains(member) { state.discard(member) }
+            for member in change.removed {
+                if member.isDeleted || member.managedObjectContext !== context || gone.contains(member) {
+                    state.discard(member)
+                } else {
+                    InverseUpkeep.rejoin(object, number: change.number, with: member)
+                }
+            }
         }
-        if step.presence == .went { InverseUpkeep.rejoin(object) }
+        guard step.presence == .went else { return }
+        // Its row may refer since to what is deleted here.
+        FarEnds.leaveDeleted(object)
+        InverseUpkeep.rejoin(object)
+    }
+
+    /// A member that says itself whose it is, and that others gave to somebody else, does not come back into the list.
+    private func leaveToOthers(_ step: UndoStep) {
+        let object = step.object
+        guard !object.isDeleted else { return }
+        for change in step.toMany {
+            guard let inverse = object.layout.toManyRelationships[change.number].inverseRelationship,
+                !inverse.isToMany
+            else { continue }
+            let state = object.toManyState(change.number)
+            for member in change.removed where state.contains(member) {
+                guard case .toOne(let slot) = member.layout.place(of: inverse.name),
+                    member.toOneTarget(slot) !== object
+                else { continue }
+                state.remove(member)
+            }
+        }
     }
 
     private func revive(_ object: NSManagedObject) {
@@ -168,7 +173,7 @@ final class UndoRecorder {
         context.changes.noteRevival(object)
     }
 
-    private static func kind(_ presence: Step.Presence) -> NSSnapshotEventType {
+    private static func kind(_ presence: UndoStep.Presence) -> NSSnapshotEventType {
         switch presence {
         case .unchanged: .undoUpdate
         case .came: .undoInsertion

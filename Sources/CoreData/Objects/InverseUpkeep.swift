@@ -79,13 +79,16 @@ enum InverseUpkeep {
             reconcile(object, slot: slot, from: nil, to: target)
         }
         for (number, state) in object.touchedToMany {
-            let relationship = object.layout.toManyRelationships[number]
-            // Members that have one owner say themselves whose they are.
-            guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
-            for member in state.contents where !member.isDeleted {
-                attach(object, to: member, inverse, back: relationship)
-            }
+            for member in state.contents where !member.isDeleted { rejoin(object, number: number, with: member) }
         }
+    }
+
+    /// Lets `member`, which came back into a to-many relationship of `owner`, know of it.
+    static func rejoin(_ owner: NSManagedObject, number: Int, with member: NSManagedObject) {
+        let relationship = owner.layout.toManyRelationships[number]
+        // Members that have one owner say themselves whose they are.
+        guard let inverse = relationship.inverseRelationship, inverse.isToMany else { return }
+        attach(owner, to: member, inverse, back: relationship)
     }
 
     // MARK: The far end

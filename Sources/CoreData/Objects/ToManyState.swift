@@ -138,6 +138,15 @@ final class ToManyState {
         order = objects
     }
 
+    /// Puts the members of an ordered relationship into the order of `objects`, as far as they are among them; the others
+    /// stay behind them.
+    func reorder(by objects: [NSManagedObject]) {
+        let first = objects.filter(contains)
+        let placed = Set(first)
+        let wanted = first + order.filter { !placed.contains($0) }
+        if !wanted.elementsEqual(order, by: ===) { reorder(wanted) }
+    }
+
     private func noteOrder() {
         guard isOrdered, isLoaded else { return }
         if committedOrder == nil { committedOrder = order }
@@ -187,8 +196,12 @@ final class ToManyState {
 
     /// The owner's row is gone: should the owner come back, all of its contents are new.
     func disownByStore() {
+        // Without having been read, what is known of them are those that were added.
+        let known = contents
         commit()
         isLoaded = true
+        members = ObjectSet(known)
+        if isOrdered { order = known }
         storedMembers.prepareForSearch()
         added = storedMembers
     }

@@ -5,64 +5,11 @@ import Testing
 
 /// Edits and deletions that are taken back, by rollback, undo or a merge policy, after others changed what they stood on.
 @Suite struct TakenBackEditsTests {
-    /// A team in a venue with a player who has a skill, all saved and all read in a context and in another one: a sibling, or
-    /// the parent.
-    private final class World {
-        let stack: ClubStack
-        let mine: NSManagedObjectContext
-        let other: NSManagedObjectContext
-        private(set) var ids: [String: NSManagedObjectID] = [:]
-        private var held: [NSManagedObject] = []
-
-        init(nested: Bool) throws {
-            stack = try ClubStack()
-            let (root, second) = (stack.context(), stack.context())
-            mine = nested ? root.child() : second
-            other = root
-            ids = try root.use { context in
-                let venue = context.make("Venue", ["name": "Park"])
-                let (team, rival) = (context.team("Albion"), context.team("Borough"))
-                team.setValue(venue, forKey: "venue")
-                let skill = context.make("Skill", ["name": "pace"])
-                let ada = context.make("Player", ["name": "Ada", "team": team, "skills": NSSet(array: [skill])])
-                team.captain = ada
-                try context.save()
-                return [
-                    "Park": venue.objectID, "Albion": team.objectID, "Borough": rival.objectID, "pace": skill.objectID,
-                    "Ada": ada.objectID,
-                ]
-            }
-            for context in [mine, other] {
-                try context.use { context in
-                    context.undoManager = UndoManager()
-                    for id in ids.values { held.append(try context.existingObject(with: id)) }
-                    for object in context.registeredObjects { _ = object.value(forKey: "name") }
-                }
-            }
-        }
-
-        func object(_ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject {
-            try context.existingObject(with: try #require(ids[name]))
-        }
-
-        /// Saves an edit of the other context, and lets mine take it over: by a merge, or by looking anew.
-        func editElsewhere(merging: Bool = true, _ edit: (NSManagedObjectContext) throws -> Void) throws {
-            let notices = Notices(other, [.NSManagedObjectContextDidSave])
-            try other.use { context in
-                try edit(context)
-                try context.save()
-            }
-            let saved = try #require(notices.take().first)
-            guard merging else { return }
-            try mine.use { mine.parent == nil ? $0.mergeChanges(fromContextDidSave: saved) : $0.refreshAllObjects() }
-        }
-    }
-
     // MARK: Rollback
 
     @Test(arguments: [false, true])
     func whatWasDeletedHereComesBackAsOthersLeftIt(nested: Bool) throws {
-        let world = try World(nested: nested)
+        let world = try TakenBackWorld(nested: nested)
         try world.mine.use { mine in
             let team = try #require(try world.object("Albion", mine) as? ClubTeam)
             mine.delete(team)
@@ -75,7 +22,7 @@ import Testing
     }
 
     @Test func whatWasDeletedHereAndElsewhereDoesNotComeBack() throws {
-        let world = try World(nested: true)
+        let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
             let (skill, ada) = (try world.object("pace", mine), try world.object("Ada", mine))
             mine.delete(skill)
@@ -91,7 +38,7 @@ import Testing
     }
 
     @Test func theSameEditOfOthersIsNotTakenBack() throws {
-        let world = try World(nested: false)
+        let world = try TakenBackWorld(nested: false)
         try world.other.use { other in
             try world.object("Ada", other).setValue(Set<NSManagedObject>(), forKey: "skills")
             try other.save()
@@ -112,63 +59,11 @@ import Testing
         }
     }
 
-    // MARK: Undo
-
-    @Test func anInsertionThatIsUndoneLeavesWhatTheParentDidWithIt() throws {
-        let world = try World(nested: true)
-        try world.mine.use { mine in
-            let (venue, skill) = (mine.make("Venue", ["name": "New"]), mine.make("Skill", ["name": "wit"]))
-            mine.processPendingChanges()
-            try mine.save()
-            try world.other.use { other in
-                let (ada, team) = (try world.object("Ada", other), try world.object("Albion", other))
-                ada.mutableSetValue(forKey: "skills").add(try other.existingObject(with: skill.objectID))
-                team.setValue(try other.existingObject(with: venue.objectID), forKey: "venue")
-                other.processPendingChanges()
-            }
-            mine.refreshAllObjects()
-            let (ada, team) = (try world.object("Ada", mine), try world.object("Albion", mine))
-            #expect(ada.names("skills") == ["pace", "wit"] && team.object("venue") === venue)
-            mine.undo()
-            #expect(venue.isDeleted && skill.isDeleted)
-            #expect(ada.names("skills") == ["pace"] && team.object("venue") == nil)
-            mine.redo()
-            #expect(ada.names("skills") == ["pace", "wit"] && team.object("venue") === venue)
-            #expect(venue.names("teams") == ["Albion"])
-            mine.undo()
-            try mine.save()
-            try world.other.use { other in
-                #expect(try world.object("Ada", other).names("skills") == ["pace"])
-                try other.save()
-            }
-        }
-    }
-
-    @Test func anEditThatIsUndoneLeavesThePartnerThatTheParentChose() throws {
-        let world = try World(nested: true)
-        try world.mine.use { mine in
-            let (team, ada) = (try world.object("Borough", mine), try world.object("Ada", mine))
-            let bob = mine.make("Player", ["name": "Bob"])
-            mine.processPendingChanges()
-            team.setValue(bob, forKey: "captain")
-            mine.processPendingChanges()
-            try mine.save()
-            try world.other.use { other in
-                try world.object("Borough", other).setValue(try world.object("Ada", other), forKey: "captain")
-                other.processPendingChanges()
-            }
-            mine.refreshAllObjects()
-            #expect(team.object("captain") === ada && ada.object("captainOf") === team)
-            mine.undo()
-            #expect(team.object("captain") == nil && ada.object("captainOf") == nil && bob.object("captainOf") == nil)
-        }
-    }
-
     // MARK: Merge policies
 
     @Test(arguments: [NSMergePolicy.rollback, .mergeByPropertyStoreTrump])
     func aDeletionThatThePolicyTakesBackIsTakenBackAtBothEnds(policy: NSMergePolicy) throws {
-        let world = try World(nested: false)
+        let world = try TakenBackWorld(nested: false)
         try world.mine.use { mine in
             mine.mergePolicy = policy
             for name in ["Park", "pace", "Ada"] { mine.delete(try world.object(name, mine)) }
@@ -197,7 +92,7 @@ import Testing
     // MARK: Lists and rows that were read
 
     @Test func aListThatWasReadBeforeItsOwnerForgetsWhatOthersDeleted() throws {
-        let world = try World(nested: false)
+        let world = try TakenBackWorld(nested: false)
         let context = world.stack.context()
         try context.use { context in
             let ada = context.object(with: try #require(world.ids["Ada"]))
@@ -216,7 +111,7 @@ import Testing
     }
 
     @Test func aGrandchildDoesNotSeeWhatItsParentDeleted() throws {
-        let world = try World(nested: true)
+        let world = try TakenBackWorld(nested: true)
         let grandchild = world.mine.child()
         let ids = try world.mine.use { mine in
             mine.delete(try world.object("Park", mine))

@@ -182,12 +182,13 @@ final class MemoryOperations: StoreOperations {
                         changedProperties: kind == .update ? change.changedSlots.map { layout.slots[$0].name } : [],
                         tombstone: [:]))
             }
+            for change in changes.inserted { note(change, .insert) }
+            for change in changes.updated { note(change, .update) }
             for change in changes.inserted + changes.updated {
                 database.rows[change.id.rowKey!] = RowSnapshot.make(change.values, version: change.baseVersion + 1)
                 for (slot, place) in change.orderedPositions {
                     database.positions[change.id.rowKey!, default: [:]][slot] = place
                 }
-                note(change, change.baseVersion == 0 ? .insert : .update)
             }
             for change in changes.deleted {
                 database.rows[change.id.rowKey!] = nil

@@ -72,7 +72,9 @@ struct MergeWork {
 
     private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
         // Somebody has read it already, perhaps before it was changed again.
-        if let known = context.registry.registered(id), known.snapshot != nil { return update(known, rows) }
+        if let known = context.registry.registered(id), known.snapshot != nil, !known.flags.contains(.dropped) {
+            return update(known, rows)
+        }
         let row = rows[id]
         // A temporary ID that nothing beneath knows is another tree's.
         guard row != nil || !id.isTemporaryID else { return }

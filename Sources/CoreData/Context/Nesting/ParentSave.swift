@@ -111,19 +111,14 @@ struct ParentSave {
             for member in list.added.compactMap(destination) {
                 InverseUpkeep.add(member, to: object, number: number)
             }
-            if let order = list.order { reorder(object, number, order) }
+            guard let order = list.order else { continue }
+            // The child's order; members that it does not know go to the end.
+            let state = object.loadedToManyState(number)
+            let wanted = order.compactMap(destination).filter(state.contains)
+            guard !state.contents.starts(with: wanted, by: ===) else { continue }
+            object.willChange()
+            state.reorder(by: wanted)
         }
-    }
-
-    /// The child's order; members that it does not know go to the end.
-    private func reorder(_ object: NSManagedObject, _ number: Int, _ order: [NSManagedObjectID]) {
-        let state = object.loadedToManyState(number)
-        let wanted = order.compactMap(destination).filter(state.contains)
-        let placed = Set(wanted)
-        let all = wanted + state.contents.filter { !placed.contains($0) }
-        guard !all.elementsEqual(state.contents, by: ===) else { return }
-        object.willChange()
-        state.reorder(all)
     }
 
     // MARK: What the child has now

@@ -123,7 +123,8 @@ struct StoreRowChange {
     /// history, stand in `changedToMany` by their number in the layout.
     var changedSlots: [Int]
     var changedToMany: [Int] = []
-    /// The version on which the change is based: 0 for an insert. The row is written with one more.
+    /// The version on which the change is based: 0 for an insert, but the last one for the insert of a row that was deleted
+    /// before. The row is written with one more.
     var baseVersion: Int64
     /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position,
     /// as it stands in the store (ascending, with room between: 2048, 3072 …). A row without one goes to the end.

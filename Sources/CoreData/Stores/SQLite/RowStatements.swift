@@ -123,5 +123,6 @@ final class RowStatements {
     }
 
     var deleteText: String { "DELETE FROM \(table) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?" }
+    var setVersionText: String { "UPDATE \(table) SET Z_OPT = ? WHERE Z_PK = ?" }
     var versionText: String { "SELECT IFNULL(Z_OPT, 0) FROM \(table) WHERE Z_PK = ? AND Z_ENT = \(number)" }
 }

@@ -85,6 +85,9 @@ final class SaveTransaction {
                 try statement.run()
             }
         }
+        for row in rows where row.baseVersion > 0 {
+            try connection.execute(entity.setVersionText, [.integer(row.baseVersion + 1), .integer(try key(row))])
+        }
     }
 
     // MARK: Updates
