@@ -302,7 +302,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Lets all objects be read anew; changes stay on top of the new values. Objects without changes become faults and hold
     /// their neighbours no longer, which gives their memory back.
-    open func refreshAllObjects() { refresher.refresh(registry.all, mergeChanges: true) }
+    open func refreshAllObjects() { refresher.refresh(registry.refreshable, mergeChanges: true) }
 
     /// Takes back the last group of changes.
     open func undo() {

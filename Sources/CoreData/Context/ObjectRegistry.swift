@@ -189,6 +189,21 @@ final class ObjectRegistry {
         return tables.flatMap(\.rows.objects) + temporaries.objects
     }
 
+    /// Every registered object of which a refresh can change anything: faults that have nothing are passed over with a look
+    /// at each, as there may be a million of them.
+    var refreshable: [NSManagedObject] {
+        releaseUnused()
+        if sharesTemporaryIDs { _ = adoptPermanentIDs() }
+        var found: [NSManagedObject] = []
+        func add(_ object: NSManagedObject) {
+            let isBare = object.flags.contains(.fault) && object.snapshot == nil && object.relations.isEmpty
+            if !isBare || object.isDeleted { found.append(object) }
+        }
+        for table in tables { table.rows.forEach(add) }
+        temporaries.forEach(add)
+        return found
+    }
+
     func forEach(_ body: (NSManagedObject) -> Void) {
         for table in tables { table.rows.objects.forEach(body) }
         temporaries.objects.forEach(body)

@@ -148,12 +148,17 @@ final class RowTable {
 
     var objects: [NSManagedObject] {
         var result: [NSManagedObject] = []
+        forEach { result.append($0) }
+        return result
+    }
+
+    /// Calls `body`, which must not change the table, with each object.
+    func forEach(_ body: (NSManagedObject) -> Void) {
         for entry in entries {
             guard let page = entry.page else { continue }
             for place in 0..<Self.pageSize {
-                if let object = page[place] { result.append(object) }
+                if let object = page[place] { body(object) }
             }
         }
-        return result
     }
 }
