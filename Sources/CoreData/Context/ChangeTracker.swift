@@ -179,6 +179,13 @@ final class ChangeTracker {
         inserted.add(object)
     }
 
+    /// A new object turned out to have a row already.
+    func turnIntoUpdate(_ object: NSManagedObject) {
+        inserted.remove(object)
+        object.flags.insert(.stored)
+        updated.add(object)
+    }
+
     func removeAll() {
         for object in [inserted.all, pendingDeleted.all, updated.all, deleted.all].joined() {
             object.flags.remove(.dropped)

@@ -11,6 +11,7 @@ final class Refresher {
     /// Where values are merged and the store cannot be read, the objects stay as they are.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
         context.requireQueue("refresh(_:mergeChanges:)")
+        if mergeChanges { readBeneathInsertions(objects) }
         let known = objects.filter { $0.managedObjectContext === context && $0.flags.contains(.stored) }
         let stored = known.filter { !$0.isDeleted }
         guard mergeChanges else {
@@ -101,6 +102,24 @@ final class Refresher {
                 }
             }
             guard let old = object.snapshot else { continue }
+            rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
+            for (number, state) in object.touchedToMany where state.isLoaded {
+                object.changing(.toMany(number)) { state.turnIntoFault() }
+            }
+        }
+    }
+
+    /// What was deleted and saved, and came back here by undo as a new object, may have come back beneath too: then it is
+    /// that object, with what was changed here on top.
+    private func readBeneathInsertions(_ objects: [NSManagedObject]) {
+        let revived = objects.filter { object in
+            guard object.flags.contains(.inserted), object.managedObjectContext === context else { return false }
+            return object.snapshot.map { $0.version > 0 || $0.isUnsaved } ?? false
+        }
+        guard !revived.isEmpty, let rows = try? context.source?.rows(for: revived.map(\.objectID)) else { return }
+        for object in revived {
+            guard let old = object.snapshot, let row = rows[object.objectID] else { continue }
+            context.changes.turnIntoUpdate(object)
             rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
             for (number, state) in object.touchedToMany where state.isLoaded {
                 object.changing(.toMany(number)) { state.turnIntoFault() }

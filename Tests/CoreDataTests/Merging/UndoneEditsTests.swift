@@ -121,6 +121,31 @@ import Testing
         }
     }
 
+    @Test func whatTheParentBringsBackLaterIsTheSameObject() throws {
+        let world = try TakenBackWorld(nested: true)
+        try world.mine.use { mine in
+            mine.delete(try world.object("Albion", mine))
+            mine.processPendingChanges()
+            try mine.save()
+            mine.undo()
+            let team = try world.object("Albion", mine)
+            try world.other.use { other in
+                other.undo()
+                _ = other.make("Player", ["name": "Bob", "team": try world.object("Albion", other)])
+                other.processPendingChanges()
+            }
+            mine.refreshAllObjects()
+            #expect(team.names("players") == ["Ada", "Bob"] && !team.isInserted)
+            #expect(try world.object("Ada", mine).object("captainOf") === team)
+            try mine.save()
+            #expect(!mine.hasChanges && team.names("players") == ["Ada", "Bob"])
+        }
+        try world.other.use { other in
+            #expect(try world.object("Albion", other).names("players") == ["Ada", "Bob"])
+            try other.save()
+        }
+    }
+
     @Test func whatTheParentDeletedDoesNotComeBackByUndo() throws {
         let world = try TakenBackWorld(nested: true)
         try world.mine.use { mine in
