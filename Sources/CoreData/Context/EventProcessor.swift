@@ -8,7 +8,34 @@ final class EventProcessor {
     /// Deleted objects whose delete rules wait for the save.
     private var unpropagated: [NSManagedObject] = []
 
+    /// The sets that were posted last, while a save goes on: what it posts in the end is mostly what it posted first,
+    /// and to make a set of many objects takes as long as writing them.
+    private var posted: [(objects: [NSManagedObject], set: Set<NSManagedObject>)]?
+
     init(context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Sets of objects
+
+    /// Runs `body`, a save, and keeps the sets that are posted meanwhile.
+    func keepingSets<Result>(_ body: () throws -> Result) rethrows -> Result {
+        posted = []
+        defer { posted = nil }
+        return try body()
+    }
+
+    /// The set of `objects`, each of which stands there once.
+    func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
+        if objects.isEmpty { return [] }
+        let known = posted?.last {
+            $0.objects.count == objects.count && $0.objects.elementsEqual(objects, by: ===)
+        }
+        if let known { return known.set }
+        let made = Set(objects)
+        posted?.append((objects, made))
+        return made
+    }
+
+    // MARK: Events
 
     /// Lets the pending changes be processed at the end of the main queue's turn. Contexts of private queues process at
     /// the end of each `perform` block.
@@ -53,7 +80,7 @@ final class EventProcessor {
         guard !event.isEmpty else { return }
         var info: [AnyHashable: Any] = [:]
         func add(_ key: String, _ objects: [NSManagedObject]) {
-            if !objects.isEmpty { info[key] = Set(objects) }
+            if !objects.isEmpty { info[key] = set(of: objects) }
         }
         add(NSInsertedObjectsKey, event.inserted)
         add(NSUpdatedObjectsKey, event.updated)

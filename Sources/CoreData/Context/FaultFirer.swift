@@ -14,7 +14,7 @@ final class FaultFirer {
     /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
     /// ``UnreadFaults``.
     func fire(_ object: NSManagedObject) {
-        context.requireQueue("firing the fault of '\(object.objectID)'")
+        if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
         if object.snapshot == nil {
             do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
             if object.snapshot == nil { return becomeInaccessible(object) }
@@ -25,7 +25,7 @@ final class FaultFirer {
     /// Reads the row of a fault, and those of its neighbours with the same query. Where that fails, a neighbour may be to
     /// blame: then it reads the one row.
     private func fetchRow(of object: NSManagedObject) throws {
-        let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered) ?? [object]
+        let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered(_:)) ?? [object]
         guard batch.count > 1 else { return try fetchRows(of: batch) }
         do { try fetchRows(of: batch) } catch { try fetchRows(of: [object]) }
     }
@@ -47,14 +47,24 @@ final class FaultFirer {
         unread.didRead(objects)
     }
 
-    private func realise(_ object: NSManagedObject) {
+    /// Makes a fault real that has its row.
+    ///
+    /// Does without the context for the most part: to retain it for each object costs more than all the rest.
+    func realise(_ object: NSManagedObject) {
+        if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
         object.flags.remove(.fault)
         object.flags.insert(.awakening)
         object.awakeFromFetch()
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
+        // `awakeFromFetch` is anybody's code, and may give the context up.
+        guard let contextReference = object.contextReference else { return }
         unread.apply(to: object)
-        if object.layout.traits.toOneCount > 0, context.changes.hasChanges { FarEnds.settle(object) }
+        if object.layout.traits.toOneCount > 0,
+            contextReference._withUnsafeGuaranteedRef({ $0.changes.hasChanges })
+        {
+            FarEnds.settle(object)
+        }
     }
 
     /// The row is gone: the object becomes a deleted one without values, or the program stops.

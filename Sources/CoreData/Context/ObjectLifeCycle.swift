@@ -33,7 +33,7 @@ final class ObjectLifeCycle {
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
         if object.layout !== lastInserted { requireOwnEntity(object.layout) }
         object.contextReference = contextReference
-        registry.register(object, object.objectID)
+        registry.registerNew(object)
         changes.noteInsertion(object)
         guard !object.flags.contains(.awoken) else { return }
         object.flags.formUnion([.awoken, .awakeningFromInsert])

@@ -53,6 +53,17 @@ final class ObjectRegistry {
         }
     }
 
+    /// The object that waits for its row with others if the context has it.
+    func registered(_ member: FaultBatch.Member) -> NSManagedObject? {
+        guard case .row(let key, let store) = member else {
+            if case .named(let id) = member { return registered(id) }
+            return nil
+        }
+        guard let index = tables.firstIndex(where: { $0.reference === store }) ?? tableIndex(of: store.identifier)
+        else { return nil }
+        return tables[index].rows[key]
+    }
+
     /// Registers the objects whose temporary IDs became permanent in another context of the tree under their new IDs.
     ///
     /// - Returns: whether there may have been any.
@@ -60,7 +71,7 @@ final class ObjectRegistry {
         let successions = NSManagedObjectID.successions
         guard successions != knownSuccessions else { return false }
         knownSuccessions = successions
-        for object in temporaries.objects {
+        for object in temporaries.objects where object.unnamedRow == nil {
             guard let old = object.identifier, case .temporary(let number) = old.reference, let id = old.successor
             else {
                 continue
@@ -81,11 +92,15 @@ final class ObjectRegistry {
     /// - Parameter isLocal: whether the ID is known to be of the context's own stack, as what its stores just gave.
     func object(for id: NSManagedObjectID, row: RowSnapshot?, isLocal: Bool = false) -> NSManagedObject {
         guard let known = registered(id) else { return makeFault(id, row, isLocal: isLocal) }
-        guard let row else { return known }
-        if known.flags.contains(.dropped) { readmit(known) }
-        if let old = known.snapshot, !known.isFault || old.version > row.version { return known }
-        known.snapshot = row
+        if let row { offer(row, to: known) }
         return known
+    }
+
+    /// Gives a registered object the row that was just read, unless it keeps its own.
+    func offer(_ row: RowSnapshot, to known: NSManagedObject) {
+        if known.flags.contains(.dropped) { readmit(known) }
+        if let old = known.snapshot, !known.isFault || old.version > row.version { return }
+        known.snapshot = row
     }
 
     /// Others deleted the object's row, and it is there again: the object is a fault like any other.
@@ -100,12 +115,23 @@ final class ObjectRegistry {
         object.relations = []
     }
 
+    /// What makes the objects of rows that `store`, one of the context's own stack, has just given; `nil` where the context
+    /// knows temporary IDs of others, and each object has to be looked for by its ID.
+    func maker(for store: NSPersistentStore) -> FaultMaker? {
+        guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
+        if othersSaved.takeDown() { releaseUnused() }
+        let index = tableIndex(of: reference.identifier) ?? addTable(reference.identifier)
+        tables[index].reference = reference
+        return FaultMaker(
+            context: contextReference, registry: self, table: tables[index].rows, operations: store.operations)
+    }
+
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?, isLocal: Bool) -> NSManagedObject {
         let id =
             isLocal && !sharesTemporaryIDs
             ? foreignID : context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
         if id !== foreignID, let known = registered(id) { return known }
-        let entity = id.entity
+        let entity = id.family.entity
         let type = contextReference._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
         let object = type.init(entity: entity, insertInto: nil)
         object.identifier = id
@@ -117,6 +143,13 @@ final class ObjectRegistry {
     }
 
     // MARK: Registering
+
+    /// Notes a new object, which has no permanent ID; it gets a temporary identity if it has none.
+    func registerNew(_ object: NSManagedObject) {
+        object.identifyTemporarily()
+        guard let row = object.unnamedRow, row.family.isTemporary else { return register(object, object.objectID) }
+        temporaries.insert(object, for: RowKey(entity: 0, reference: row.reference))
+    }
 
     /// Notes an object under its ID.
     func register(_ object: NSManagedObject, _ id: NSManagedObjectID) {
@@ -132,20 +165,24 @@ final class ObjectRegistry {
         }
     }
 
-    /// The object has a permanent ID from now on; its temporary one stays understood.
-    func replaceTemporaryID(of object: NSManagedObject, by id: NSManagedObjectID) {
-        if let old = object.identifier, case .temporary(let number) = old.reference {
+    /// The objects have permanent IDs of `store` from now on; their temporary ones stay understood.
+    func replaceTemporaryIDs(of objects: [NSManagedObject], by ids: [NSManagedObjectID], in store: NSPersistentStore) {
+        let identifier = store.identifier ?? ""
+        let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
+        table.reserve(ids.count)
+        for (object, id) in zip(objects, ids) {
+            forgetTemporaryID(of: object, for: id)
+            if let key = id.rowKey { table.insert(object, for: key) }
+        }
+    }
+
+    private func forgetTemporaryID(of object: NSManagedObject, for id: NSManagedObjectID) {
+        // Mostly nobody has asked for the temporary ID.
+        if let row = object.unnamedRow { temporaries.remove(RowKey(entity: 0, reference: row.reference)) }
+        if let old = object.replaceIdentifier(by: id), case .temporary(let number) = old.reference {
             temporaries.remove(Self.key(number))
             old.setSuccessor(id)
         }
-        object.identifier = id
-        register(object, id)
-    }
-
-    /// Makes room for so many new objects in `store`.
-    func reserve(_ count: Int, in store: NSPersistentStore) {
-        let identifier = store.identifier ?? ""
-        tables[tableIndex(of: identifier) ?? addTable(identifier)].rows.reserve(count)
     }
 
     func unregister(_ object: NSManagedObject) {

@@ -70,7 +70,7 @@ final class Refresher {
         var rows: [(key: RowKey, object: NSManagedObject)] = []
         var new: [NSManagedObject] = []
         for object in objects {
-            if let key = object.objectID.rowKey { rows.append((key, object)) } else { new.append(object) }
+            if let key = object.rowKey { rows.append((key, object)) } else { new.append(object) }
         }
         rows.sort { ($0.key.entity, $0.key.reference) < ($1.key.entity, $1.key.reference) }
         FaultBatch.join(rows.map(\.object) + new, size: FaultBatch.defaultSize)

@@ -8,99 +8,103 @@
 /// references would do that at once, but they cost every object a side table, and every later retain and release of it a
 /// detour through that.
 final class RowTable {
-    private typealias Page = UnsafeMutablePointer<NSManagedObject?>
+    /// Memory of the table's own: the key, and behind it the places of the rows. The table itself is no larger than
+    /// its addresses, and a look that finds a page has its key and its objects side by side.
+    private struct Page: Equatable {
+        private let memory: UnsafeMutableRawPointer
 
-    private struct Entry {
+        static let bits: Int64 = 4
+        static let size = 1 << 4
+        private static let head = MemoryLayout<RowKey>.stride
+
+        init(_ key: RowKey) {
+            memory = .allocate(
+                byteCount: Self.head + Self.size * MemoryLayout<NSManagedObject?>.stride,
+                alignment: MemoryLayout<RowKey>.alignment)
+            memory.initializeMemory(as: RowKey.self, to: key)
+            objects.initialize(repeating: nil, count: Self.size)
+        }
+
+        func free() {
+            objects.deinitialize(count: Self.size)
+            memory.deallocate()
+        }
+
         /// The entity, and the number of the page: that of a row without its last bits.
-        var key = RowTable.free
-        /// Memory of the table's own, with ``pageSize`` places. `nil` where no row of the page was ever noted.
-        var page: Page?
+        @inline(__always)
+        var key: RowKey { memory.assumingMemoryBound(to: RowKey.self).pointee }
+
+        @inline(__always)
+        var objects: UnsafeMutablePointer<NSManagedObject?> {
+            (memory + Self.head).assumingMemoryBound(to: NSManagedObject?.self)
+        }
     }
-
-    private static let pageBits: Int64 = 4
-    private static let pageSize = 1 << 4
-
-    /// The key of an entry that was never used. No entity has this index.
-    private static let free = RowKey(entity: .max, reference: 0)
 
     // Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
     @exclusivity(unchecked)
-    private var entries: [Entry] = Array(repeating: Entry(), count: 16)
-    /// Entries that have a key.
+    private var pages: [Page?] = Array(repeating: nil, count: 16)
     private var used = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
 
-    deinit { for entry in entries { entry.page.map(Self.free(_:)) } }
-
-    private static func free(_ page: Page) {
-        page.deinitialize(count: pageSize)
-        page.deallocate()
-    }
-
-    private static func makePage() -> Page {
-        let page = Page.allocate(capacity: pageSize)
-        page.initialize(repeating: nil, count: pageSize)
-        return page
-    }
+    deinit { for page in pages { page?.free() } }
 
     @inline(__always)
     private static func pageKey(_ key: RowKey) -> RowKey {
-        RowKey(entity: key.entity, reference: key.reference >> pageBits)
+        RowKey(entity: key.entity, reference: key.reference >> Page.bits)
     }
 
     @inline(__always)
     private static func place(_ key: RowKey) -> Int {
-        Int(truncatingIfNeeded: key.reference) & (pageSize - 1)
+        Int(truncatingIfNeeded: key.reference) & (Page.size - 1)
     }
 
-    /// The place of a page's `key`, or the free place where it belongs.
+    /// The place of the page with `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
-        let mask = entries.count - 1
+        let mask = pages.count - 1
         var hash = UInt64(bitPattern: key.reference) &+ UInt64(key.entity) &* 0x9E37_79B9_7F4A_7C15
         hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
         var index = Int(truncatingIfNeeded: hash >> 32) & mask
-        while entries[index].key != key, entries[index].key != Self.free { index = (index + 1) & mask }
+        while let page = pages[index], page.key != key { index = (index + 1) & mask }
         return index
     }
 
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? {
-        guard let page = entries[index(of: Self.pageKey(key))].page else { return nil }
-        return page[Self.place(key)]
+        guard let page = pages[index(of: Self.pageKey(key))] else { return nil }
+        return page.objects[Self.place(key)]
     }
 
-    private var isFull: Bool { used * 3 >= entries.count * 2 }
+    private var isFull: Bool { used * 3 >= pages.count * 2 }
 
     /// Whether an object of `key` would make the table grow: the moment to take out what is not used.
-    func mustGrow(for key: RowKey) -> Bool { isFull && entries[index(of: Self.pageKey(key))].page == nil }
+    func mustGrow(for key: RowKey) -> Bool { isFull && pages[index(of: Self.pageKey(key))] == nil }
 
     func insert(_ object: NSManagedObject, for key: RowKey) {
         newcomers += 1
         let pageKey = Self.pageKey(key)
         var index = index(of: pageKey)
-        if entries[index].page == nil {
-            if isFull {
-                rebuild()
-                index = self.index(of: pageKey)
-            }
-            if entries[index].key != pageKey { used += 1 }
-            entries[index] = Entry(key: pageKey, page: Self.makePage())
+        if let page = pages[index] { return replace(in: page, Self.place(key), by: object) }
+        if isFull {
+            rebuild(room: 1)
+            index = self.index(of: pageKey)
         }
-        replace(in: entries[index].page, Self.place(key), by: object)
+        let page = Page(pageKey)
+        page.objects[Self.place(key)] = object
+        pages[index] = page
+        used += 1
     }
 
     /// Forgets the object of `key`; its page stays for its neighbours' sake.
     func remove(_ key: RowKey) {
-        replace(in: entries[index(of: Self.pageKey(key))].page, Self.place(key), by: nil)
+        if let page = pages[index(of: Self.pageKey(key))] { replace(in: page, Self.place(key), by: nil) }
     }
 
-    private func replace(in page: Page?, _ place: Int, by object: NSManagedObject?) {
-        guard let page else { return }
+    private func replace(in page: Page, _ place: Int, by object: NSManagedObject?) {
         // What goes away with the old object may come back to the table: not before the place is written.
-        let old = page[place]
-        page[place] = object
+        let old = page.objects[place]
+        page.objects[place] = object
         withExtendedLifetime(old) {}
     }
 
@@ -109,41 +113,54 @@ final class RowTable {
     func takeUnused() -> [NSManagedObject] {
         newcomers = 0
         var unused: [NSManagedObject] = []
-        for index in entries.indices {
-            guard let page = entries[index].page else { continue }
+        var hasEmptyPages = false
+        for case let page? in pages {
             var isEmpty = true
-            for place in 0..<Self.pageSize where page[place] != nil {
-                guard isKnownUniquelyReferenced(&page[place]), let object = page[place] else {
+            for place in 0..<Page.size where page.objects[place] != nil {
+                guard isKnownUniquelyReferenced(&page.objects[place]), let object = page.objects[place] else {
                     isEmpty = false
                     continue
                 }
-                page[place] = nil
+                page.objects[place] = nil
                 object.managedObjectContext = nil
                 unused.append(object)
             }
-            if isEmpty {
-                Self.free(page)
-                // The entry stays for the chain's sake.
-                entries[index].page = nil
-            }
+            if isEmpty { hasEmptyPages = true }
         }
+        if hasEmptyPages { dropEmptyPages() }
         return unused
     }
 
-    /// Makes room, without the entries that have no page.
-    private func rebuild(adding count: Int = 1) {
-        let living = entries.filter { $0.page != nil }
-        var capacity = 16
-        while capacity < (living.count + count) * 2 { capacity *= 2 }
-        entries = Array(repeating: Entry(), count: capacity)
+    private func dropEmptyPages() {
+        var living: [Page] = []
+        for case let page? in pages {
+            if (0..<Page.size).contains(where: { page.objects[$0] != nil }) {
+                living.append(page)
+            } else {
+                page.free()
+            }
+        }
+        place(living, in: pages.count)
+    }
+
+    private func place(_ living: [Page], in capacity: Int) {
+        pages = Array(repeating: nil, count: capacity)
         used = living.count
-        for entry in living { entries[index(of: entry.key)] = entry }
+        for page in living { pages[index(of: page.key)] = page }
+    }
+
+    /// Makes room for so many more pages.
+    private func rebuild(room: Int) {
+        let living = pages.compactMap(\.self)
+        var capacity = 16
+        while capacity < (living.count + room) * 2 { capacity *= 2 }
+        place(living, in: capacity)
     }
 
     /// Makes room for so many more objects in a row.
     func reserve(_ count: Int) {
-        let pages = count / Self.pageSize + 2
-        if (used + pages) * 3 >= entries.count * 2 { rebuild(adding: pages) }
+        let more = count / Page.size + 2
+        if (used + more) * 3 >= pages.count * 2 { rebuild(room: more) }
     }
 
     var objects: [NSManagedObject] {
@@ -154,10 +171,9 @@ final class RowTable {
 
     /// Calls `body`, which must not change the table, with each object.
     func forEach(_ body: (NSManagedObject) -> Void) {
-        for entry in entries {
-            guard let page = entry.page else { continue }
-            for place in 0..<Self.pageSize {
-                if let object = page[place] { body(object) }
+        for case let page? in pages {
+            for place in 0..<Page.size {
+                if let object = page.objects[place] { body(object) }
             }
         }
     }

@@ -127,10 +127,10 @@ struct SaveCompletion {
         // Whoever merges by hand has to hear of the rows whose values the stores derived, too.
         let known = saved.updatedRows
         let derived = changes.updated.dropFirst(known.count).map { context.registry.object(for: $0) }
-        let updated = Set(derived.isEmpty ? known : known + derived)
+        let updated = derived.isEmpty ? context.events.set(of: known) : Set(known + derived)
         var info: [String: Any] = [
-            NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: updated,
-            NSDeletedObjectsKey: Set(saved.deleted),
+            NSInsertedObjectsKey: context.events.set(of: saved.inserted), NSUpdatedObjectsKey: updated,
+            NSDeletedObjectsKey: context.events.set(of: saved.deleted),
         ]
         // Where the state cannot be read now, the next reading says why.
         info[NSManagedObjectContextQueryGenerationKey] = try? context.generation.resolvedToken()
@@ -138,9 +138,9 @@ struct SaveCompletion {
         center.post(
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [
-                NSInsertedObjectIDsKey: Set(saved.inserted.map(\.objectID)),
+                NSInsertedObjectIDsKey: Set(changes.inserted),
                 NSUpdatedObjectIDsKey: Set(changes.updated),
-                NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)),
+                NSDeletedObjectIDsKey: Set(changes.deleted),
             ])
     }
 }

@@ -19,6 +19,10 @@ final class SavePipeline {
     func save() throws {
         context.requireQueue("save()")
         precondition(!isSaving, "A context cannot be saved from within its own save.")
+        try context.events.keepingSets(saveChanges)
+    }
+
+    private func saveChanges() throws {
         context.events.process(propagatesDeletes: true)
         guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
         guard let source = context.source, source.coordinator != nil else {
@@ -93,14 +97,11 @@ final class SavePipeline {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
         let reference = Unmanaged.passUnretained(context)
-        let fresh = objects.filter { $0.isRegistered(in: reference) && $0.objectID.isTemporaryID }
+        let fresh = objects.filter { $0.isRegistered(in: reference) && $0.hasTemporaryID }
         guard !fresh.isEmpty else { return }
         for (store, objects) in try grouped(fresh, by: source) {
             let ids = try source.obtainPermanentIDs(for: Self.runs(of: objects), in: store)
-            context.registry.reserve(ids.count, in: store)
-            for (object, id) in zip(objects, ids) {
-                context.registry.replaceTemporaryID(of: object, by: id)
-            }
+            context.registry.replaceTemporaryIDs(of: objects, by: ids, in: store)
         }
     }
 
@@ -114,7 +115,7 @@ final class SavePipeline {
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
         var last: (layout: EntityLayout, group: Int)?
         for object in objects {
-            let isByEntity = choice.isByEntity && object.objectID.persistentStore == nil
+            let isByEntity = choice.isByEntity && object.storeReference == nil
             if isByEntity, let last, last.layout === object.layout {
                 groups[last.group].objects.append(object)
                 continue

@@ -69,6 +69,14 @@ extension EntityLayout {
         return Unmanaged<EntityTraits>.fromOpaque(address).takeUnretainedValue()
     }
 
+    /// The row of a new object: asked for by every object that is made, so without retaining the traits.
+    var startingRow: RowSnapshot {
+        guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
+            return makeTraits().startingRow
+        }
+        return Unmanaged<EntityTraits>.fromOpaque(address)._withUnsafeGuaranteedRef(\.startingRow)
+    }
+
     private func makeTraits() -> EntityTraits {
         // Nothing else is ever attached, and what is attached stays as long as the layout does.
         let made = unsafeDowncast(attachment.storeIfNil(EntityTraits(self)), to: EntityTraits.self)

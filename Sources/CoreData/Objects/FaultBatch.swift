@@ -1,40 +1,123 @@
 /// Objects of one fetch or of one to-many relationship that stand next to each other and came without their rows: the
 /// first of them that is touched reads the rows of all with one query.
 ///
-/// Shared by its members; holds IDs only, so that it keeps no object alive.
-final class FaultBatch {
+/// Shared by its members; holds their names only, so that it keeps no object alive. One block of memory, in which the
+/// rows' numbers stand as distances from the smallest, in as few bytes as these need: a long list has a member for each
+/// row.
+final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
     /// How many rows are read at once for a request that names no batch size.
     static let defaultSize = 128
 
-    private let ids: ArraySlice<NSManagedObjectID>
+    /// What names a member.
+    enum Member {
+        case row(RowKey, StoreReference)
+        /// The object has a temporary ID, or its neighbours are in another store.
+        case named(NSManagedObjectID)
+    }
 
-    init(_ ids: ArraySlice<NSManagedObjectID>) { self.ids = ids }
+    // MARK: Making batches
+
+    /// Rows of one store.
+    static func make(_ keys: some Collection<RowKey>, of store: StoreReference) -> FaultBatch {
+        var head = FaultBatchHead(store: store, count: UInt32(keys.count))
+        var last = Int64.min
+        head.first = .max
+        for key in keys {
+            head.first = min(head.first, key.reference)
+            last = max(last, key.reference)
+        }
+        head.entity = keys.first?.entity ?? 0
+        head.hasEntities = keys.contains { $0.entity != head.entity }
+        let range = keys.isEmpty ? 0 : UInt64(bitPattern: last &- head.first)
+        head.width = UInt8((64 - range.leadingZeroBitCount + 7) / 8)
+        let size = head.size
+        let made = create(minimumCapacity: size * keys.count) { _ in head }
+        made.withUnsafeMutablePointerToElements { bytes in
+            var place = bytes
+            for key in keys {
+                write(UInt64(bitPattern: key.reference &- head.first), head.width, to: place)
+                if head.hasEntities { write(UInt64(key.entity), 4, to: place + Int(head.width)) }
+                place += size
+            }
+        }
+        return unsafeDowncast(made, to: FaultBatch.self)
+    }
+
+    private static func make(_ ids: [NSManagedObjectID]) -> FaultBatch {
+        unsafeDowncast(create(minimumCapacity: 0) { _ in FaultBatchHead(ids: ids) }, to: FaultBatch.self)
+    }
+
+    static func make(of objects: some Collection<NSManagedObject>) -> FaultBatch {
+        var keys: [RowKey] = []
+        keys.reserveCapacity(objects.count)
+        let store = objects.first?.storeReference
+        for object in objects {
+            guard let key = object.rowKey, object.storeReference === store else { break }
+            keys.append(key)
+        }
+        if let store, keys.count == objects.count { return make(keys, of: store) }
+        return make(objects.map(\.objectID))
+    }
 
     /// Lets those of `objects` that wait for their rows read them together, `size` neighbours at a time.
     static func join(_ objects: [NSManagedObject], size: Int) {
-        let waiting = objects.filter { $0.isFault && $0.snapshot == nil }
+        let waiting = objects.filter(\.waitsForRow)
         guard waiting.count > 1 else { return }
-        let ids = waiting.map(\.objectID)
-        for start in stride(from: 0, to: ids.count, by: size) {
-            let range = start..<min(start + size, ids.count)
-            let batch = FaultBatch(ids[range])
-            for object in waiting[range] { object.faultBatch = batch }
+        for start in stride(from: 0, to: waiting.count, by: size) {
+            let neighbours = waiting[start..<min(start + size, waiting.count)]
+            let batch = make(of: neighbours)
+            for object in neighbours { object.faultBatch = batch }
         }
     }
 
+    // MARK: Reading batches
+
     /// The objects to read when the member `object` is touched: it, and all other members that wait for their rows.
     ///
-    /// - Parameter registered: finds the context's object of an ID.
-    func waiting(
-        with object: NSManagedObject, registered: (NSManagedObjectID) -> NSManagedObject?
-    ) -> [NSManagedObject] {
+    /// - Parameter registered: finds the context's object of a member.
+    func waiting(with object: NSManagedObject, registered: (Member) -> NSManagedObject?) -> [NSManagedObject] {
         var result = [object]
-        for id in ids {
-            guard let member = registered(id), member !== object, member.isFault, member.snapshot == nil else {
-                continue
-            }
+        for index in 0..<(header.store == nil ? header.ids.count : Int(header.count)) {
+            guard let member = registered(member(index)), member !== object, member.waitsForRow else { continue }
             result.append(member)
         }
         return result
     }
+
+    private func member(_ index: Int) -> Member {
+        guard let store = header.store else { return .named(header.ids[index]) }
+        return withUnsafeMutablePointers { head, bytes in
+            let place = bytes + index * head.pointee.size
+            let width = head.pointee.width
+            let entity = head.pointee.hasEntities ? UInt32(Self.read(4, at: place + Int(width))) : head.pointee.entity
+            let reference = head.pointee.first &+ Int64(bitPattern: Self.read(width, at: place))
+            return .row(RowKey(entity: entity, reference: reference), store)
+        }
+    }
+
+    private static func write(_ number: UInt64, _ width: UInt8, to place: UnsafeMutablePointer<UInt8>) {
+        for byte in 0..<Int(width) { (place + byte).initialize(to: UInt8(truncatingIfNeeded: number >> (byte * 8))) }
+    }
+
+    private static func read(_ width: UInt8, at place: UnsafeMutablePointer<UInt8>) -> UInt64 {
+        (0..<Int(width)).reduce(0) { $0 | UInt64(place[$1]) << ($1 * 8) }
+    }
+}
+
+/// What the members of a ``FaultBatch`` have in common.
+struct FaultBatchHead {
+    /// The store of the rows; `nil` where the members are named by their IDs.
+    var store: StoreReference?
+    var ids: [NSManagedObjectID] = []
+    /// The smallest number.
+    var first: Int64 = 0
+    var count: UInt32 = 0
+    /// The entity of all rows, unless each has its own behind its number.
+    var entity: UInt32 = 0
+    var hasEntities = false
+    /// How many bytes a number has.
+    var width: UInt8 = 0
+
+    /// How many bytes a member has.
+    var size: Int { Int(width) + (hasEntities ? 4 : 0) }
 }

@@ -13,7 +13,7 @@ extension NSManagedObject {
         if !relations.isEmpty, let known = relations[index] {
             // Places of to-one relationships hold managed objects only.
             let target = unsafeDowncast(known, to: NSManagedObject.self)
-            if target.identifier === id || target.identifier == id, isBesides(target) { return target }
+            if target.isNamed(id), isBesides(target) { return target }
         }
         guard let context = managedObjectContext else { return nil }
         let target = context.registry.object(for: id)

@@ -62,6 +62,10 @@ extension NSManagedObject {
     /// Makes a fault real.
     @inline(never)
     final func fire() {
+        // The firer outlives what follows, and looks whether the context does.
+        if snapshot != nil, let contextReference {
+            return contextReference._withUnsafeGuaranteedRef(\.faults).realise(self)
+        }
         // Held: `awakeFromFetch` is anybody's code, and may give the context up.
         guard let context = managedObjectContext else {
             preconditionFailure(
@@ -75,14 +79,6 @@ extension NSManagedObject {
         guard !values.isEmpty else { return }
         snapshot = .make(values, version: snapshot?.version ?? 0)
         values = []
-    }
-
-    final func makeTemporaryID() -> NSManagedObjectID {
-        let family = contextReference?._withUnsafeGuaranteedRef { $0.lifeCycle.temporaryFamily(of: layout) }
-        let made = NSManagedObjectID(
-            temporary: family ?? IDFamily(entity: layout.entity, store: nil, isTemporary: true))
-        identifier = made
-        return made
     }
 }
 

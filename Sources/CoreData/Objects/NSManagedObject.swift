@@ -15,12 +15,35 @@ open class NSManagedObject: NSObject {
         @inline(__always) set { contextReference = newValue.map(Unmanaged.passUnretained) }
     }
 
+    // What every access reads stands first, within a line of the processor's cache, and is not checked for overlapping
+    // accesses: an object belongs to one queue, each access is a plain load or store, and the checks would cost more than
+    // the reading.
+
+    @exclusivity(unchecked)
+    final var flags: ObjectFlags = []
+    /// The row's number, where `family` is there.
+    @exclusivity(unchecked)
+    final var rowNumber: UInt32 = 0
+    final let layout: EntityLayout
+    /// The saved row (for a new object: its starting values); `nil` while the row has not been read.
+    @exclusivity(unchecked)
+    final var snapshot: RowSnapshot?
+    /// The object's own values, in slot order; empty as long as they are those of the snapshot.
+    @exclusivity(unchecked)
+    final var values: [SlotValue] = []
     /// The context as it is kept: a look at it retains nothing.
     @exclusivity(unchecked)
     final var contextReference: Unmanaged<NSManagedObjectContext>?
-    /// Stands here because every access reads it: what stands at the end may lie in another line of the processor's cache.
+    /// What the object's ID is made of, with `rowNumber`, when somebody asks for it: see ``identifier``.
     @exclusivity(unchecked)
-    final var flags: ObjectFlags = []
+    final var family: IDFamily?
+    /// The ID, once somebody asked for it.
+    final let knownID = IDReference()
+    /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number, then what
+    /// fetched properties found. Empty until the first touch.
+    final var relations: [AnyObject?] = []
+    /// What the object needs for a while only.
+    final var companion = ObjectCompanion.none
 
     /// Whether the object is registered in `context`.
     @inline(__always)
@@ -34,24 +57,6 @@ open class NSManagedObject: NSObject {
         contextReference?.toOpaque() == other.contextReference?.toOpaque()
     }
 
-    // What every access reads is not checked for overlapping accesses: an object belongs to one queue, each access is a
-    // plain load or store, and the checks would cost more than the reading.
-
-    final var identifier: NSManagedObjectID?
-    final let layout: EntityLayout
-    /// The saved row (for a new object: its starting values); `nil` while the row has not been read.
-    @exclusivity(unchecked)
-    final var snapshot: RowSnapshot?
-    /// The object's own values, in slot order; empty as long as they are those of the snapshot.
-    @exclusivity(unchecked)
-    final var values: [SlotValue] = []
-    /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number, then what
-    /// fetched properties found. Empty until the first touch.
-    final var relations: [AnyObject?] = []
-    final var baseline: EventBaseline?
-    /// The objects of the same fetch whose rows are read along when this one's is, if it came without.
-    final var faultBatch: FaultBatch?
-
     // MARK: Making objects
 
     /// A new object of `entity`, with the default values of the model, inserted into `context` if one is given.
@@ -61,7 +66,7 @@ open class NSManagedObject: NSObject {
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         layout = entity.layout
         super.init()
-        snapshot = layout.traits.startingRow
+        snapshot = layout.startingRow
         if let context { context.insert(self) }
     }
 

@@ -57,7 +57,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
     public var persistentStore: NSPersistentStore? { family.store?.store }
 
-    private let family: IDFamily
+    let family: IDFamily
     private let number: Int64
 
     var reference: Reference {
@@ -106,7 +106,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// A fresh temporary ID.
     init(temporary family: IDFamily) {
         self.family = family
-        self.number = Int64(bitPattern: Self.temporaryCounter.add(1, ordering: .relaxed).newValue)
+        self.number = Self.freshTemporaryNumber()
+    }
+
+    /// A number that no other temporary ID of this process has.
+    static func freshTemporaryNumber() -> Int64 {
+        Int64(bitPattern: temporaryCounter.add(1, ordering: .relaxed).newValue)
     }
 
     /// A fresh temporary ID.
@@ -135,11 +140,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectID else { return false }
-        if self === other { return true }
-        guard number == other.number, isTemporaryID == other.isTemporaryID else { return false }
-        if isTemporaryID || family === other.family { return true }
-        return storeIdentifier == other.storeIdentifier
-            && (entity === other.entity || entity.rootName == other.entity.rootName)
+        return self === other || isEqual(to: other.family, other.number)
+    }
+
+    /// Whether an ID of that family with that number is equal to this one.
+    func isEqual(to otherFamily: IDFamily, _ otherNumber: Int64) -> Bool {
+        guard number == otherNumber, isTemporaryID == otherFamily.isTemporary else { return false }
+        if isTemporaryID || family === otherFamily { return true }
+        return storeIdentifier == otherFamily.store?.identifier ?? ""
+            && (entity === otherFamily.entity || entity.rootName == otherFamily.entity.rootName)
     }
 
     public override var hash: Int {

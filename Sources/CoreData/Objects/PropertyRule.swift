@@ -6,6 +6,10 @@ final class PropertyRule {
     let place: EntityLayout.Place
     private let isOptional: Bool
     private let bounds: ValueBounds
+    private let hasBounds: Bool
+    /// The integers with which all is well, where nothing else is demanded of one: most rules are no more than the range
+    /// of their type.
+    private let plainRange: ClosedRange<Int64>?
     private let lengthBounds: LengthBounds
     private let pattern: NSRegularExpression?
     private let isDate: Bool
@@ -27,11 +31,20 @@ final class PropertyRule {
         // A derived value is there only once its store has worked it out.
         isOptional = property.isOptional || property is NSDerivedAttributeDescription
         let attribute = property as? NSAttributeDescription
-        bounds = attribute.map(Self.bounds) ?? ValueBounds()
+        let bounds = attribute.map(Self.bounds) ?? ValueBounds()
+        self.bounds = bounds
+        hasBounds = !bounds.isEmpty
         lengthBounds = attribute?.lengthBounds ?? LengthBounds()
         pattern = attribute?.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
         isDate = attribute?.attributeType == .dateAttributeType
         predicates = property.validation.otherConditions
+        if predicates.isEmpty, case .integer(let least) = bounds.minimum, case .integer(let most) = bounds.maximum,
+            least <= most
+        {
+            plainRange = least...most
+        } else {
+            plainRange = nil
+        }
         let relationship = property as? NSRelationshipDescription
         counts = relationship.flatMap { $0.isToMany ? ($0.minCount, $0.maxCount) : nil }
     }
@@ -62,6 +75,7 @@ final class PropertyRule {
 
     /// What is wrong with a slot's value; `nil` if nothing is. Cheap when all is well.
     func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
+        if let plainRange, case .integer(let number) = value, plainRange.contains(number) { return nil }
         if value.isNull {
             return isOptional ? nil : error(1570, "is a required value.", value, object)
         }
@@ -73,7 +87,7 @@ final class PropertyRule {
     }
 
     private func boundsFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {
-        if bounds.isEmpty { return nil }
+        guard hasBounds else { return nil }
         if let minimum = bounds.minimum, Self.isLess(value, minimum) {
             let limit = text(minimum)
             return isDate

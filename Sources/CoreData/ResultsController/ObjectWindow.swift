@@ -33,8 +33,8 @@ struct ObjectWindow {
         let objects = ids.map { context.registry.object(for: $0) }
         for start in stride(from: 0, to: ids.count, by: batchSize) {
             let range = start..<min(start + batchSize, ids.count)
-            let batch = FaultBatch(ids[range])
-            for object in objects[range] where object.isFault && object.snapshot == nil { object.faultBatch = batch }
+            let batch = FaultBatch.make(of: objects[range])
+            for object in objects[range] where object.waitsForRow { object.faultBatch = batch }
         }
         return objects
     }

@@ -53,6 +53,22 @@ import Testing
         }
     }
 
+    /// Else nobody would ever take out what is not used, and a walk through a long list would keep all of it.
+    @Test func itTellsBeforeItGrows() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let object = context.team("Team")
+            let table = RowTable()
+            var told = 0
+            for number in 0..<1_000 {
+                let key = RowKey(entity: 0, reference: Int64(number) * 16)
+                if table.mustGrow(for: key) { told += 1 }
+                table.insert(object, for: key)
+            }
+            // From 16 pages to 2,048.
+            #expect(told == 7)
+        }
+    }
+
     /// Stores may give any number.
     @Test func numbersFarApartAndAtTheEndsOfTheRangeAreFound() throws {
         try ClubStack().contextKeepingStack().use { context in

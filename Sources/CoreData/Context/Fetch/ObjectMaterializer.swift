@@ -14,9 +14,22 @@ struct ObjectMaterializer {
 
     /// One object per result, in order. Cost: one look-up in the registry each, and no reading.
     func objects(for answer: FetchAnswer) -> [NSManagedObject] {
-        let made = answer.items.map { objects(for: $0, of: answer.found) } ?? objects(for: answer.found)
-        if answer.found.rows.isEmpty { FaultBatch.join(made, size: batchSize) }
+        let found = answer.found
+        if answer.items == nil, found.owners.isEmpty, found.namedIDs.isEmpty, let store = found.stores.first,
+            let maker = context.registry.maker(for: store)
+        {
+            return objects(for: found, maker)
+        }
+        let made = answer.items.map { objects(for: $0, of: found) } ?? objects(for: found)
+        if found.rows.isEmpty { FaultBatch.join(made, size: batchSize) }
         return made
+    }
+
+    /// What one store found, without making IDs.
+    private func objects(for found: FoundRows, _ maker: FaultMaker) -> [NSManagedObject] {
+        var maker = maker
+        if found.rows.isEmpty { return maker.faults(for: found.keys, batchSize: batchSize) }
+        return zip(found.keys, found.rows).map { refreshed(maker.object(for: $0, row: $1), $1) }
     }
 
     private func objects(for found: FoundRows) -> [NSManagedObject] {
@@ -36,7 +49,10 @@ struct ObjectMaterializer {
     }
 
     private func object(for id: NSManagedObjectID, row: RowSnapshot?) -> NSManagedObject {
-        let object = context.registry.object(for: id, row: row, isLocal: true)
+        refreshed(context.registry.object(for: id, row: row, isLocal: true), row)
+    }
+
+    private func refreshed(_ object: NSManagedObject, _ row: RowSnapshot?) -> NSManagedObject {
         if refreshes, let row, !object.isFault, object.snapshot !== row {
             context.refresher.adoptMerged(row, for: object)
         }

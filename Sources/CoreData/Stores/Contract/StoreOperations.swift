@@ -38,6 +38,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// store was closed too.
     func objectID(for key: RowKey) -> NSManagedObjectID
 
+    /// What the IDs of the entity with that index have in common. Called as ``objectID(for:)`` is.
+    func idFamily(ofEntityAt index: UInt32) -> IDFamily
+
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
@@ -61,6 +64,8 @@ struct EntityRun {
 }
 
 extension StoreOperations {
+    func idFamily(ofEntityAt index: UInt32) -> IDFamily { objectID(for: RowKey(entity: index, reference: 0)).family }
+
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
     }
@@ -113,22 +118,35 @@ struct StoreChangeSet {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty }
 }
 
-/// One row of a save.
-struct StoreRowChange {
+/// One row of a save. An object, because it is handed on many times, and all of its parts would have to be retained each
+/// time.
+final class StoreRowChange {
     /// Permanent.
     let id: NSManagedObjectID
     /// The whole row as it shall be, in slot order; to-one values are permanent references. Empty for a delete.
-    var values: [SlotValue]
+    let values: [SlotValue]
     /// The slots that differ from the base row; all of them for an insert. To-many changes of the object, for the
     /// history, stand in `changedToMany` by their number in the layout.
-    var changedSlots: [Int]
-    var changedToMany: [Int] = []
+    let changedSlots: [Int]
+    let changedToMany: [Int]
     /// The version on which the change is based: 0 for an insert, but the last one for the insert of a row that was deleted
     /// before. The row is written with one more.
-    var baseVersion: Int64
+    let baseVersion: Int64
     /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position,
     /// as it stands in the store (ascending, with room between: 2048, 3072 …). A row without one goes to the end.
-    var orderedPositions: [Int: Int] = [:]
+    let orderedPositions: [Int: Int]
+
+    init(
+        id: NSManagedObjectID, values: [SlotValue], changedSlots: [Int], changedToMany: [Int] = [], baseVersion: Int64,
+        orderedPositions: [Int: Int] = [:]
+    ) {
+        self.id = id
+        self.values = values
+        self.changedSlots = changedSlots
+        self.changedToMany = changedToMany
+        self.baseVersion = baseVersion
+        self.orderedPositions = orderedPositions
+    }
 }
 
 /// One object's change of a to-many relationship that is kept in a join table (or as a one-way column).

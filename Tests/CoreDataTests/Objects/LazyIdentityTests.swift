@@ -1,0 +1,138 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+/// Objects make their IDs when somebody asks for them: nobody can tell, but for the memory that it saves.
+@Suite struct LazyIdentityTests {
+    private func filled(_ count: Int, options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
+        let (coordinator, _) = try League.memoryStack(options: options)
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            for number in 0..<count { writer.addTeam("T\(1000 + number)", wins: number) }
+            try writer.save()
+        }
+        return coordinator
+    }
+
+    /// A list of a hundred thousand faults is as large as they are.
+    @Test func anObjectTakes88Bytes() throws {
+        let context = League.context(try filled(1))
+        try context.performAndWait { () throws in
+            let team = try #require(try context.fetch(League.request("Team")).first)
+            let size = try #require(dlsym(nil, "malloc_usable_size"))
+            let usableSize = unsafeBitCast(size, to: (@convention(c) (UnsafeMutableRawPointer) -> Int).self)
+            #expect(usableSize(Unmanaged.passUnretained(team).toOpaque()) <= 88)
+        }
+    }
+
+    @Test(arguments: [0, 7]) func aFetchMakesNoIDs(_ batchSize: Int) throws {
+        let context = League.context(try filled(30))
+        try context.performAndWait { () throws in
+            let request = League.request("Team", by: "-name")
+            request.fetchBatchSize = batchSize
+            let teams = try context.fetch(request)
+            #expect(teams.count == 30)
+            #expect(teams.allSatisfy { !$0.knownID.isThere })
+            let byID = NSFetchRequest<NSManagedObjectID>(entityName: "Team")
+            byID.sortDescriptors = request.sortDescriptors
+            byID.resultType = .managedObjectIDResultType
+            let ids = try context.fetch(byID)
+            #expect(teams.map(\.objectID) == ids)
+            #expect(zip(teams, ids).allSatisfy { context.registeredObject(for: $1) === $0 })
+            #expect(teams[3].objectID === teams[3].objectID)
+            // The next fetch finds the same objects, and a look by an ID those that a fetch has made.
+            #expect(try context.fetch(request).elementsEqual(teams, by: ===))
+            #expect(teams.map(\.objectID.isTemporaryID) == Array(repeating: false, count: 30))
+        }
+    }
+
+    @Test func manyThreadsGetOneID() throws {
+        let context = League.context(try filled(200))
+        let teams = try context.performAndWait {
+            UncheckedSendable(try context.fetch(League.request("Team")))
+        }
+        for index in teams.value.indices {
+            let found = Mutex<[NSManagedObjectID]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                let id = teams.value[index].objectID
+                found.withLock { $0.append(id) }
+            }
+            #expect(found.withLock { ids in ids.allSatisfy { $0 === ids[0] } })
+        }
+    }
+
+    @Test func aTemporaryIDThatNobodyAskedForIsNotMissed() throws {
+        let context = League.context(try filled(0))
+        try context.performAndWait {
+            let quiet = context.addTeam("Quiet")
+            let asked = context.addTeam("Asked")
+            let temporary = asked.objectID
+            #expect(temporary.isTemporaryID && !quiet.knownID.isThere && quiet.hasTemporaryID)
+            #expect(context.registeredObject(for: temporary) === asked)
+            try context.save()
+            #expect(!quiet.objectID.isTemporaryID && !asked.objectID.isTemporaryID && !quiet.hasTemporaryID)
+            #expect(context.registeredObject(for: quiet.objectID) === quiet)
+            #expect(context.registeredObject(for: temporary) === asked)
+            #expect(context.registeredObjects == [quiet, asked])
+        }
+    }
+
+    @Test func aDroppedObjectKeepsItsTemporaryID() throws {
+        let context = League.context(try filled(0))
+        context.performAndWait {
+            let team = context.addTeam("Gone")
+            context.delete(team)
+            context.processPendingChanges()
+            #expect(team.managedObjectContext == nil)
+            #expect(team.objectID.isTemporaryID && team.objectID === team.objectID)
+            context.insert(team)
+            #expect(context.registeredObject(for: team.objectID) === team)
+        }
+    }
+
+    @Test func objectsThatOutliveTheirContextStillHaveIDs() throws {
+        let coordinator = try filled(3)
+        var context: NSManagedObjectContext? = League.context(coordinator)
+        let request = League.request("Team", by: "name")
+        let teams = try #require(
+            try context?.performAndWait { () throws in UncheckedSendable(try context?.fetch(request) ?? []) })
+        context = nil
+        #expect(teams.value.allSatisfy { $0.managedObjectContext == nil })
+        let other = League.context(coordinator)
+        try other.performAndWait { () throws in
+            #expect(try other.fetch(request).map(\.objectID) == teams.value.map(\.objectID))
+        }
+    }
+
+    // MARK: Batches
+
+    private func members(of batch: FaultBatch, with object: NSManagedObject) -> [RowKey] {
+        var keys: [RowKey] = []
+        _ = batch.waiting(with: object) { member in
+            if case .row(let key, _) = member { keys.append(key) }
+            return nil
+        }
+        return keys
+    }
+
+    /// However far the numbers lie apart, and of however many entities the rows are.
+    @Test func aBatchNamesItsMembers() throws {
+        let context = League.context(try filled(1))
+        try context.performAndWait { () throws in
+            let team = try #require(try context.fetch(League.request("Team")).first)
+            let store = try #require(team.storeReference)
+            let lists: [[Int64]] = [
+                [5], [7, 7, 7], [1, 255, 256], [90_000, 3, 70_000], [1 << 40, 1], [.min, .max, 0, -1], [-3, -900],
+            ]
+            for numbers in lists {
+                let keys = numbers.map { RowKey(entity: 2, reference: $0) }
+                #expect(members(of: .make(keys, of: store), with: team) == keys)
+                let mixed = keys.enumerated().map { RowKey(entity: UInt32($0) * 70_000, reference: $1.reference) }
+                #expect(members(of: .make(mixed, of: store), with: team) == mixed)
+            }
+            #expect(members(of: .make([], of: store), with: team).isEmpty)
+        }
+    }
+}
