@@ -109,6 +109,7 @@ final class FaultFirer {
             destinations = try source.destinations(of: relationship, inOrderOf: readable.map(\.objectID))
         }
         var next = 0
+        let registry = context.registry
         for owner in waiting {
             var ids: [NSManagedObjectID] = []
             if next < destinations.count, owner === readable[next] {
@@ -117,7 +118,7 @@ final class FaultFirer {
             }
             let state = owner.toManyState(number)
             let members = FarEnds.members(
-                ids.map { context.registry.object(for: $0, row: nil, isLocal: true) }, of: owner,
+                ids.map { registry.object(for: $0, row: nil, isLocal: true) }, of: owner,
                 owner.layout.toManyRelationships[number], state)
             FaultBatch.join(members, size: FaultBatch.defaultSize)
             let known = state.contents

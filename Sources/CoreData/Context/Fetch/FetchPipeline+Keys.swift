@@ -59,22 +59,32 @@ extension FetchPipeline {
     /// The objects of `ids`, in the same order; those that came without a row read it, all with one query per store.
     /// An object whose row is gone stays a fault.
     func objects(for ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(ids.count)
-        var missing: [NSManagedObject] = []
-        var seen: Set<ObjectIdentifier> = []
-        guard let source = context.source else { return ids.map { context.registry.object(for: $0) } }
-        for id in ids {
-            let object = context.registry.object(for: id, row: nil)
-            objects.append(object)
-            guard object.isFault, object.snapshot == nil, source.mayHold(id) else { continue }
-            // Many rows may refer to one object.
-            if seen.insert(ObjectIdentifier(object)).inserted { missing.append(object) }
-        }
-        guard !missing.isEmpty else { return objects }
-        let rows = try source.rows(inOrderOf: missing.map(\.objectID))
-        for (object, row) in zip(missing, rows) where object.snapshot == nil { object.snapshot = row }
+        let registry = context.registry
+        let objects = ids.map { registry.object(for: $0) }
+        try readRows(of: objects)
         return objects
+    }
+
+    /// Reads the rows of those of `objects` that came without, all with one query per store. They stay faults.
+    func readRows(of objects: [NSManagedObject]) throws {
+        guard let source = context.source else { return }
+        var missing: [NSManagedObject] = []
+        var ids: [NSManagedObjectID] = []
+        var seen: Set<ObjectIdentifier> = []
+        var ours: StoreReference?
+        for object in objects where object.waitsForRow {
+            let id = object.objectID
+            // Whether there can be a row is the same for all of a store.
+            guard ours != nil && !id.isTemporaryID && id.isMade(for: ours) || source.mayHold(id) else { continue }
+            ours = id.storeReference
+            // Many rows may refer to one object.
+            guard seen.insert(ObjectIdentifier(object)).inserted else { continue }
+            missing.append(object)
+            ids.append(id)
+        }
+        guard !missing.isEmpty else { return }
+        let rows = try source.rows(inOrderOf: ids)
+        for (object, row) in zip(missing, rows) where object.snapshot == nil { object.snapshot = row }
     }
 
     /// The objects under `keys`, with their rows, as above.

@@ -52,7 +52,7 @@ struct Prefetcher {
         let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
         if !unread.isEmpty { context.faults.load(unread, number: number) }
         let members = objects.flatMap { $0.toManyState(number).contents }
-        _ = try context.fetchPipeline.objects(for: members.map(\.objectID))
+        try context.fetchPipeline.readRows(of: members)
         return members
     }
 }

@@ -95,11 +95,20 @@ final class ObjectIDCache {
 
     /// The ID of a row of the entity with that `Z_ENT`; `nil` where the model has none.
     func id(ofEntityNumbered number: Int64, in layout: TableLayout, reference: Int64) -> NSManagedObjectID? {
-        if let lastFamily, lastFamily.number == number { return id(lastFamily.family, reference: reference) }
+        family(ofEntityNumbered: number, in: layout).map { id($0, reference: reference) }
+    }
+
+    /// The same of a row to which nothing else that is read along refers: it takes no place.
+    func newID(ofEntityNumbered number: Int64, in layout: TableLayout, reference: Int64) -> NSManagedObjectID? {
+        family(ofEntityNumbered: number, in: layout).map { NSManagedObjectID($0, reference: reference) }
+    }
+
+    private func family(ofEntityNumbered number: Int64, in layout: TableLayout) -> IDFamily? {
+        if let lastFamily, lastFamily.number == number { return lastFamily.family }
         guard let entity = layout.entity(numbered: number) else { return nil }
         let family = store.idFamily(of: entity)
         lastFamily = (number, family)
-        return id(family, reference: reference)
+        return family
     }
 
     private func id(_ family: IDFamily, reference: Int64) -> NSManagedObjectID {

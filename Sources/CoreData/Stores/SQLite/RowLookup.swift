@@ -25,7 +25,7 @@ struct RowLookup {
     /// The rows of `ids`, in the same order; `nil` for a row that does not exist, or is of another entity.
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
         guard let first = ids.first else { return [] }
-        if ids.allSatisfy({ $0.entity === first.entity }) {
+        if ids.allSatisfy({ $0.family === first.family || $0.entity === first.entity }) {
             // What takes one statement is of one state anyway.
             if ids.count <= Self.smallCount { return try rows(of: first.entity, ids) }
             return try connection.reading { try rows(of: first.entity, ids) }

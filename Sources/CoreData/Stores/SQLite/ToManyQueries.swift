@@ -30,7 +30,7 @@ struct ToManyQueries {
                 }
                 while try statement.step() {
                     guard
-                        let member = ids.id(
+                        let member = ids.newID(
                             ofEntityNumbered: statement.integer(at: 2), in: layout, reference: statement.integer(at: 1))
                     else { continue }
                     let key = statement.integer(at: 0)
@@ -39,7 +39,7 @@ struct ToManyQueries {
                         owner = key
                     }
                     // A foreign join table may name a pair twice.
-                    if members.last !== member { members.append(member) }
+                    if members.last != member { members.append(member) }
                 }
                 finish()
             }
