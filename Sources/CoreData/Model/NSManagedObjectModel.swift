@@ -237,9 +237,14 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// Whether a coordinator uses the model.
     final private(set) var isFrozen = false
 
+    /// Several coordinators may be made of a model at once.
+    private static let freezing = NSLock()
+
     /// Makes the model immutable and computes what is computed once. A coordinator calls it first of all; calling it again
-    /// is free.
-    final func freeze() {
+    /// is free. Any thread.
+    final func freeze() { Self.freezing.withLock(freezeOnce) }
+
+    private func freezeOnce() {
         guard !isFrozen else { return }
         let order = entitiesInLayoutOrder
         cachedLayoutOrder = order
