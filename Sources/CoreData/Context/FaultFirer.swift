@@ -14,8 +14,8 @@ final class FaultFirer {
     /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
     /// ``UnreadFaults``.
     func fire(_ object: NSManagedObject) {
-        if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
         if object.snapshot == nil {
+            if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
             do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
             if object.snapshot == nil { return becomeInaccessible(object) }
         }

@@ -101,11 +101,7 @@ final class Refresher {
                     continue
                 }
             }
-            guard let old = object.snapshot else { continue }
-            rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
-            for (number, state) in object.touchedToMany where state.isLoaded {
-                object.changing(.toMany(number)) { state.turnIntoFault() }
-            }
+            if object.snapshot != nil { put(row, beneath: object) }
         }
     }
 
@@ -118,12 +114,9 @@ final class Refresher {
         }
         guard !revived.isEmpty, let rows = try? context.source?.rows(for: revived.map(\.objectID)) else { return }
         for object in revived {
-            guard let old = object.snapshot, let row = rows[object.objectID] else { continue }
+            guard object.snapshot != nil, let row = rows[object.objectID] else { continue }
             context.changes.turnIntoUpdate(object)
-            rebase(object, on: keepingTransientValues(of: old, in: row, object.layout.traits))
-            for (number, state) in object.touchedToMany where state.isLoaded {
-                object.changing(.toMany(number)) { state.turnIntoFault() }
-            }
+            put(row, beneath: object)
         }
     }
 
@@ -167,12 +160,18 @@ final class Refresher {
             return
         }
         object.forgetFetched()
+        put(row, beneath: object)
+        object.awake(fromSnapshotEvents: event)
+        context.changes.noteRefresh(object)
+    }
+
+    /// The row was read anew: it comes beneath the object's changes, transient values stay, and to-many relationships are
+    /// read again when they are wanted.
+    private func put(_ row: RowSnapshot, beneath object: NSManagedObject) {
         rebase(object, on: object.snapshot.map { keepingTransientValues(of: $0, in: row, object.layout.traits) } ?? row)
         for (number, state) in object.touchedToMany where state.isLoaded {
             object.changing(.toMany(number)) { state.turnIntoFault() }
         }
-        object.awake(fromSnapshotEvents: event)
-        context.changes.noteRefresh(object)
     }
 
     /// Changes the row beneath the object's changes.

@@ -226,7 +226,7 @@ struct ContextWalk {
 
     private mutating func refresh(_ member: ContextMember) throws -> String {
         try member.context.use { context in
-            for object in context.registeredObjects.sorted(by: { "\($0.objectID)" < "\($1.objectID)" }) {
+            for object in held[ObjectIdentifier(member)] ?? [] {
                 guard !object.isDeleted, random.next(2) == 0 else { continue }
                 context.refresh(object, mergeChanges: object.hasChanges || random.next(2) == 0)
             }

@@ -352,13 +352,14 @@ struct GraphWalk {
         return nil
     }
 
-    /// The graph as a context has it, and its objects.
+    /// The graph as a context has it, and its objects in the order of their names.
     static func read(_ context: NSManagedObjectContext) throws -> (graph: PlainGraph, objects: [NSManagedObject]) {
-        var objects: [NSManagedObject] = []
+        var objects: [(name: String, object: NSManagedObject)] = []
         func all(_ entity: String) throws -> [(String, NSManagedObject)] {
             let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+                .map { ($0.value(forKey: "name") as? String ?? "", $0) }
             objects += found
-            return found.map { ($0.value(forKey: "name") as? String ?? "", $0) }
+            return found
         }
         func name(_ object: NSManagedObject?) -> String? { object?.value(forKey: "name") as? String }
         var graph = PlainGraph()
@@ -385,7 +386,7 @@ struct GraphWalk {
             }
         }
         for (key, _) in try all("Fan") { graph.fans.insert(key) }
-        return (graph, objects)
+        return (graph, objects.sorted { $0.name < $1.name }.map(\.object))
     }
 }
 
