@@ -1,30 +1,28 @@
+import Foundation
+
 /// The values of one row as its store last had them, and the row's version. In a context that has a parent, the values of the
 /// parent's object, its unsaved ones too.
 ///
 /// Immutable, and shared by every object that stands for the row: an object copies the values on its first write. One block
-/// of memory in which the values follow the head, because a list has as many of these as rows.
+/// of memory in which the values follow the head, because a list has as many of these as rows; see ``PackedValues``.
 final class RowSnapshot: @unchecked Sendable {
-    private struct Head {
-        let version: Int64
-        let count: Int32
-        let isUnsaved: Bool
-    }
-
-    private typealias Block = ManagedBufferPointer<Head, SlotValue>
+    private typealias Block = ManagedBufferPointer<Int64, UInt64>
 
     // All that an instance has lies in its block: it is only ever made by `make`.
     private init() { preconditionFailure("A row is made with its values.") }
 
-    @inline(__always)
-    private var block: Block { Block(unsafeBufferObject: self) }
-
     /// The optimistic-lock counter: 1 after the insert, one more with every saved update. In SQLite the column `Z_OPT`.
-    var version: Int64 { block.header.version }
+    var version: Int64 { Block(unsafeBufferObject: self).header }
+
+    @inline(__always)
+    private var packed: PackedValues {
+        PackedValues(words: Block(unsafeBufferObject: self).withUnsafeMutablePointerToElements { $0 })
+    }
 
     /// Whether the row holds what a parent context has not saved: then no store has ever had it.
-    var isUnsaved: Bool { block.header.isUnsaved }
+    var isUnsaved: Bool { withExtendedLifetime(self) { packed.isUnsaved } }
 
-    var count: Int { Int(block.header.count) }
+    var count: Int { withExtendedLifetime(self) { packed.count } }
 
     /// One entry per slot of the entity's ``EntityLayout``, in slot order; transient slots have their
     /// default value.
@@ -32,47 +30,53 @@ final class RowSnapshot: @unchecked Sendable {
 
     /// The value in one slot, without a detour: every access to a property ends here.
     @inline(__always)
-    func value(_ slot: Int) -> SlotValue {
-        block.withUnsafeMutablePointers { head, values in
-            precondition(slot >= 0 && slot < head.pointee.count)
-            return values[slot]
-        }
-    }
+    func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
 
     /// The values in an array of their own, to be changed.
     var array: [SlotValue] {
-        block.withUnsafeMutablePointers { head, values in
-            Array(UnsafeBufferPointer(start: values, count: Int(head.pointee.count)))
+        withExtendedLifetime(self) {
+            Array(unsafeUninitializedCapacity: packed.count) { values, count in
+                packed.copy(to: values)
+                count = packed.count
+            }
         }
     }
 
-    deinit {
-        block.withUnsafeMutablePointers { head, values in _ = values.deinitialize(count: Int(head.pointee.count)) }
-    }
+    deinit { packed.deinitialize() }
 
     // MARK: Making rows
 
     /// - Parameter fill: initialises each of `count` values.
     @inline(__always)
     static func make(
-        version: Int64, count: Int, isUnsaved: Bool = false, fill: (UnsafeMutablePointer<SlotValue>) -> Void
+        version: Int64, count: Int, isUnsaved: Bool = false, fill: (UnsafeMutableBufferPointer<SlotValue>) -> Void
     ) -> RowSnapshot {
-        let block = Block(bufferClass: RowSnapshot.self, minimumCapacity: count) { _, _ in
-            Head(version: version, count: Int32(count), isUnsaved: isUnsaved)
+        withUnsafeTemporaryAllocation(of: SlotValue.self, capacity: count) { values in
+            fill(values)
+            return pack(values, version: version, isUnsaved: isUnsaved)
         }
-        block.withUnsafeMutablePointerToElements(fill)
-        return unsafeDowncast(block.buffer, to: RowSnapshot.self)
     }
 
     static func make(_ values: some Collection<SlotValue>, version: Int64, isUnsaved: Bool = false) -> RowSnapshot {
-        make(version: version, count: values.count, isUnsaved: isUnsaved) { place in
-            for (offset, value) in values.enumerated() { (place + offset).initialize(to: value) }
-        }
+        make(version: version, count: values.count, isUnsaved: isUnsaved) { _ = $0.initialize(fromContentsOf: values) }
     }
 
     /// A row without any value.
     static func blank(_ layout: EntityLayout) -> RowSnapshot {
         make(repeatElement(SlotValue.null, count: layout.slots.count), version: 0)
+    }
+
+    /// Takes the values over: they are uninitialised afterwards.
+    private static func pack(
+        _ values: UnsafeMutableBufferPointer<SlotValue>, version: Int64, isUnsaved: Bool
+    ) -> RowSnapshot {
+        let block = Block(bufferClass: RowSnapshot.self, minimumCapacity: PackedValues.wordCount(values)) { _, _ in
+            version
+        }
+        block.withUnsafeMutablePointerToElements { words in
+            PackedValues(words: words).initialize(moving: values, isUnsaved: isUnsaved)
+        }
+        return unsafeDowncast(block.buffer, to: RowSnapshot.self)
     }
 }
 

@@ -30,6 +30,7 @@ struct RowDecoder {
     private let context: DecodingContext
     /// The plan, where all rows are of one entity.
     private let onlyPlan: Plan?
+    private let onlyNumber: Int64?
 
     init(columns: RowColumns, context: DecodingContext) {
         self.context = context
@@ -43,7 +44,9 @@ struct RowDecoder {
                 entityIndex: UInt32(layout.index), steps: steps, absent: layout.traits.transientStart, layout: layout)
         }
         self.plans = plans
-        self.onlyPlan = plans.count == 1 ? plans.first?.value : nil
+        let only = plans.count == 1 ? plans.first : nil
+        self.onlyPlan = only?.value
+        self.onlyNumber = only?.key
     }
 
     private static func step(
@@ -59,15 +62,34 @@ struct RowDecoder {
         return Step(column: value, entityColumn: -1, coding: coding, destination: 0)
     }
 
+    /// Whether the current row is of one of the entities that the columns were planned for: to be asked where a query may
+    /// find others.
+    func isPrepared(for statement: Statement) -> Bool {
+        let number = statement.integer(at: RowColumns.entityColumn)
+        return number == onlyNumber || plans[number] != nil
+    }
+
+    private func plan(of statement: Statement) -> Plan? {
+        onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)]
+    }
+
+    @inline(__always)
+    private func key(of statement: Statement, _ plan: Plan) -> RowKey {
+        RowKey(entity: plan.entityIndex, reference: statement.integer(at: RowColumns.primaryKeyColumn))
+    }
+
+    /// The key of the current row alone, as below.
+    func key(of statement: Statement) -> RowKey? { plan(of: statement).map { key(of: statement, $0) } }
+
     /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
-        guard let plan = onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)] else { return nil }
-        let key = RowKey(entity: plan.entityIndex, reference: statement.integer(at: RowColumns.primaryKeyColumn))
+        guard let plan = plan(of: statement) else { return nil }
+        let key = key(of: statement, plan)
         let version = statement.integer(at: RowColumns.versionColumn)
         let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
             plan.steps.withUnsafeBufferPointer { steps in
                 for slot in steps.indices {
-                    (values + slot).initialize(to: value(steps[slot], slot, plan, statement))
+                    values.initializeElement(at: slot, to: value(steps[slot], slot, plan, statement))
                 }
             }
         }

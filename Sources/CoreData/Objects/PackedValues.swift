@@ -1,0 +1,162 @@
+import Foundation
+
+/// The values of a row without gaps, in memory that somebody else owns: a number takes 8 bytes, a text 16 and what is not
+/// there none, where an array of ``SlotValue`` takes 24 for each.
+///
+/// First the number of slots (2 bytes) and whether the row is unsaved (1), then a tag of one byte for each slot, and from the
+/// next whole word on the values of those that have one, in the order of the slots. The lower two bits of a tag say how many
+/// words its value takes, so that the place of a value is the sum of those before.
+struct PackedValues {
+    let words: UnsafeMutablePointer<UInt64>
+
+    private enum Tag {
+        static let null: UInt8 = 0
+        static let integer: UInt8 = 1 << 2 | 1
+        static let real: UInt8 = 2 << 2 | 1
+        static let decimal: UInt8 = 3 << 2 | 1
+        static let object: UInt8 = 4 << 2 | 1
+        static let reference: UInt8 = 5 << 2 | 1
+        static let text: UInt8 = 6 << 2 | 2
+        static let data: UInt8 = 7 << 2 | 2
+        static let uuid: UInt8 = 8 << 2 | 2
+
+        static func of(_ value: SlotValue) -> UInt8 {
+            switch value {
+            case .null: null
+            case .integer: integer
+            case .real: real
+            case .decimal: decimal
+            case .object: object
+            case .reference: reference
+            case .text: text
+            case .data: data
+            case .uuid: uuid
+            }
+        }
+    }
+
+    private static let headSize = 3
+
+    @inline(__always)
+    private var start: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words) }
+
+    @inline(__always)
+    var count: Int { Int(start.load(as: UInt16.self)) }
+
+    var isUnsaved: Bool { start.load(fromByteOffset: 2, as: Bool.self) }
+
+    @inline(__always)
+    private var tags: UnsafeMutablePointer<UInt8> { (start + Self.headSize).assumingMemoryBound(to: UInt8.self) }
+
+    /// How many words the head and `count` tags take.
+    @inline(__always)
+    private static func headWords(_ count: Int) -> Int { (headSize + count + 7) >> 3 }
+
+    // MARK: Reading
+
+    @inline(__always)
+    func value(_ slot: Int) -> SlotValue {
+        let count = count
+        precondition(slot >= 0 && slot < count)
+        return Self.value(tags[slot], words + Self.headWords(count) + wordsBefore(slot))
+    }
+
+    func copy(to values: UnsafeMutableBufferPointer<SlotValue>) {
+        var place = words + Self.headWords(count)
+        for slot in 0..<count {
+            values.initializeElement(at: slot, to: Self.value(tags[slot], place))
+            place += Int(tags[slot] & 3)
+        }
+    }
+
+    /// How many words the values before that of `slot` take.
+    @inline(__always)
+    private func wordsBefore(_ slot: Int) -> Int {
+        let end = Self.headSize + slot
+        var sum = 0
+        var tags = UInt64(littleEndian: words[0]) & (~0 << UInt64(Self.headSize * 8))
+        for index in 0..<(end >> 3) {
+            sum += Self.sumOfSizes(tags)
+            tags = UInt64(littleEndian: words[index + 1])
+        }
+        return sum + Self.sumOfSizes(tags & ((1 << UInt64((end & 7) * 8)) - 1))
+    }
+
+    /// The sum of what eight tags say: the product adds all bytes up in its highest.
+    @inline(__always)
+    private static func sumOfSizes(_ tags: UInt64) -> Int {
+        Int(((tags & 0x0303_0303_0303_0303) &* 0x0101_0101_0101_0101) >> 56)
+    }
+
+    @inline(__always)
+    private static func value(_ tag: UInt8, _ place: UnsafeMutablePointer<UInt64>) -> SlotValue {
+        let place = UnsafeMutableRawPointer(place)
+        switch tag {
+        case Tag.integer: return .integer(place.load(as: Int64.self))
+        case Tag.real: return .real(place.load(as: Double.self))
+        case Tag.text: return .text(place.assumingMemoryBound(to: String.self).pointee)
+        case Tag.reference: return .reference(place.assumingMemoryBound(to: NSManagedObjectID.self).pointee)
+        case Tag.data: return .data(place.assumingMemoryBound(to: Data.self).pointee)
+        case Tag.uuid: return .uuid(place.assumingMemoryBound(to: UUID.self).pointee)
+        case Tag.decimal: return .decimal(place.assumingMemoryBound(to: NSDecimalNumber.self).pointee)
+        case Tag.object: return .object(place.assumingMemoryBound(to: NSObject.self).pointee)
+        default: return .null
+        }
+    }
+
+    // MARK: Making and unmaking
+
+    /// How many words `values` take, with the head.
+    static func wordCount(_ values: UnsafeMutableBufferPointer<SlotValue>) -> Int {
+        values.reduce(headWords(values.count)) { $0 + Int(Tag.of($1) & 3) }
+    }
+
+    /// Moves `values` into the memory, which has the size for them: they are uninitialised afterwards.
+    ///
+    /// - Precondition: They are less than 65,536.
+    func initialize(moving values: UnsafeMutableBufferPointer<SlotValue>, isUnsaved: Bool) {
+        // What is left of the last word of tags is read with them.
+        let headWords = Self.headWords(values.count)
+        words.initialize(repeating: 0, count: headWords)
+        start.storeBytes(of: UInt16(values.count), as: UInt16.self)
+        start.storeBytes(of: isUnsaved, toByteOffset: 2, as: Bool.self)
+        var place = UnsafeMutableRawPointer(words + headWords)
+        for slot in values.indices {
+            let value = values.moveElement(from: slot)
+            let tag = Tag.of(value)
+            tags[slot] = tag
+            Self.initialize(place, to: value)
+            place += Int(tag & 3) * 8
+        }
+    }
+
+    @inline(__always)
+    private static func initialize(_ place: UnsafeMutableRawPointer, to value: consuming SlotValue) {
+        switch value {
+        case .null: break
+        case .integer(let number): place.initializeMemory(as: Int64.self, to: number)
+        case .real(let number): place.initializeMemory(as: Double.self, to: number)
+        case .text(let text): place.initializeMemory(as: String.self, to: text)
+        case .reference(let id): place.initializeMemory(as: NSManagedObjectID.self, to: id)
+        case .data(let data): place.initializeMemory(as: Data.self, to: data)
+        case .uuid(let uuid): place.initializeMemory(as: UUID.self, to: uuid)
+        case .decimal(let number): place.initializeMemory(as: NSDecimalNumber.self, to: number)
+        case .object(let object): place.initializeMemory(as: NSObject.self, to: object)
+        }
+    }
+
+    func deinitialize() {
+        var place = UnsafeMutableRawPointer(words + Self.headWords(count))
+        for slot in 0..<count {
+            let tag = tags[slot]
+            switch tag {
+            case Tag.text: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
+            case Tag.data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
+            case Tag.decimal, Tag.object, Tag.reference:
+                place.assumingMemoryBound(to: AnyObject.self).deinitialize(count: 1)
+            default: break
+            }
+            place += Int(tag & 3) * 8
+        }
+    }
+}
