@@ -9,7 +9,15 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     /// The model that has the entity; `nil` until it is in the `entities` of one.
     final weak var owningModel: NSManagedObjectModel? { didSet { invalidateCaches() } }
 
-    public required override init() {}
+    /// How properties, indexes and subentities know the entity.
+    final private(set) var backlink: Backlink<NSEntityDescription>!
+
+    public required override init() {
+        super.init()
+        backlink = Backlink(self)
+    }
+
+    deinit { backlink.cut() }
 
     /// The entity in an archive: standing alone as a copy does, but inheriting what it inherited.
     public required convenience init?(coder: NSCoder) {
@@ -78,7 +86,14 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     // MARK: Hierarchy
 
     /// The entity from which this one inherits properties. Set by the parent's `subentities`.
-    open internal(set) weak var superentity: NSEntityDescription? { didSet { invalidateCaches() } }
+    open internal(set) var superentity: NSEntityDescription? {
+        get { superentityLink?.target }
+        set {
+            superentityLink = newValue?.backlink
+            invalidateCaches()
+        }
+    }
+    private var superentityLink: Backlink<NSEntityDescription>?
 
     /// The entities that inherit from this one. Their models must have them too.
     open var subentities: [NSEntityDescription] = [] {

@@ -15,7 +15,11 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
     }
 
     /// The entity that has the index; `nil` until it is in the `indexes` of one.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { entityLink?.target }
+        set { entityLink = newValue?.backlink }
+    }
+    private var entityLink: Backlink<NSEntityDescription>?
 
     /// Which rows stand in the index; `nil` means all.
     open var partialIndexPredicate: NSPredicate? { willSet { willModify() } }

@@ -7,7 +7,11 @@ import ModelFiles
 /// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
 open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The entity that declares the property; `nil` until it is in the `properties` of one.
-    final weak var owningEntity: NSEntityDescription?
+    final var owningEntity: NSEntityDescription? {
+        get { owningLink?.target }
+        set { owningLink = newValue?.backlink }
+    }
+    private var owningLink: Backlink<NSEntityDescription>?
 
     public required override init() {}
 

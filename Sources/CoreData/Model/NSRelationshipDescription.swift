@@ -15,10 +15,32 @@ public enum NSDeleteRule: UInt, Sendable {
 /// A relationship: a property that refers to one or many objects of an entity.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity of the objects at the far end.
-    open weak var destinationEntity: NSEntityDescription? { willSet { willModify() } }
+    open var destinationEntity: NSEntityDescription? {
+        get { destinationLink?.target }
+        set {
+            willModify()
+            destinationLink = newValue?.backlink
+        }
+    }
+    private var destinationLink: Backlink<NSEntityDescription>?
 
     /// The relationship of the destination that leads back; `nil` for a one-way relationship.
-    open weak var inverseRelationship: NSRelationshipDescription? { willSet { willModify() } }
+    open var inverseRelationship: NSRelationshipDescription? {
+        get { inverseLink?.target }
+        set {
+            willModify()
+            inverseLink = newValue?.backlink
+        }
+    }
+    private var inverseLink: Backlink<NSRelationshipDescription>?
+    private var backlink: Backlink<NSRelationshipDescription>!
+
+    public required init() {
+        super.init()
+        backlink = Backlink(self)
+    }
+
+    deinit { backlink.cut() }
 
     /// The greatest number of destinations: 1 makes a to-one relationship, 0, the default, means no limit.
     open var maxCount = 0 { willSet { willModify() } }
