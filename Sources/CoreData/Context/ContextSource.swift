@@ -16,6 +16,12 @@ protocol ContextSource: RowsByID, AnyObject {
     /// How many objects `plan` finds.
     func count(_ plan: FetchPlan) throws -> Int
 
+    /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, and the store that has them; `nil` where
+    /// that is not one store, or where it reads rows only by their IDs.
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])?
+
     /// Whether there can be a row of that ID: of a temporary one only in a parent.
     func mayHold(_ id: NSManagedObjectID) -> Bool
 
@@ -61,6 +67,10 @@ extension ContextSource {
 
 extension ContextSource {
     func saveMetadata() throws {}
+
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])? { nil }
 }
 
 /// The source of a context that stands on a coordinator.
@@ -154,6 +164,17 @@ final class CoordinatorSource: ContextSource {
             }
             let destinations = try destinations(of: relationship, from: ids)
             return ids.map { destinations[$0] ?? [] }
+        }
+    }
+
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])? {
+        try reading {
+            guard let store = onlyStore(of: owners),
+                let lists = try store.operations.destinationRows(of: relationship, inOrderOf: owners, limit: limit)
+            else { return nil }
+            return (store, lists)
         }
     }
 

@@ -65,7 +65,7 @@ struct DeletePropagation {
             guard let layout = owners.first?.layout else { continue }
             for (number, relationship) in layout.toManyRelationships.enumerated()
             where Self.reachesDestinations(relationship) {
-                context.faults.load(owners, number: number)
+                context.faults.load(owners, number: number, rowLimit: .max)
                 try? context.faults.fire(owners.flatMap { $0.toManyState(number).contents })
             }
         }

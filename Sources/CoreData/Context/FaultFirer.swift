@@ -7,6 +7,10 @@ final class FaultFirer {
     /// What could not be read.
     private(set) lazy var unread = UnreadFaults(context: context)
 
+    /// The to-many relationships that have shown small lists whose members are touched: their rows are read along with
+    /// the next lists.
+    private var listsReadWithRows: Set<ObjectIdentifier> = []
+
     init(context: NSManagedObjectContext) { self.context = context }
 
     // MARK: Objects
@@ -26,6 +30,7 @@ final class FaultFirer {
     /// blame: then it reads the one row.
     private func fetchRow(of object: NSManagedObject) throws {
         let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered(_:)) ?? [object]
+        if let list = object.faultBatch?.header.list { listsReadWithRows.insert(list) }
         guard batch.count > 1 else { return try fetchRows(of: batch) }
         do { try fetchRows(of: batch) } catch { try fetchRows(of: [object]) }
     }
@@ -85,9 +90,12 @@ final class FaultFirer {
 
     /// Reads the contents of the to-many relationship `number` of `owners` (of one entity), with one query. Where that
     /// fails they stay unread.
-    func load(_ owners: [NSManagedObject], number: Int) {
+    ///
+    /// - Parameter rowLimit: How many of the members' rows are read along, where one query can bring both. Unless it is
+    ///   said, those of a short list are, once members of such lists were touched.
+    func load(_ owners: [NSManagedObject], number: Int, rowLimit: Int? = nil) {
         do {
-            try fetchDestinations(of: owners, number: number)
+            try fetchDestinations(of: owners, number: number, rowLimit: rowLimit)
         } catch {
             for owner in owners where !owner.toManyState(number).isLoaded {
                 unread.didFail(owner, number: number, error)
@@ -95,7 +103,7 @@ final class FaultFirer {
         }
     }
 
-    func fetchDestinations(of owners: [NSManagedObject], number: Int) throws {
+    func fetchDestinations(of owners: [NSManagedObject], number: Int, rowLimit: Int? = nil) throws {
         context.requireQueue(
             "reading '\(owners.first?.layout.toManyRelationships[number].name ?? "")'")
         let waiting = owners.filter { !$0.toManyState(number).isLoaded }
@@ -104,23 +112,17 @@ final class FaultFirer {
         let readable = waiting.filter { owner in
             owner.flags.isDisjoint(with: .inaccessible) && context.source?.mayHold(owner.objectID) ?? false
         }
-        var destinations: [[NSManagedObjectID]] = []
-        if !readable.isEmpty, let source = context.source {
-            destinations = try source.destinations(of: relationship, inOrderOf: readable.map(\.objectID))
-        }
+        let found = readable.isEmpty ? [] : try findMembers(relationship, of: readable, rowLimit)
         var next = 0
-        let registry = context.registry
         for owner in waiting {
-            var ids: [NSManagedObjectID] = []
-            if next < destinations.count, owner === readable[next] {
-                ids = destinations[next]
+            var read: [NSManagedObject] = []
+            if next < found.count, owner === readable[next] {
+                read = found[next]
                 next += 1
             }
             let state = owner.toManyState(number)
-            let members = FarEnds.members(
-                ids.map { registry.object(for: $0, row: nil, isLocal: true) }, of: owner,
-                owner.layout.toManyRelationships[number], state)
-            FaultBatch.join(members, size: FaultBatch.defaultSize)
+            let members = FarEnds.members(read, of: owner, owner.layout.toManyRelationships[number], state)
+            FaultBatch.join(members, size: FaultBatch.defaultSize, list: relationship)
             let known = state.contents
             state.load(members)
             FarEnds.takeOutDeleted(of: owner, owner.layout.toManyRelationships[number], state)
@@ -128,6 +130,27 @@ final class FaultFirer {
             InverseUpkeep.replace(known, of: owner, number: number)
         }
         unread.didRead(owners)
+    }
+
+    /// The members of each of `owners` as they are stored. Where the rows that were to be read along cannot be read, the
+    /// members come without.
+    private func findMembers(
+        _ relationship: NSRelationshipDescription, of owners: [NSManagedObject], _ rowLimit: Int?
+    ) throws -> [[NSManagedObject]] {
+        guard let source = context.source else { return [] }
+        let ids = owners.map(\.objectID)
+        let registry = context.registry
+        let isShortList = listsReadWithRows.contains(ObjectIdentifier(relationship))
+        let limit = rowLimit ?? (isShortList ? FaultBatch.defaultSize : 0)
+        if limit > 0, !registry.sharesTemporaryIDs,
+            let found = try? source.destinationRows(of: relationship, inOrderOf: ids, limit: limit),
+            var maker = registry.maker(for: found.store)
+        {
+            return found.lists.map { list in list.map { maker.object(for: $0.key, row: $0.row) } }
+        }
+        return try source.destinations(of: relationship, inOrderOf: ids).map { members in
+            members.map { registry.object(for: $0, row: nil, isLocal: true) }
+        }
     }
 
     // MARK: Before a save

@@ -60,12 +60,15 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
     }
 
     /// Lets those of `objects` that wait for their rows read them together, `size` neighbours at a time.
-    static func join(_ objects: [NSManagedObject], size: Int) {
+    ///
+    /// - Parameter list: The relationship whose members they are, all of them: noted where they fit into one batch.
+    static func join(_ objects: [NSManagedObject], size: Int, list: NSRelationshipDescription? = nil) {
         let waiting = objects.filter(\.waitsForRow)
         guard waiting.count > 1 else { return }
         for start in stride(from: 0, to: waiting.count, by: size) {
             let neighbours = waiting[start..<min(start + size, waiting.count)]
             let batch = make(of: neighbours)
+            if waiting.count < size { batch.header.list = list.map(ObjectIdentifier.init) }
             for object in neighbours { object.faultBatch = batch }
         }
     }
@@ -109,6 +112,8 @@ struct FaultBatchHead {
     /// The store of the rows; `nil` where the members are named by their IDs.
     var store: StoreReference?
     var ids: [NSManagedObjectID] = []
+    /// The to-many relationship whose members they are, for a short list.
+    var list: ObjectIdentifier?
     /// The smallest number.
     var first: Int64 = 0
     var count: UInt32 = 0

@@ -83,6 +83,72 @@ import Testing
         }
     }
 
+    /// A context on venues with so many teams each, in their order, and what the store was asked.
+    private func venues(_ sizes: [Int]) throws -> (NSManagedObjectContext, [NSManagedObject], MemoryOperations) {
+        let (coordinator, store) = try League.memoryStack()
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            for (number, size) in sizes.enumerated() {
+                let venue = writer.addVenue("V\(number)")
+                for team in 0..<size { writer.addTeam("T\(team)", wins: 1).setValue(venue, forKey: "venue") }
+            }
+            try writer.save()
+        }
+        let context = League.context(coordinator)
+        let venues = try context.performAndWait {
+            try context.fetch(League.request("Venue")).sorted { venue, other in
+                guard let left = venue.value(forKey: "name") as? String else { return false }
+                return left < other.value(forKey: "name") as? String ?? ""
+            }
+        }
+        store.asked.forget()
+        return (context, venues, store.asked)
+    }
+
+    private func wins(_ venue: NSManagedObject) -> Int {
+        (venue.value(forKey: "teams") as? Set<NSManagedObject> ?? []).reduce(0) {
+            $0 + ($1.value(forKey: "wins") as? Int ?? 0)
+        }
+    }
+
+    @Test func shortListsBringTheirRowsOnceMembersWereTouched() throws {
+        let (context, venues, asked) = try venues([5, 4, 3, 0, 1])
+        context.performAndWait {
+            #expect(venues.map(wins) == [5, 4, 3, 0, 1])
+            #expect(asked.rowRequests == [5] && asked.rowsWithLists == [4, 3, 0, 1])
+        }
+    }
+
+    @Test func listsThatAreOnlyCountedBringNoRows() throws {
+        let (context, venues, asked) = try venues([5, 4, 3])
+        context.performAndWait {
+            for venue in venues { #expect(venue.objectIDs(forRelationshipNamed: "teams").count > 2) }
+            #expect(asked.rowRequests == [] && asked.rowsWithLists == [])
+        }
+    }
+
+    @Test func aLongListBringsItsFirstRowsOnly() throws {
+        let (context, venues, asked) = try venues([200, 3, 3, 300])
+        context.performAndWait {
+            #expect(wins(venues[0]) == 200)
+            #expect(wins(venues[1]) == 3)
+            #expect(asked.rowsWithLists == [], "a list that takes several batches is none to bring rows with")
+            #expect(wins(venues[2]) == 3 && wins(venues[3]) == 300)
+            #expect(asked.rowRequests == [128, 72, 3, 128, 44] && asked.rowsWithLists == [3, 128])
+        }
+    }
+
+    @Test func prefetchedListsComeWithTheirRows() throws {
+        let (context, _, asked) = try venues([5, 4, 3])
+        try context.performAndWait { () throws in
+            context.reset()
+            let request = League.request("Venue")
+            request.relationshipKeyPathsForPrefetching = ["teams"]
+            #expect(try context.fetch(request).reduce(0) { $0 + wins($1) } == 12)
+            #expect(asked.rowRequests == [] && asked.rowsWithLists == [12])
+        }
+    }
+
     @Test func countsReadNothing() throws {
         let (context, asked) = try filled(10)
         try context.performAndWait { () throws in
@@ -147,7 +213,7 @@ import Testing
             request.relationshipKeyPathsForPrefetching = ["teams"]
             let venues = try other.fetch(request)
             let rows = store.asked.rowRequests
-            #expect(rows == [18])
+            #expect(rows == [] && store.asked.rowsWithLists == [18])
             for venue in venues {
                 let members = venue.value(forKey: "teams") as? NSSet
                 #expect(members?.count == 3)

@@ -19,7 +19,16 @@ import Testing
     }
 
     func destinations(_ entity: String, _ name: String, of id: NSManagedObjectID) throws -> [NSManagedObjectID] {
-        try open.store.destinations(of: open.relationship(entity, name), from: [id])[id] ?? []
+        let relationship = try open.relationship(entity, name)
+        let found = try open.store.destinations(of: relationship, from: [id])[id] ?? []
+        // With their rows, they are the same.
+        let lists = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2))
+        #expect(lists.count == 1 && lists[0].map { open.store.objectID(for: $0.key) } == found)
+        let rows = try open.store.rows(inOrderOf: found)
+        for (index, destination) in lists[0].enumerated() {
+            #expect(destination.row?.array == (index < 2 ? rows[index]?.array : nil))
+        }
+        return found
     }
 
     func save(

@@ -100,7 +100,11 @@ struct CorpusContentTests {
         of relationship: NSRelationshipDescription, _ owners: [NSManagedObjectID], _ rows: [RowSnapshot],
         _ store: SQLiteStore
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        if relationship.isToMany { return try store.destinations(of: relationship, from: owners) }
+        if relationship.isToMany {
+            let found = try store.destinations(of: relationship, from: owners)
+            try compareWithRows(found, of: relationship, owners, store)
+            return found
+        }
         var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         for (owner, row) in zip(owners, rows) {
             guard case .toOne(let slot) = owner.entity.layout.place(of: relationship.name),
@@ -109,6 +113,22 @@ struct CorpusContentTests {
             result[owner] = [id]
         }
         return result
+    }
+
+    /// Destinations that are read with their rows are the same, and so are the rows.
+    private static func compareWithRows(
+        _ found: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription,
+        _ owners: [NSManagedObjectID], _ store: SQLiteStore
+    ) throws {
+        let lists = try #require(try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max))
+        let rows = try store.rows(for: Array(Set(found.values.joined())))
+        for (owner, list) in zip(owners, lists) {
+            #expect(list.map { store.objectID(for: $0.key) } == found[owner] ?? [], "\(owner).\(relationship.name)")
+            for destination in list {
+                let row = rows[store.objectID(for: destination.key)]
+                #expect(destination.row?.array == row?.array && destination.row?.version == row?.version)
+            }
+        }
     }
 
     private static func checkBack(

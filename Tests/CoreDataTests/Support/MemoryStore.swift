@@ -57,6 +57,8 @@ final class MemoryOperations: StoreOperations {
     private(set) var counts = 0
     /// How many rows each call of `rows(for:)` asked for.
     private(set) var rowRequests: [Int] = []
+    /// How many rows each call of `destinationRows` gave.
+    private(set) var rowsWithLists: [Int] = []
     /// What reading rows and contents throws, while it is set; and what saving throws.
     var readFailure: (any Error)?
     var saveFailure: (any Error)?
@@ -69,6 +71,7 @@ final class MemoryOperations: StoreOperations {
         fetches = 0
         counts = 0
         rowRequests = []
+        rowsWithLists = []
     }
 
     private var database: MemoryDatabase { store.database }
@@ -140,6 +143,24 @@ final class MemoryOperations: StoreOperations {
                 .map { objectID(for: $0.key) }
         }
         return found
+    }
+
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> [[DestinationRow]]? {
+        let found = try destinations(of: relationship, inOrderOf: owners)
+        let rows = database.lock.withLock { database.rows }
+        var given = 0
+        let lists = found.map { ids in
+            ids.map { id in
+                let key = id.rowKey!
+                guard given < limit else { return DestinationRow(key: key, row: nil) }
+                given += 1
+                return DestinationRow(key: key, row: rows[key])
+            }
+        }
+        rowsWithLists.append(given)
+        return lists
     }
 
     /// To be called under the lock.

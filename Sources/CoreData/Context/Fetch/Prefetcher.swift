@@ -1,5 +1,5 @@
 /// Reads the destinations of relationships for many objects at once: for each step of a key path one query for the
-/// rows, and for a to-many relationship one more for its contents.
+/// rows, and for a to-many relationship at most one more for its contents.
 ///
 /// What was read is kept alive by the objects that refer to it.
 struct Prefetcher {
@@ -50,7 +50,7 @@ struct Prefetcher {
 
     private func toMany(_ number: Int, from objects: [NSManagedObject]) throws -> [NSManagedObject] {
         let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
-        if !unread.isEmpty { context.faults.load(unread, number: number) }
+        if !unread.isEmpty { context.faults.load(unread, number: number, rowLimit: .max) }
         let members = objects.flatMap { $0.toManyState(number).contents }
         try context.fetchPipeline.readRows(of: members)
         return members

@@ -19,6 +19,12 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// query's first sort key; or `nil` where the store cannot do it exactly. Cost: one scan, of an index if one fits.
     func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]?
 
+    /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
+    /// reads rows only by their IDs.
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> [[DestinationRow]]?
+
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
 
@@ -71,6 +77,18 @@ extension StoreOperations {
     }
 
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
+
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> [[DestinationRow]]? { nil }
+}
+
+/// A destination of a relationship, with its row where that was read along.
+struct DestinationRow: Equatable {
+    let key: RowKey
+    let row: RowSnapshot?
+
+    static func == (left: DestinationRow, right: DestinationRow) -> Bool { left.key == right.key }
 }
 
 /// What a fetch asks of a store, without any object of the context.

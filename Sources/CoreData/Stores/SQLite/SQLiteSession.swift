@@ -9,7 +9,7 @@ final class SQLiteSession {
     let context: DecodingContext
     let rowPlans: RowPlans
     let statements: RowStatementsCache
-    private let toManyTexts: ToManyTexts
+    private let toManyPlans: ToManyPlans
     let historyColumns: HistoryColumnsCache
     /// Whether saves are written to the history.
     let hasHistory: Bool
@@ -28,7 +28,7 @@ final class SQLiteSession {
         self.context = DecodingContext(layout: layout, externalData: ExternalData(storePath: path), ids: ids)
         self.rowPlans = RowPlans(context: context)
         self.statements = RowStatementsCache(layout: layout)
-        self.toManyTexts = ToManyTexts(layout: layout)
+        self.toManyPlans = ToManyPlans(context: context)
         self.historyColumns = HistoryColumnsCache(layout: layout)
         self.hasHistory =
             file.hasTable("ACHANGE") && file.hasTable("ATRANSACTION") && file.hasTable("ATRANSACTIONSTRING")
@@ -38,7 +38,7 @@ final class SQLiteSession {
     var rowQueries: RowQueries { RowQueries(connection: connection, context: context, plans: rowPlans) }
     var rowLookup: RowLookup { RowLookup(connection: connection, context: context, plans: rowPlans) }
     var toManyQueries: ToManyQueries {
-        ToManyQueries(connection: connection, context: context, ids: ids, texts: toManyTexts)
+        ToManyQueries(connection: connection, context: context, ids: ids, plans: toManyPlans)
     }
 
     var historyWriter: HistoryWriter {

@@ -241,6 +241,12 @@ extension SQLiteStore: StagedSaving {
         try withVisibleSession { try $0.toManyQueries.destinations(of: relationship, inOrderOf: ids) }
     }
 
+    func destinationRows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> [[DestinationRow]]? {
+        try withVisibleSession { try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit) }
+    }
+
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
         try obtainPermanentIDs(for: entities.map { EntityRun(entity: $0, count: 1) })
     }

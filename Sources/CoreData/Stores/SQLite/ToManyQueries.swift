@@ -5,35 +5,61 @@ struct ToManyQueries {
     let connection: Connection
     let context: DecodingContext
     let ids: ObjectIDCache
-    let texts: ToManyTexts
+    let plans: ToManyPlans
 
     private var layout: TableLayout { context.layout }
 
-    /// For each of `owners` its destinations: in the relationship's order if it has one, else by their keys.
-    /// The destinations from each of `owners`, in the same order.
+    /// For each of `owners`, in the same order, its destinations: in the relationship's order if it has one, else by their
+    /// keys.
     func destinations(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {
-        var result: [[NSManagedObjectID]] = Array(repeating: [], count: owners.count)
-        guard let destination = relationship.destinationEntity, layout.contains(destination) else { return result }
+        guard let plan = plans.keys(of: relationship) else { return owners.map { _ in [] } }
+        return try lists(plan, owners) { statement in
+            ids.newID(
+                ofEntityNumbered: statement.integer(at: RowColumns.entityColumn), in: layout,
+                reference: statement.integer(at: RowColumns.primaryKeyColumn))
+        }
+    }
+
+    /// A destination is of an entity that the relationship does not lead to, but shares a table with.
+    private struct ForeignEntity: Error {}
+
+    /// The same, with the first `limit` rows.
+    ///
+    /// - Throws: SQLite's errors; also where a destination is of an entity that the relationship does not lead to.
+    func rows(
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+    ) throws -> [[DestinationRow]] {
+        guard let plan = plans.rows(of: relationship), let decoder = plan.decoder else { return owners.map { _ in [] } }
+        var left = limit
+        return try lists(plan, owners) { statement in
+            guard decoder.isPrepared(for: statement) else { throw ForeignEntity() }
+            guard left > 0 else { return decoder.key(of: statement).map { DestinationRow(key: $0, row: nil) } }
+            left -= 1
+            return decoder.row(of: statement).map { DestinationRow(key: $0.key, row: $0.snapshot) }
+        }
+    }
+
+    /// - Parameter member: What stands in a result row; `nil` for an entity that is not known.
+    private func lists<Member: Equatable>(
+        _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ member: (Statement) throws -> Member?
+    ) throws -> [[Member]] {
+        var result: [[Member]] = Array(repeating: [], count: owners.count)
         var wanted = WantedKeys(owners)
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
-            let text = texts.text(relationship, places: places, destination: destination)
-            try connection.withStatement(text) { statement in
+            try connection.withStatement(plan.text(places: places)) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 // The rows of an owner follow each other.
                 var owner: Int64?
-                var members: [NSManagedObjectID] = []
+                var members: [Member] = []
                 func finish() {
                     if let owner { wanted.forEachPlace(of: owner) { result[$0] = members } }
                     members = []
                 }
                 while try statement.step() {
-                    guard
-                        let member = ids.newID(
-                            ofEntityNumbered: statement.integer(at: 2), in: layout, reference: statement.integer(at: 1))
-                    else { continue }
-                    let key = statement.integer(at: 0)
+                    guard let member = try member(statement) else { continue }
+                    let key = statement.integer(at: plan.ownerColumn)
                     if owner != key {
                         finish()
                         owner = key
@@ -48,43 +74,80 @@ struct ToManyQueries {
     }
 }
 
-/// The statements that read destinations, written once for each relationship and number of owners.
-final class ToManyTexts {
-    private struct Shape: Hashable {
-        let relationship: ObjectIdentifier
-        let places: Int
+/// How the destinations of one relationship are selected: their columns, and behind them the owner's key.
+final class ToManyPlan {
+    let ownerColumn: Int
+    /// Where whole rows are selected.
+    let decoder: RowDecoder?
+    private let head: String
+    private let owner: String
+    private let order: String
+    private var texts: [Int: String] = [:]
+
+    /// - Parameter columns: The columns as a select list over the table with an alias.
+    init(
+        _ relationship: NSRelationshipDescription, _ destination: NSEntityDescription, layout: TableLayout,
+        columns: (_ alias: String) -> String, count: Int, decoder: RowDecoder? = nil
+    ) {
+        let table = "\(SQLName.quoted(layout.table(of: destination))) AS d"
+        self.decoder = decoder
+        ownerColumn = count
+        switch layout.storage(of: relationship) {
+        case .foreignKey(let column, let orderColumn):
+            owner = "d." + SQLName.quoted(column)
+            order = orderColumn.map { "d.\(SQLName.quoted($0)), " } ?? ""
+            head = "SELECT \(columns("d")), \(owner) FROM \(table)"
+        case .joinTable(let join, let ownerColumn, let destinationColumn, let orderColumn):
+            owner = "j." + SQLName.quoted(ownerColumn)
+            order = orderColumn.map { "j.\(SQLName.quoted($0)), " } ?? ""
+            head =
+                "SELECT \(columns("d")), \(owner) FROM \(SQLName.quoted(join)) AS j JOIN \(table) "
+                + "ON d.Z_PK = j.\(SQLName.quoted(destinationColumn))"
+        }
     }
 
-    private let layout: TableLayout
-    private var known: [Shape: String] = [:]
+    /// The statement for so many owners, written once. In the order of owners first: an index on the foreign key gives the
+    /// rows so, and none is sorted.
+    func text(places: Int) -> String {
+        if let text = texts[places] { return text }
+        let made =
+            "\(head) WHERE \(owner) IN (\(RowLookup.placeholders(places))) ORDER BY \(owner), \(order)d.Z_PK"
+        texts[places] = made
+        return made
+    }
+}
 
-    init(layout: TableLayout) { self.layout = layout }
+/// The plans of every relationship that was read so far.
+final class ToManyPlans {
+    private let context: DecodingContext
+    private var keyPlans: [ObjectIdentifier: ToManyPlan] = [:]
+    private var rowPlans: [ObjectIdentifier: ToManyPlan] = [:]
 
-    func text(_ relationship: NSRelationshipDescription, places: Int, destination: NSEntityDescription) -> String {
-        let shape = Shape(relationship: ObjectIdentifier(relationship), places: places)
-        if let text = known[shape] { return text }
-        let made = write(relationship, "(\(RowLookup.placeholders(places)))", destination)
-        known[shape] = made
+    init(context: DecodingContext) { self.context = context }
+
+    private func destination(of relationship: NSRelationshipDescription) -> NSEntityDescription? {
+        relationship.destinationEntity.flatMap { context.layout.contains($0) ? $0 : nil }
+    }
+
+    /// What selects the key and the entity of each destination; `nil` where the store has no table for them.
+    func keys(of relationship: NSRelationshipDescription) -> ToManyPlan? {
+        if let known = keyPlans[ObjectIdentifier(relationship)] { return known }
+        guard let destination = destination(of: relationship) else { return nil }
+        let made = ToManyPlan(
+            relationship, destination, layout: context.layout, columns: { "\($0).Z_PK, \($0).Z_ENT" }, count: 2)
+        keyPlans[ObjectIdentifier(relationship)] = made
         return made
     }
 
-    /// In the order of owners first: an index on the foreign key gives the rows so, and none is sorted.
-    private func write(
-        _ relationship: NSRelationshipDescription, _ list: String, _ destination: NSEntityDescription
-    ) -> String {
-        let table = SQLName.quoted(layout.table(of: destination))
-        switch layout.storage(of: relationship) {
-        case .foreignKey(let column, let orderColumn):
-            let owner = SQLName.quoted(column)
-            let order = orderColumn.map { "\(SQLName.quoted($0)), " } ?? ""
-            return "SELECT \(owner), Z_PK, Z_ENT FROM \(table) WHERE \(owner) IN \(list) "
-                + "ORDER BY \(owner), \(order)Z_PK"
-        case .joinTable(let join, let ownerColumn, let destinationColumn, let orderColumn):
-            let owner = "j." + SQLName.quoted(ownerColumn)
-            let order = orderColumn.map { "j.\(SQLName.quoted($0)), " } ?? ""
-            return "SELECT \(owner), d.Z_PK, d.Z_ENT FROM \(SQLName.quoted(join)) AS j JOIN \(table) AS d "
-                + "ON d.Z_PK = j.\(SQLName.quoted(destinationColumn)) WHERE \(owner) IN \(list) "
-                + "ORDER BY \(owner), \(order)d.Z_PK"
-        }
+    /// What selects the whole row of each destination; `nil` as above.
+    func rows(of relationship: NSRelationshipDescription) -> ToManyPlan? {
+        if let known = rowPlans[ObjectIdentifier(relationship)] { return known }
+        guard let destination = destination(of: relationship) else { return nil }
+        let columns = RowColumns(entity: destination, includingSubentities: true, schema: context.layout)
+        let made = ToManyPlan(
+            relationship, destination, layout: context.layout, columns: columns.selectList(alias:),
+            count: columns.names.count, decoder: RowDecoder(columns: columns, context: context))
+        rowPlans[ObjectIdentifier(relationship)] = made
+        return made
     }
 }
