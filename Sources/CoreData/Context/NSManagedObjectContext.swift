@@ -15,10 +15,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let queue: ContextQueue
     /// Up when another context or process saved since the context last looked.
     final let othersSaved = AtomicFlag()
-    final private(set) lazy var registry = ObjectRegistry(context: self)
-    final private(set) lazy var changes = ChangeTracker(context: self)
-    final private(set) lazy var events = EventProcessor(context: self)
-    final private(set) lazy var faults = FaultFirer(context: self)
+    // Those that every object asks for stand from the start, and are not checked for overlapping accesses:
+    // the check would cost more than the asking.
+    final var registry: ObjectRegistry { @inline(__always) get { madeRegistry } }
+    @exclusivity(unchecked)
+    private var madeRegistry: ObjectRegistry!
+    final var changes: ChangeTracker { @inline(__always) get { madeChanges } }
+    @exclusivity(unchecked)
+    private var madeChanges: ChangeTracker!
+    final var events: EventProcessor { @inline(__always) get { madeEvents } }
+    @exclusivity(unchecked)
+    private var madeEvents: EventProcessor!
+    final var faults: FaultFirer { @inline(__always) get { madeFaults } }
+    @exclusivity(unchecked)
+    private var madeFaults: FaultFirer!
     final private(set) lazy var undoRecorder = UndoRecorder(context: self)
     final private(set) lazy var savePipeline = SavePipeline(context: self)
     final private(set) lazy var refresher = Refresher(context: self)
@@ -49,6 +59,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         concurrencyType = ct
         queue = ContextQueue(ct)
         super.init()
+        madeRegistry = ObjectRegistry(context: self)
+        madeChanges = ChangeTracker(context: self)
+        madeEvents = EventProcessor(context: self)
+        madeFaults = FaultFirer(context: self)
         // Settings and commits reach it from any thread: it is there before anybody else knows the context.
         _ = merger
     }
