@@ -241,9 +241,10 @@ final class ObjectRegistry {
         return found
     }
 
+    /// Calls `body`, which must not register or forget any, with each object.
     func forEach(_ body: (NSManagedObject) -> Void) {
-        for table in tables { table.rows.objects.forEach(body) }
-        temporaries.objects.forEach(body)
+        for table in tables { table.rows.forEach(body) }
+        temporaries.forEach(body)
     }
 
     /// Lets objects go that nobody uses, if many came since that was last done.

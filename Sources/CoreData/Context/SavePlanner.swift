@@ -3,6 +3,8 @@ import Foundation
 /// What a save writes to one store, and which objects it settles.
 struct StorePlan {
     let store: NSPersistentStore
+    /// What the IDs of the store's rows mostly hold of it: compared before its identifier.
+    let reference: StoreReference?
     var changes: StoreChangeSet
     /// The objects whose changes are in the plan.
     var objects: [NSManagedObject] = []
@@ -24,7 +26,7 @@ struct SavePlanner {
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
     /// The plan asked for last: objects of one store mostly come in a row.
-    private var lastPlan: (store: String, plan: Int)?
+    private var lastPlan: (reference: StoreReference?, plan: Int)?
     /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
@@ -151,7 +153,8 @@ struct SavePlanner {
     ) throws -> NSManagedObjectID? {
         let current = id.isTemporaryID ? context.registry.registered(id)?.objectID : id
         guard let current, !current.isTemporaryID else { return nil }
-        guard current.storeIdentifier == plans[plan].store.identifier else {
+        guard current.isMade(for: plans[plan].reference) || current.storeIdentifier == plans[plan].store.identifier
+        else {
             throw CoreDataError.make(
                 133010,
                 "The relationship '\(property.name)' of '\(object.objectID)' leads to another store, to '\(current)': "
@@ -210,13 +213,14 @@ struct SavePlanner {
     // MARK: Stores
 
     private mutating func planIndex(of object: NSManagedObject) throws -> Int {
-        let identifier = object.objectID.storeIdentifier
-        if let last = lastPlan, last.store == identifier { return last.plan }
+        let id = object.objectID
+        if let last = lastPlan, id.isMade(for: last.reference) { return last.plan }
+        let identifier = id.storeIdentifier
         if let known = planOfStore[identifier] {
-            lastPlan = (identifier, known)
+            lastPlan = (id.storeReference, known)
             return known
         }
-        guard let store = context.localID(object.objectID).persistentStore else {
+        guard let store = context.localID(id).persistentStore else {
             throw CoreDataError.make(
                 134030, "The store of '\(object.objectID)' was removed: its changes cannot be saved.",
                 userInfo: [NSAffectedObjectsErrorKey: [object]])
@@ -224,7 +228,7 @@ struct SavePlanner {
         var changes = StoreChangeSet()
         changes.author = context.transactionAuthor
         changes.contextName = context.name
-        plans.append(StorePlan(store: store, changes: changes))
+        plans.append(StorePlan(store: store, reference: store.reference, changes: changes))
         planOfStore[identifier] = plans.count - 1
         return plans.count - 1
     }

@@ -10,13 +10,17 @@ struct Prefetcher {
     func prefetch(_ keyPaths: [String], for objects: [NSManagedObject], of entity: NSEntityDescription) throws {
         for keyPath in keyPaths {
             var level = objects
-            for key in keyPath.split(separator: ".") where !level.isEmpty {
+            let keys = keyPath.split(separator: ".")
+            for (index, key) in keys.enumerated() where !level.isEmpty {
                 level = try step(String(key), of: keyPath, from: level)
+                guard index < keys.count - 1 else { break }
+                var seen: Set<ObjectIdentifier> = []
+                level = level.filter { seen.insert(ObjectIdentifier($0)).inserted }
             }
         }
     }
 
-    /// - Returns: the destinations, each once.
+    /// - Returns: the destinations; one that several objects refer to may be among them several times.
     private func step(
         _ key: String, of keyPath: String, from objects: [NSManagedObject]
     ) throws -> [NSManagedObject] {
@@ -33,8 +37,7 @@ struct Prefetcher {
                     "Cannot prefetch \(keyPath): \(group[0].entity.name ?? "") has no relationship named \(key).")
             }
         }
-        var seen: Set<ObjectIdentifier> = []
-        return destinations.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        return destinations
     }
 
     private func toOne(_ slot: Int, from objects: [NSManagedObject]) throws -> [NSManagedObject] {
