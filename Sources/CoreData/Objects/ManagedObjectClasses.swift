@@ -11,13 +11,21 @@ enum ManagedObjectClasses {
         weak var model: NSManagedObjectModel?
     }
 
-    private struct Known: ~Copyable {
-        var models: [WeakModel] = []
-        var modules: [String] = []
-        var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+    private final class Known: @unchecked Sendable {
+        struct Values {
+            var models: [WeakModel] = []
+            var modules: [String] = []
+            var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
+        }
+
+        // Not a `Mutex`: the thread sanitizer does not see that one being handed over between threads that wait for it.
+        private let lock = NSLock()
+        private var values = Values()
+
+        func withLock<Result>(_ body: (inout Values) -> Result) -> Result { lock.withLock { body(&values) } }
     }
 
-    private static let known = Mutex(Known())
+    private static let known = Known()
     /// Grows whenever a class became known, so that what was not found before is looked for again.
     private static let registrations = Atomic<Int>(1)
     static var generation: Int { registrations.load(ordering: .acquiring) }
