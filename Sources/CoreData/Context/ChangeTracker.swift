@@ -117,6 +117,17 @@ final class ChangeTracker {
         context.faults.unread.forget(object)
     }
 
+    /// Nothing remembers objects that left the context.
+    func leaveNoTrace() {
+        inserted.leaveNoTrace()
+        updated.leaveNoTrace()
+        deleted.leaveNoTrace()
+        pendingInserted.leaveNoTrace()
+        pendingUpdated.leaveNoTrace()
+        pendingDeleted.leaveNoTrace()
+        pendingRefreshed.leaveNoTrace()
+    }
+
     // MARK: Ending events and saves
 
     /// What one event did.

@@ -71,7 +71,7 @@ final class EventProcessor {
         if !event.isEmpty || !event.vanished.isEmpty { context.tellChildrenOfEvent() }
         post(event)
         context.changes.endPosting(event)
-        for object in event.deleted + event.vanished where object.flags.contains(.dropped) { context.letGo(object) }
+        context.letGo((event.deleted + event.vanished).filter { $0.flags.contains(.dropped) })
         isProcessing = false
         if context.changes.hasPending { schedule() }
     }

@@ -389,5 +389,5 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func entity(for type: NSManagedObject.Type) -> NSEntityDescription { lifeCycle.entity(for: type) }
 
     /// The object leaves the context.
-    final func letGo(_ object: NSManagedObject) { lifeCycle.letGo(object) }
+    final func letGo(_ objects: [NSManagedObject]) { lifeCycle.letGo(objects) }
 }

@@ -85,17 +85,22 @@ final class ObjectLifeCycle {
         if !object.isDeleted { context.changes.noteDeletion(object) }
     }
 
-    /// The object leaves the context for good; its values stay readable.
-    func letGo(_ object: NSManagedObject) {
-        context.changes.forget(object)
-        context.registry.unregister(object)
-        object.managedObjectContext = nil
+    /// The objects leave the context for good; their values stay readable, and another context may take them in.
+    func letGo(_ objects: [NSManagedObject]) {
+        if objects.isEmpty { return }
+        for object in objects {
+            context.changes.forget(object)
+            context.registry.unregister(object)
+            object.managedObjectContext = nil
+        }
+        context.changes.leaveNoTrace()
     }
 
     /// The context goes away: its objects do without it.
     func abandonAll() {
         context.registry.forEach { object in
             object.managedObjectContext = nil
+            object.flags.subtract(.lists)
             object.relations = []
             object.baseline = nil
         }

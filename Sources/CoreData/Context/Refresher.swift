@@ -246,7 +246,7 @@ final class Refresher {
         let refreshed = changes.pendingRefreshed.all
         changes.removeAll()
         let gone = deleted.filter { $0.flags.contains(.inaccessible) }
-        for object in inserted + seen + gone { context.letGo(object) }
+        context.letGo(inserted + seen + gone)
         deleted.removeAll { $0.managedObjectContext == nil }
         for object in deleted + updated { revert(object) }
         var info: [AnyHashable: Any] = [:]

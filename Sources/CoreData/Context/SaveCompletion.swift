@@ -34,7 +34,7 @@ struct SaveCompletion {
         post(saved, changes)
         context.source?.didCommit(changes, from: context)
         context.tellChildren(changes, from: context)
-        for object in saved.deleted { context.letGo(object) }
+        context.letGo(saved.deleted)
         derived?.announceDerived()
     }
 

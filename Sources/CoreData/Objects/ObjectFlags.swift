@@ -41,6 +41,12 @@ struct ObjectFlags: OptionSet {
     static let listedShift: UInt32 = 8
     var listed: ObjectFlags { ObjectFlags(rawValue: rawValue << Self.listedShift) }
 
+    /// All that says in which lists the object is, or stands.
+    static let lists: ObjectFlags = {
+        let all = unsaved.union(pending)
+        return all.union(all.listed)
+    }()
+
     static let unsaved: ObjectFlags = [.inserted, .updated, .deleted]
     static let pending: ObjectFlags = [.pendingInserted, .pendingUpdated, .pendingDeleted, .pendingRefreshed]
 }

@@ -27,6 +27,9 @@ struct ObjectList {
         if count == 0 || (members.count > 64 && count < members.count / 2) { compact() }
     }
 
+    /// Forgets all who left: they may come into the lists of another context.
+    mutating func leaveNoTrace() { if count < members.count { compact() } }
+
     private mutating func compact() {
         for object in members where !object.flags.contains(flag) { object.flags.remove(flag.listed) }
         members.removeAll { !$0.flags.contains(flag) }

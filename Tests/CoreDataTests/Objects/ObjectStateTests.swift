@@ -5,6 +5,45 @@ import Testing
 
 /// What an object says of itself: inserted, updated, deleted, fault, changed.
 @Suite struct ObjectStateTests {
+    /// Nothing of the first context is left in an object that goes into another one.
+    @Test func whatAContextLetGoAnotherMayTake() throws {
+        let stack = try ClubStack()
+        let other = stack.context()
+        let venue = try stack.context().use { context in
+            // The list of new objects stays in use.
+            _ = context.make("Venue", ["name": "Kept"])
+            let venue = context.make("Venue", ["name": "Moved"])
+            context.delete(venue)
+            context.processPendingChanges()
+            #expect(venue.managedObjectContext == nil)
+            return venue
+        }
+        try other.use { context in
+            context.insert(venue)
+            #expect(context.insertedObjects == [venue] && venue.isInserted)
+            try context.save()
+            #expect(!venue.isInserted && !venue.objectID.isTemporaryID)
+        }
+        let names = try stack.context().use { context in
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Venue")).map {
+                $0.value(forKey: "name") as? String
+            }
+        }
+        #expect(names == ["Moved"])
+    }
+
+    @Test func whatAContextLeftBehindAnotherMayTake() throws {
+        let stack = try ClubStack()
+        let venue = try stack.context().use { $0.make("Venue", ["name": "Orphan"]) }
+        #expect(venue.managedObjectContext == nil && !venue.isInserted)
+        try stack.context().use { context in
+            context.insert(venue)
+            #expect(context.insertedObjects == [venue])
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Venue")) == 1)
+        }
+    }
+
     @Test func askingForIdentityAndStateFiresNoFault() throws {
         let stack = try ClubStack()
         let id = try stack.context().use { context in

@@ -82,6 +82,6 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context,
             userInfo: [NSInvalidatedObjectsKey: Set(objects)])
-        for object in objects { context.letGo(object) }
+        context.letGo(objects)
     }
 }
