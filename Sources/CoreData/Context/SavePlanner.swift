@@ -78,7 +78,7 @@ struct SavePlanner {
             StoreRowChange(
                 id: object.objectID, values: values, changedSlots: object.layout.traits.allSlots,
                 changedToMany: ChangedValues.changedToMany(of: object), baseVersion: version,
-                orderedPositions: positions[ObjectIdentifier(object)] ?? [:]))
+                orderedPositions: places(of: object)))
     }
 
     private mutating func addUpdate(_ object: NSManagedObject) throws {
@@ -86,7 +86,7 @@ struct SavePlanner {
         plans[plan].objects.append(object)
         let slots = ChangedValues.changedSlots(of: object)
         let toMany = ChangedValues.changedToMany(of: object)
-        let places = positions[ObjectIdentifier(object)] ?? [:]
+        let places = places(of: object)
         guard !slots.isEmpty || !toMany.isEmpty || !places.isEmpty else { return }
         try addWrite(object, slots, toMany, places, plan)
     }
@@ -109,7 +109,7 @@ struct SavePlanner {
         try context.faults.fetchRows(of: others.filter { $0.snapshot == nil })
         for object in others where object.snapshot != nil {
             let plan = try planIndex(of: object)
-            try addWrite(object, [], [], positions[ObjectIdentifier(object)] ?? [:], plan)
+            try addWrite(object, [], [], places(of: object), plan)
         }
     }
 
@@ -165,6 +165,11 @@ struct SavePlanner {
     }
 
     // MARK: Ordered lists
+
+    /// The object's places in ordered lists, which most saves have none of.
+    private func places(of object: NSManagedObject) -> [Int: Int] {
+        positions.isEmpty ? [:] : positions[ObjectIdentifier(object)] ?? [:]
+    }
 
     /// Gives the members of changed ordered lists their places, as Apple spaces them. What is only taken out leaves the
     /// other places alone.
