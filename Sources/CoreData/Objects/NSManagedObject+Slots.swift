@@ -48,9 +48,10 @@ extension NSManagedObject {
     @inline(__always)
     final func willChange() {
         if flags.contains(.fault) { fire() }
-        guard let contextReference, flags.isDisjoint(with: [.awakening, .pendingUpdated, .pendingInserted]) else {
-            return
-        }
+        guard let contextReference, flags.isDisjoint(with: [.awakening, .pendingUpdated]),
+            // What is new is to be saved anyway. What was deleted and comes back is not.
+            !flags.isSuperset(of: [.pendingInserted, .inserted])
+        else { return }
         contextReference._withUnsafeGuaranteedRef { $0.changes.noteChange(self) }
     }
 

@@ -44,6 +44,57 @@ import Testing
         }
     }
 
+    /// An object that was deleted and comes back is saved with what is changed in the event in which it does.
+    @Test func whatComesBackIsChangedLikeAnyOther() throws {
+        let stack = try ClubStack()
+        let id = try stack.context().use { context in
+            let venue = context.make("Venue", ["name": "Old"])
+            try context.save()
+            context.delete(venue)
+            context.processPendingChanges()
+            context.insert(venue)
+            venue.setValue("New", forKey: "name")
+            #expect(venue.isUpdated && context.updatedObjects == [venue] && context.hasChanges)
+            context.processPendingChanges()
+            context.refresh(venue, mergeChanges: true)
+            #expect(venue.value(forKey: "name") as? String == "New")
+            try context.save()
+            return venue.objectID
+        }
+        try stack.context().use { context in
+            let venue = try context.existingObject(with: id)
+            #expect(venue.value(forKey: "name") as? String == "New")
+        }
+    }
+
+    /// The same where a child deleted it, took that back and changed it.
+    @Test func whatAChildBringsBackIsChangedInTheParent() throws {
+        let stack = try ClubStack()
+        try stack.context().use { parent in
+            let venue = parent.make("Venue", ["name": "Old"])
+            try parent.save()
+            let child = parent.child()
+            child.undoManager = UndoManager()
+            try child.use { child in
+                let copy = try child.existingObject(with: venue.objectID)
+                child.delete(copy)
+                try child.save()
+                child.undo()
+                copy.setValue("New", forKey: "name")
+                try child.save()
+            }
+            #expect(venue.value(forKey: "name") as? String == "New" && venue.hasChanges && !venue.isDeleted)
+            parent.refreshAllObjects()
+            #expect(venue.value(forKey: "name") as? String == "New")
+            try parent.save()
+        }
+        let names = try stack.context().use { context in
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Venue"))
+                .map { $0.value(forKey: "name") as? String }
+        }
+        #expect(names == ["New"])
+    }
+
     @Test func askingForIdentityAndStateFiresNoFault() throws {
         let stack = try ClubStack()
         let id = try stack.context().use { context in
