@@ -12,6 +12,8 @@ package final class Statement {
     /// When the cache got it back last.
     var lastUse: UInt64 = 0
     private unowned let connection: Connection
+    @exclusivity(unchecked)
+    private var textRoom = TextRoom()
 
     init(connection: Connection, sql: String, isPersistent: Bool) throws {
         var prepared: OpaquePointer?
@@ -54,6 +56,7 @@ package final class Statement {
 
     /// Runs a statement that gives no rows, and leaves it ready for the next arguments.
     package func run() throws {
+        defer { textRoom.clear() }
         while try step() {}
     }
 
@@ -104,6 +107,15 @@ package final class Statement {
             }
         }
         try check(result)
+    }
+
+    /// Binds a text that stays until the next ``run()`` ends, and has to be bound anew before the one after it: SQLite does
+    /// not copy it to memory of its own.
+    package func bindForOneRun(_ text: String, at index: Int) throws {
+        guard let bytes = textRoom.copy(text) else { return try bind(text, at: index) }
+        try check(
+            sqlite3_bind_text64(
+                handle, Int32(index), bytes.baseAddress, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8)))
     }
 
     package func bind(_ data: Data, at index: Int) throws {

@@ -7,6 +7,14 @@ struct Options {
     var rounds = 5
     /// Set in the processes that a measurement of memory starts.
     var child: MemoryProbe?
+    /// Set in the processes that fill a store to be measured by others.
+    var filling: StoreFilling?
+    /// Whether the process runs one workload for another, which has printed the head of the report.
+    var isPart = false
+    static let part = "--part"
+
+    /// The sizes, as arguments of another process.
+    var sizes: [String] { ["--count", "\(count)", "--sections", "\(sections)", "--rounds", "\(rounds)"] }
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -20,6 +28,8 @@ struct Options {
             case "--count": count = try Self.number(&rest, after: argument)
             case "--sections": sections = try Self.number(&rest, after: argument)
             case "--rounds": rounds = try Self.number(&rest, after: argument)
+            case Self.part: isPart = true
+            case StoreFilling.argument: filling = try StoreFilling(&rest)
             case MemoryProbe.argument: child = try MemoryProbe(&rest)
             default:
                 if let number = Int(argument) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the chosen workloads one after the other in a folder of their own.
+/// Runs the chosen workloads one after the other, each in a process and a folder of its own.
 struct Suite {
     let options: Options
 
@@ -19,16 +19,21 @@ struct Suite {
     static var names: [String] { all.map(\.name) }
 
     @MainActor func run() throws {
+        if options.isPart { return try runOne() }
+        print("\(options.count) teams in \(options.sections) sections, \(options.rounds) rounds\n")
+        Line.printHead()
+        for name in Self.names where options.workloads.isEmpty || options.workloads.contains(name) {
+            _ = try ChildProcess.run([name, Options.part] + options.sizes)
+        }
+    }
+
+    @MainActor private func runOne() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-measure-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         setenv("XDG_CACHE_HOME", folder.appendingPathComponent("caches").path, 1)
         let stage = Stage(options: options, folder: folder)
-        print("\(options.count) teams in \(options.sections) sections, \(options.rounds) rounds\n")
-        Line.printHead()
-        for workload in Self.all where options.workloads.isEmpty || options.workloads.contains(workload.name) {
-            try workload.run(stage)
-        }
+        for workload in Self.all where options.workloads.contains(workload.name) { try workload.run(stage) }
     }
 }
 
@@ -61,17 +66,7 @@ struct Suite {
         let name = "teams-\(count)-\(isIndexed ? "indexed" : "plain")\(keepsHistory ? "-history" : "")"
         if let known = stores[name] { return known }
         let url = url(name)
-        try autoreleased {
-            let stack = try League.Stack(url, isIndexed: isIndexed, keepsHistory: keepsHistory)
-            var rest = records(count)[...]
-            while !rest.isEmpty {
-                League.insert(rest.prefix(100_000), into: stack.context)
-                try stack.context.save()
-                stack.context.reset()
-                rest = rest.dropFirst(100_000)
-            }
-            try stack.close()
-        }
+        try StoreFilling(url: url, count: count, isIndexed: isIndexed, keepsHistory: keepsHistory).start(options)
         stores[name] = url
         return url
     }
@@ -87,6 +82,4 @@ struct Suite {
     func remove(_ url: URL) {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
     }
-
-    private func autoreleased(_ body: () throws -> Void) rethrows { try body() }
 }

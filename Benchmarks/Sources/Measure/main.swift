@@ -8,6 +8,8 @@ do {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))
     if let child = options.child {
         try child.run()
+    } else if let filling = options.filling {
+        try filling.run(options)
     } else {
         try Suite(options: options).run()
     }

@@ -6,23 +6,36 @@ final class ChangeTracker {
     // Retaining a context costs more than other objects, because there are weak references to it: what happens for every
     // object does without it.
     private unowned(unsafe) let context: NSManagedObjectContext
-    private lazy var events = context.events
+    private let events: EventProcessor
+
+    // Every change asks for these, on the context's queue alone: not checked for overlapping accesses.
 
     // Unsaved.
-    private(set) var inserted = ObjectList(flag: .inserted)
-    private(set) var updated = ObjectList(flag: .updated)
-    private(set) var deleted = ObjectList(flag: .deleted)
+    @exclusivity(unchecked) private(set) var inserted: ObjectList
+    @exclusivity(unchecked) private(set) var updated: ObjectList
+    @exclusivity(unchecked) private(set) var deleted: ObjectList
 
     // Since the event began.
-    private(set) var pendingInserted = ObjectList(flag: .pendingInserted)
-    private(set) var pendingUpdated = ObjectList(flag: .pendingUpdated)
-    private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)
-    private(set) var pendingRefreshed = ObjectList(flag: .pendingRefreshed)
+    @exclusivity(unchecked) private(set) var pendingInserted: ObjectList
+    @exclusivity(unchecked) private(set) var pendingUpdated: ObjectList
+    @exclusivity(unchecked) private(set) var pendingDeleted: ObjectList
+    @exclusivity(unchecked) private(set) var pendingRefreshed: ObjectList
 
     /// The number of the current event.
     private(set) var event: UInt64 = 1
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext, events: EventProcessor) {
+        self.context = context
+        self.events = events
+        func list(_ flag: ObjectFlags) -> ObjectList { ObjectList(flag: flag, context: .passUnretained(context)) }
+        inserted = list(.inserted)
+        updated = list(.updated)
+        deleted = list(.deleted)
+        pendingInserted = list(.pendingInserted)
+        pendingUpdated = list(.pendingUpdated)
+        pendingDeleted = list(.pendingDeleted)
+        pendingRefreshed = list(.pendingRefreshed)
+    }
 
     // MARK: Asking
 
@@ -37,7 +50,7 @@ final class ChangeTracker {
 
     /// To be called before each change of an object's values: notes it and keeps what it was when the event began.
     ///
-    /// Needless while the object is among the event's new or changed ones.
+    /// Needless while the object is among the event's changed ones, or among its new ones that no deletion preceded.
     func noteChange(_ object: NSManagedObject) {
         requireQueue("changing '\(object.objectID)'")
         if object.flags.isDisjoint(with: [.inserted, .deleted, .dropped]) { updated.add(object) }
@@ -117,15 +130,22 @@ final class ChangeTracker {
         context.faults.unread.forget(object)
     }
 
-    /// Nothing remembers objects that left the context.
-    func leaveNoTrace() {
-        inserted.leaveNoTrace()
-        updated.leaveNoTrace()
-        deleted.leaveNoTrace()
-        pendingInserted.leaveNoTrace()
-        pendingUpdated.leaveNoTrace()
-        pendingDeleted.leaveNoTrace()
-        pendingRefreshed.leaveNoTrace()
+    /// An object comes into the context. What its flags still say of lists is about a context that it left, or about the
+    /// time before it left this one.
+    @inline(__always)
+    func admit(_ object: NSManagedObject) {
+        if !object.flags.isDisjoint(with: .lists) { forgetPlaces(of: object) }
+    }
+
+    private func forgetPlaces(of object: NSManagedObject) {
+        inserted.forgetPlaces()
+        updated.forgetPlaces()
+        deleted.forgetPlaces()
+        pendingInserted.forgetPlaces()
+        pendingUpdated.forgetPlaces()
+        pendingDeleted.forgetPlaces()
+        pendingRefreshed.forgetPlaces()
+        object.flags.subtract(.lists)
     }
 
     // MARK: Ending events and saves
@@ -139,8 +159,8 @@ final class ChangeTracker {
         var refreshed: [NSManagedObject]
         /// Objects that came and went within the event.
         var vanished: [NSManagedObject]
-        /// All objects that the event touched, some more than once.
-        var touched: [NSManagedObject]
+        /// All objects that the event touched, in lists as they were noted: some stand in more than one.
+        var touched: [[NSManagedObject]]
 
         var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
     }
@@ -156,17 +176,17 @@ final class ChangeTracker {
         for object in inserted { object.flags.insert(.newInEvent) }
         return Event(
             number: number,
-            inserted: inserted.filter { !$0.isDeleted },
-            updated: updated.filter { !$0.isDeleted && !$0.flags.contains(.newInEvent) },
-            deleted: deleted.filter { $0.isDeleted && !$0.flags.contains(.newInEvent) },
-            refreshed: refreshed.filter { !$0.isDeleted },
+            inserted: inserted.keeping { !$0.isDeleted },
+            updated: updated.keeping { !$0.isDeleted && !$0.flags.contains(.newInEvent) },
+            deleted: deleted.keeping { $0.isDeleted && !$0.flags.contains(.newInEvent) },
+            refreshed: refreshed.keeping { !$0.isDeleted },
             vanished: inserted.filter(\.isDeleted),
-            touched: inserted + updated + deleted + refreshed)
+            touched: [inserted, updated, deleted, refreshed])
     }
 
     /// The event's changes were posted: what they started from is of no interest any more.
     func endPosting(_ event: Event) {
-        for object in event.touched {
+        for object in event.touched.joined() {
             object.flags.remove(.newInEvent)
             if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
             guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { continue }
@@ -176,11 +196,20 @@ final class ChangeTracker {
 
     // MARK: Ending saves
 
-    /// The object's changes are saved.
-    func settle(_ object: NSManagedObject) {
-        inserted.remove(object)
-        updated.remove(object)
-        deleted.remove(object)
+    /// The objects' changes are saved.
+    func settle(_ objects: [NSManagedObject]) {
+        // Mostly all that has changes is saved.
+        if objects.count == inserted.count + updated.count + deleted.count {
+            inserted.takeAll()
+            updated.takeAll()
+            deleted.takeAll()
+            return
+        }
+        for object in objects {
+            inserted.remove(object)
+            updated.remove(object)
+            deleted.remove(object)
+        }
     }
 
     /// A changed object whose row is gone is written as a new one.

@@ -9,21 +9,25 @@ struct FaultMaker {
     /// What the objects of one entity have in common: they mostly come in a row.
     private var kind: Kind?
 
-    // An object: to take it up retains one thing, and not the entity, which many hold weakly.
-    private final class Kind {
+    /// Retains nothing when it is taken up, as each object does: its family is among `families`.
+    private struct Kind {
         let index: UInt32
-        let family: IDFamily
-        let entity: NSEntityDescription
+        let family: Unmanaged<IDFamily>
+        let entity: Unmanaged<NSEntityDescription>
         let type: NSManagedObject.Type
 
         init(_ index: UInt32, _ family: IDFamily, _ context: Unmanaged<NSManagedObjectContext>) {
             self.index = index
-            self.family = family
+            self.family = .passUnretained(family)
             let entity = family.entity
-            self.entity = entity
+            self.entity = .passUnretained(entity)
             type = context._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
         }
     }
+
+    /// The kinds that were met, and their families, which hold their entities.
+    private var kinds: [Kind] = []
+    private var families: [IDFamily] = []
 
     init(
         context: Unmanaged<NSManagedObjectContext>, registry: ObjectRegistry, table: RowTable,
@@ -49,7 +53,8 @@ struct FaultMaker {
         // The neighbours that are to be joined begin here.
         var start = 0
         var waiting = 0
-        for key in keys {
+        for (index, key) in keys.enumerated() {
+            if index % Self.lookAhead == 0 { table.approach(keys[index..<min(index + Self.lookAhead, keys.count)]) }
             let object = object(for: key, row: nil)
             objects.append(object)
             guard object.waitsForRow else { continue }
@@ -63,8 +68,11 @@ struct FaultMaker {
         return objects
     }
 
+    /// For how many keys the places are brought near at a time.
+    private static let lookAhead = 32
+
     private func join(_ objects: ArraySlice<NSManagedObject>, _ keys: ArraySlice<RowKey>, _ waiting: Int) {
-        guard let store = kind?.family.store ?? objects.first?.storeReference else { return }
+        guard let store = families.last?.store ?? objects.first?.storeReference else { return }
         let members = waiting == keys.count ? keys : ArraySlice(zip(objects, keys).filter { $0.0.waitsForRow }.map(\.1))
         let batch = FaultBatch.make(members, of: store)
         for object in objects where object.waitsForRow { object.faultBatch = batch }
@@ -72,8 +80,8 @@ struct FaultMaker {
 
     private mutating func makeFault(_ key: RowKey, _ row: RowSnapshot?) -> NSManagedObject {
         let kind = kind(ofEntityAt: key.entity)
-        let object = kind.type.init(entity: kind.entity, insertInto: nil)
-        object.identify(kind.family, key.reference)
+        let object = kind.entity._withUnsafeGuaranteedRef { kind.type.init(entity: $0, insertInto: nil) }
+        kind.family._withUnsafeGuaranteedRef { object.identify($0, key.reference) }
         object.snapshot = row
         object.flags = [.fault, .stored, .awoken]
         object.contextReference = context
@@ -86,8 +94,16 @@ struct FaultMaker {
 
     private mutating func kind(ofEntityAt index: UInt32) -> Kind {
         if let kind, kind.index == index { return kind }
-        let made = Kind(index, operations.idFamily(ofEntityAt: index), context)
-        kind = made
+        let found = kinds.first { $0.index == index } ?? makeKind(ofEntityAt: index)
+        kind = found
+        return found
+    }
+
+    private mutating func makeKind(ofEntityAt index: UInt32) -> Kind {
+        let family = operations.idFamily(ofEntityAt: index)
+        families.append(family)
+        let made = Kind(index, family, context)
+        kinds.append(made)
         return made
     }
 }

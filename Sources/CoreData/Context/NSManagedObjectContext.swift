@@ -17,22 +17,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let othersSaved = AtomicFlag()
     // Those that every object asks for stand from the start, and are not checked for overlapping accesses:
     // the check would cost more than the asking.
-    final var registry: ObjectRegistry { @inline(__always) get { madeRegistry } }
+    final var registry: ObjectRegistry { @inline(__always) get { frequent.registry } }
+    final var changes: ChangeTracker { @inline(__always) get { frequent.changes } }
+    final var events: EventProcessor { @inline(__always) get { frequent.events } }
+    final var faults: FaultFirer { @inline(__always) get { frequent.faults } }
+    final var lifeCycle: ObjectLifeCycle { @inline(__always) get { frequent.lifeCycle } }
     @exclusivity(unchecked)
-    private var madeRegistry: ObjectRegistry!
-    final var changes: ChangeTracker { @inline(__always) get { madeChanges } }
-    @exclusivity(unchecked)
-    private var madeChanges: ChangeTracker!
-    final var events: EventProcessor { @inline(__always) get { madeEvents } }
-    @exclusivity(unchecked)
-    private var madeEvents: EventProcessor!
-    final var faults: FaultFirer { @inline(__always) get { madeFaults } }
-    @exclusivity(unchecked)
-    private var madeFaults: FaultFirer!
+    private var frequent: FrequentCollaborators!
     final private(set) lazy var undoRecorder = UndoRecorder(context: self)
     final private(set) lazy var savePipeline = SavePipeline(context: self)
     final private(set) lazy var refresher = Refresher(context: self)
-    final private(set) lazy var lifeCycle = ObjectLifeCycle(context: self)
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
     final private(set) lazy var generation = ContextGeneration(context: self)
@@ -59,10 +53,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         concurrencyType = ct
         queue = ContextQueue(ct)
         super.init()
-        madeRegistry = ObjectRegistry(context: self)
-        madeChanges = ChangeTracker(context: self)
-        madeEvents = EventProcessor(context: self)
-        madeFaults = FaultFirer(context: self)
+        frequent = FrequentCollaborators(of: self)
         // Settings and commits reach it from any thread: it is there before anybody else knows the context.
         _ = merger
     }
@@ -390,4 +381,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object leaves the context.
     final func letGo(_ objects: [NSManagedObject]) { lifeCycle.letGo(objects) }
+}
+
+/// The collaborators of a context that every object asks for, made with it.
+private struct FrequentCollaborators {
+    let registry: ObjectRegistry
+    let events: EventProcessor
+    let changes: ChangeTracker
+    let faults: FaultFirer
+    let lifeCycle: ObjectLifeCycle
+
+    init(of context: NSManagedObjectContext) {
+        registry = ObjectRegistry(context: context)
+        events = EventProcessor(context: context)
+        changes = ChangeTracker(context: context, events: events)
+        faults = FaultFirer(context: context)
+        lifeCycle = ObjectLifeCycle(context: context, registry: registry, changes: changes)
+    }
 }

@@ -12,14 +12,16 @@ final class ObjectLifeCycle {
     /// The layout of the last new object: its entity belongs to the model and is not abstract.
     private var lastInserted: EntityLayout?
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// The class whose entity was asked for last, and that.
+    private var lastEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
     /// What the temporary IDs made last have in common.
     private var lastFamily: (layout: EntityLayout, family: IDFamily)?
 
-    init(context: NSManagedObjectContext) {
+    init(context: NSManagedObjectContext, registry: ObjectRegistry, changes: ChangeTracker) {
         self.context = context
         contextReference = .passUnretained(context)
-        registry = context.registry
-        changes = context.changes
+        self.registry = registry
+        self.changes = changes
     }
 
     // MARK: Coming
@@ -32,6 +34,7 @@ final class ObjectLifeCycle {
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
         if object.layout !== lastInserted { requireOwnEntity(object.layout) }
+        changes.admit(object)
         object.contextReference = contextReference
         registry.registerNew(object)
         changes.noteInsertion(object)
@@ -87,13 +90,11 @@ final class ObjectLifeCycle {
 
     /// The objects leave the context for good; their values stay readable, and another context may take them in.
     func letGo(_ objects: [NSManagedObject]) {
-        if objects.isEmpty { return }
         for object in objects {
-            context.changes.forget(object)
-            context.registry.unregister(object)
+            changes.forget(object)
+            registry.unregister(object)
             object.managedObjectContext = nil
         }
-        context.changes.leaveNoTrace()
     }
 
     /// The context goes away: its objects do without it.
@@ -138,7 +139,11 @@ final class ObjectLifeCycle {
     }
 
     func entity(for type: NSManagedObject.Type) -> NSEntityDescription {
-        if let known = entities[ObjectIdentifier(type)] { return known }
+        if let lastEntity, lastEntity.type == type { return lastEntity.entity }
+        if let known = entities[ObjectIdentifier(type)] {
+            lastEntity = (type, known)
+            return known
+        }
         guard let model = context.source?.model, let found = ManagedObjectClasses.entity(of: type, in: model) else {
             preconditionFailure("No entity of the context's model has the class '\(type)'.")
         }

@@ -147,8 +147,8 @@ final class ObjectRegistry {
     /// Notes a new object, which has no permanent ID; it gets a temporary identity if it has none.
     func registerNew(_ object: NSManagedObject) {
         object.identifyTemporarily()
-        guard let row = object.unnamedRow, row.family.isTemporary else { return register(object, object.objectID) }
-        temporaries.insert(object, for: RowKey(entity: 0, reference: row.reference))
+        guard let number = object.unnamedNumber, object.hasTemporaryID else { return register(object, object.objectID) }
+        temporaries.insert(object, for: RowKey(entity: 0, reference: number))
     }
 
     /// Notes an object under its ID.
@@ -178,7 +178,7 @@ final class ObjectRegistry {
 
     private func forgetTemporaryID(of object: NSManagedObject, for id: NSManagedObjectID) {
         // Mostly nobody has asked for the temporary ID.
-        if let row = object.unnamedRow { temporaries.remove(RowKey(entity: 0, reference: row.reference)) }
+        if let number = object.unnamedNumber { temporaries.remove(RowKey(entity: 0, reference: number)) }
         if let old = object.replaceIdentifier(by: id), case .temporary(let number) = old.reference {
             temporaries.remove(Self.key(number))
             old.setSuccessor(id)
@@ -223,7 +223,9 @@ final class ObjectRegistry {
     var all: [NSManagedObject] {
         releaseUnused()
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
-        return tables.flatMap(\.rows.objects) + temporaries.objects
+        var all: [NSManagedObject] = []
+        forEach { all.append($0) }
+        return all
     }
 
     /// Every registered object of which a refresh can change anything: faults that have nothing are passed over with a look

@@ -5,7 +5,7 @@ struct SavedObjects {
     /// All objects whose changes were saved.
     var objects: [NSManagedObject] = []
     /// The rows as they stand now, of those that were written.
-    var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+    var written = WrittenRows()
     /// Rows that the stores themselves changed.
     var derived: [NSManagedObjectID: RowSnapshot] = [:]
 }
@@ -21,7 +21,9 @@ struct SaveCompletion {
         if plans.count == 1 {
             return finish(SavedObjects(objects: plans[0].objects, written: plans[0].written, derived: derived))
         }
-        finish(SavedObjects(objects: plans.flatMap(\.objects), written: plans.flatMap(\.written), derived: derived))
+        var batch = SavedObjects(objects: plans.flatMap(\.objects), derived: derived)
+        for plan in plans { batch.written.append(plan.written) }
+        finish(batch)
     }
 
     func finish(_ batch: SavedObjects) {
@@ -54,25 +56,24 @@ struct SaveCompletion {
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
         var saved = Saved()
-        for (object, row) in batch.written {
+        for (object, written) in zip(batch.written.objects, batch.written.rows) {
             if object.flags.isDisjoint(with: .unsaved) { saved.moved.append(object) }
-            adopt(row, object)
+            adopt(written.row, object)
         }
-        for object in batch.objects {
-            if object.flags.contains(.inserted) {
-                saved.inserted.append(object)
-                object.flags.insert(.stored)
-            } else if object.flags.contains(.deleted) {
-                saved.deleted.append(object)
-                object.flags.remove(.stored)
-            } else {
-                saved.updated.append(object)
-            }
+        saved.inserted = batch.objects.keeping { $0.flags.contains(.inserted) }
+        if saved.inserted.count < batch.objects.count {
+            let others = batch.objects.filter { !$0.flags.contains(.inserted) }
+            saved.updated = others.keeping { !$0.flags.contains(.deleted) }
+            saved.deleted = others.keeping { $0.flags.contains(.deleted) }
+        }
+        for object in saved.inserted { object.flags.insert(.stored) }
+        for object in saved.deleted { object.flags.remove(.stored) }
+        for object in batch.objects where !object.relations.isEmpty {
             for (_, state) in object.touchedToMany {
                 if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
             }
-            context.changes.settle(object)
         }
+        context.changes.settle(batch.objects)
         return saved
     }
 
@@ -86,6 +87,11 @@ struct SaveCompletion {
 
     private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
         let traits = object.layout.traits
+        if traits.hasPlainSlots {
+            object.values = []
+            object.snapshot = row
+            return
+        }
         let announced = object.announcing(
             traits.derivedSlots.filter { row.values[$0] != object.currentValue($0) }.map { .attribute($0) })
         defer { announced?.end() }
@@ -110,15 +116,12 @@ struct SaveCompletion {
         // What the stores derived comes behind what was written.
         changes.updated = saved.updatedRows.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
-        changes.rows = batch.written.map { written in
-            let id = written.object.objectID
-            return (id, batch.derived.isEmpty ? written.row : batch.derived[id] ?? written.row)
-        }
+        changes.rows = batch.written.rows
+        if batch.derived.isEmpty { return changes }
+        changes.rows = changes.rows.map { CommittedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
         // What the stores derived for other rows is read by whoever merges: it has no version by which it could be late.
-        if !batch.derived.isEmpty {
-            let written = Set(batch.written.map(\.object.objectID))
-            changes.updated += batch.derived.keys.filter { !written.contains($0) }
-        }
+        let written = Set(changes.rows.map(\.id))
+        changes.updated += batch.derived.keys.filter { !written.contains($0) }
         return changes
     }
 

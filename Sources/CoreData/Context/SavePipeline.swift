@@ -97,36 +97,42 @@ final class SavePipeline {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
         let reference = Unmanaged.passUnretained(context)
-        let fresh = objects.filter { $0.isRegistered(in: reference) && $0.hasTemporaryID }
+        let fresh = objects.keeping { $0.isRegistered(in: reference) && $0.hasTemporaryID }
         guard !fresh.isEmpty else { return }
-        for (store, objects) in try grouped(fresh, by: source) {
-            let ids = try source.obtainPermanentIDs(for: Self.runs(of: objects), in: store)
+        let runs = Self.runs(of: fresh)
+        for (store, objects) in try grouped(fresh, runs, by: source) {
+            // Mostly all go to one store.
+            let runs = objects.count == fresh.count ? runs : Self.runs(of: objects)
+            let ids = try source.obtainPermanentIDs(for: runs, in: store)
             context.registry.replaceTemporaryIDs(of: objects, by: ids, in: store)
         }
     }
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
-    ///
-    /// The store of an entity is looked up once, not for each object, where no relationship can tell otherwise.
     private func grouped(
-        _ objects: [NSManagedObject], by source: some ContextSource
+        _ objects: [NSManagedObject], _ runs: [EntityRun], by source: some ContextSource
     ) throws -> [(store: NSPersistentStore, objects: [NSManagedObject])] {
         var choice = StoreChoice(context: context, source: source)
+        if choice.isByEntity, let store = try commonStore(of: objects, runs, source) { return [(store, objects)] }
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
-        var last: (layout: EntityLayout, group: Int)?
         for object in objects {
-            let isByEntity = choice.isByEntity && object.storeReference == nil
-            if isByEntity, let last, last.layout === object.layout {
-                groups[last.group].objects.append(object)
-                continue
-            }
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }
             groups[group].objects.append(object)
-            if isByEntity { last = (object.layout, group) }
         }
         return groups
+    }
+
+    /// The store to which all the objects go, by their entities alone; `nil` where there are several, or some objects were
+    /// assigned to theirs.
+    private func commonStore(
+        of objects: [NSManagedObject], _ runs: [EntityRun], _ source: some ContextSource
+    ) throws -> NSPersistentStore? {
+        guard let first = runs.first, !objects.contains(where: \.hasStore) else { return nil }
+        let store = try source.store(for: first.entity)
+        for run in runs.dropFirst() where try source.store(for: run.entity) !== store { return nil }
+        return store
     }
 
     /// The stretches of objects of one entity.
@@ -163,7 +169,8 @@ final class SavePipeline {
         var plans: [StorePlan] = []
         var derived: [NSManagedObjectID: RowSnapshot]?
         while derived == nil {
-            try obtainPermanentIDs(for: changes.inserted.all.filter { chosen?.contains($0) ?? true })
+            let inserted = changes.inserted.all
+            try obtainPermanentIDs(for: chosen.map { inserted.filter($0.contains) } ?? inserted)
             plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen).makePlans()
             do {
                 derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })

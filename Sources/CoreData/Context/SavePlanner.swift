@@ -3,13 +3,40 @@ import Foundation
 /// What a save writes to one store, and which objects it settles.
 struct StorePlan {
     let store: NSPersistentStore
-    /// What the IDs of the store's rows mostly hold of it: compared before its identifier.
-    let reference: StoreReference?
     var changes: StoreChangeSet
     /// The objects whose changes are in the plan.
     var objects: [NSManagedObject] = []
-    /// Rows as they will stand after the commit, of objects that are written.
-    var written: [(object: NSManagedObject, row: RowSnapshot)] = []
+    /// Rows as they will stand after the commit.
+    var written = WrittenRows()
+
+    /// Makes room for new objects.
+    mutating func reserve(_ count: Int) {
+        objects.reserveCapacity(count)
+        written.reserve(count)
+        changes.inserted.reserveCapacity(count)
+    }
+}
+
+/// The rows of objects that a save writes.
+struct WrittenRows {
+    private(set) var objects: [NSManagedObject] = []
+    /// As many as there are objects, in the same order.
+    private(set) var rows: [CommittedRow] = []
+
+    mutating func append(_ object: NSManagedObject, _ id: NSManagedObjectID, _ row: RowSnapshot) {
+        objects.append(object)
+        rows.append(CommittedRow(id: id, row: row))
+    }
+
+    mutating func append(_ others: WrittenRows) {
+        objects += others.objects
+        rows += others.rows
+    }
+
+    mutating func reserve(_ count: Int) {
+        objects.reserveCapacity(count)
+        rows.reserveCapacity(count)
+    }
 }
 
 /// Turns the unsaved changes into one change set for each store. Reads; changes nothing.
@@ -30,6 +57,8 @@ struct SavePlanner {
     /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
+    /// How many objects are new, for which there is room from the start.
+    private var insertedCount = 0
 
     init(context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil) {
         self.context = context
@@ -45,18 +74,16 @@ struct SavePlanner {
 
     private mutating func build() throws {
         let inserted = chosen(context.changes.inserted.all)
+        insertedCount = inserted.count
         let updated = chosen(context.changes.updated.all)
         let deleted = chosen(context.changes.deleted.all)
-        for objects in [inserted, updated] {
-            for object in objects { collectPositions(of: object) }
-        }
+        let related = inserted.filter { !$0.relations.isEmpty } + updated.filter { !$0.relations.isEmpty }
+        for object in related { collectPositions(of: object) }
         for object in inserted { try addInsert(object) }
         for object in updated { try addUpdate(object) }
         try addPositionedOnly()
         for object in deleted { try addDelete(object) }
-        for objects in [inserted, updated] {
-            for object in objects { try addPairs(of: object) }
-        }
+        for object in related { try addPairs(of: object) }
         for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
     }
 
@@ -68,38 +95,41 @@ struct SavePlanner {
     // MARK: Rows
 
     private mutating func addInsert(_ object: NSManagedObject) throws {
-        let plan = try planIndex(of: object)
+        let id = object.objectID
+        let plan = try planIndex(of: id, object)
         let values = try rowValues(of: object, plan)
         plans[plan].objects.append(object)
         // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
         let version = object.snapshot?.version ?? 0
-        plans[plan].written.append((object, RowSnapshot.make(values, version: version + 1)))
+        plans[plan].written.append(object, id, RowSnapshot.make(values, version: version + 1))
         plans[plan].changes.inserted.append(
             StoreRowChange(
-                id: object.objectID, values: values, changedSlots: object.layout.traits.allSlots,
+                id: id, values: values, changedSlots: object.layout.traits.allSlots,
                 changedToMany: ChangedValues.changedToMany(of: object), baseVersion: version,
                 orderedPositions: places(of: object)))
     }
 
     private mutating func addUpdate(_ object: NSManagedObject) throws {
-        let plan = try planIndex(of: object)
+        let id = object.objectID
+        let plan = try planIndex(of: id, object)
         plans[plan].objects.append(object)
         let slots = ChangedValues.changedSlots(of: object)
         let toMany = ChangedValues.changedToMany(of: object)
         let places = places(of: object)
         guard !slots.isEmpty || !toMany.isEmpty || !places.isEmpty else { return }
-        try addWrite(object, slots, toMany, places, plan)
+        try addWrite(object, id, slots, toMany, places, plan)
     }
 
     private mutating func addWrite(
-        _ object: NSManagedObject, _ slots: [Int], _ toMany: [Int], _ places: [Int: Int], _ plan: Int
+        _ object: NSManagedObject, _ id: NSManagedObjectID, _ slots: [Int], _ toMany: [Int], _ places: [Int: Int],
+        _ plan: Int
     ) throws {
         let values = try rowValues(of: object, plan)
         let version = object.snapshot?.version ?? 0
-        plans[plan].written.append((object, RowSnapshot.make(values, version: version + 1)))
+        plans[plan].written.append(object, id, RowSnapshot.make(values, version: version + 1))
         plans[plan].changes.updated.append(
             StoreRowChange(
-                id: object.objectID, values: values, changedSlots: slots, changedToMany: toMany, baseVersion: version,
+                id: id, values: values, changedSlots: slots, changedToMany: toMany, baseVersion: version,
                 orderedPositions: places))
     }
 
@@ -108,28 +138,31 @@ struct SavePlanner {
         let others = positioned.filter { $0.flags.isDisjoint(with: .unsaved) }
         try context.faults.fetchRows(of: others.filter { $0.snapshot == nil })
         for object in others where object.snapshot != nil {
-            let plan = try planIndex(of: object)
-            try addWrite(object, [], [], places(of: object), plan)
+            let id = object.objectID
+            let plan = try planIndex(of: id, object)
+            try addWrite(object, id, [], [], places(of: object), plan)
         }
     }
 
     private mutating func addDelete(_ object: NSManagedObject) throws {
-        let plan = try planIndex(of: object)
+        let id = object.objectID
+        let plan = try planIndex(of: id, object)
         plans[plan].objects.append(object)
         // The row of an inaccessible object is gone already.
         guard !object.flags.contains(.inaccessible) else { return }
-        plans[plan].changes.deleted.append(bare(object))
+        plans[plan].changes.deleted.append(bare(object, id))
     }
 
     private mutating func addLocked(_ object: NSManagedObject) throws {
         guard object.managedObjectContext === context, object.snapshot != nil else { return }
-        let plan = try planIndex(of: object)
-        plans[plan].changes.locked.append(bare(object))
+        let id = object.objectID
+        let plan = try planIndex(of: id, object)
+        plans[plan].changes.locked.append(bare(object, id))
     }
 
-    private func bare(_ object: NSManagedObject) -> StoreRowChange {
+    private func bare(_ object: NSManagedObject, _ id: NSManagedObjectID) -> StoreRowChange {
         StoreRowChange(
-            id: object.objectID, values: [], changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
+            id: id, values: [], changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
     }
 
     /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
@@ -153,8 +186,8 @@ struct SavePlanner {
     ) throws -> NSManagedObjectID? {
         let current = id.isTemporaryID ? context.registry.registered(id)?.objectID : id
         guard let current, !current.isTemporaryID else { return nil }
-        guard current.isMade(for: plans[plan].reference) || current.storeIdentifier == plans[plan].store.identifier
-        else {
+        let store = plans[plan].store
+        guard current.isMade(for: store.reference) || current.storeIdentifier == store.identifier else {
             throw CoreDataError.make(
                 133010,
                 "The relationship '\(property.name)' of '\(object.objectID)' leads to another store, to '\(current)': "
@@ -174,7 +207,6 @@ struct SavePlanner {
     /// Gives the members of changed ordered lists their places, as Apple spaces them. What is only taken out leaves the
     /// other places alone.
     private mutating func collectPositions(of owner: NSManagedObject) {
-        if owner.relations.isEmpty { return }
         for (number, state) in owner.touchedToMany where state.isOrdered && state.hasChanges {
             guard let inverse = owner.layout.toManyRelationships[number].inverseRelationship, !inverse.isToMany else {
                 continue
@@ -193,7 +225,6 @@ struct SavePlanner {
     // MARK: Pairs
 
     private mutating func addPairs(of owner: NSManagedObject) throws {
-        if owner.relations.isEmpty { return }
         for (number, state) in owner.touchedToMany where state.hasChanges {
             let relationship = owner.layout.toManyRelationships[number]
             if let inverse = relationship.inverseRelationship, !inverse.isToMany { continue }
@@ -202,13 +233,14 @@ struct SavePlanner {
             guard writesPairs || state.isOrdered else { continue }
             // What others did too is not written again.
             if state.isStale { _ = owner.loadedToManyState(number) }
-            let plan = try planIndex(of: owner)
+            let id = owner.objectID
+            let plan = try planIndex(of: id, owner)
             func ids(_ objects: some Sequence<NSManagedObject>) throws -> [NSManagedObjectID] {
                 try objects.compactMap { try destination($0.objectID, of: owner, relationship, plan) }
             }
             plans[plan].changes.toMany.append(
                 StoreToManyChange(
-                    relationship: relationship, owner: owner.objectID,
+                    relationship: relationship, owner: id,
                     added: writesPairs ? try ids(state.added) : [],
                     removed: writesPairs ? try ids(state.removed.filter { !$0.isDeleted }) : [],
                     order: state.isOrdered ? try ids(owner.loadedToManyState(number).contents) : nil))
@@ -217,8 +249,7 @@ struct SavePlanner {
 
     // MARK: Stores
 
-    private mutating func planIndex(of object: NSManagedObject) throws -> Int {
-        let id = object.objectID
+    private mutating func planIndex(of id: NSManagedObjectID, _ object: NSManagedObject) throws -> Int {
         if let last = lastPlan, id.isMade(for: last.reference) { return last.plan }
         let identifier = id.storeIdentifier
         if let known = planOfStore[identifier] {
@@ -227,13 +258,16 @@ struct SavePlanner {
         }
         guard let store = context.localID(id).persistentStore else {
             throw CoreDataError.make(
-                134030, "The store of '\(object.objectID)' was removed: its changes cannot be saved.",
+                134030, "The store of '\(id)' was removed: its changes cannot be saved.",
                 userInfo: [NSAffectedObjectsErrorKey: [object]])
         }
         var changes = StoreChangeSet()
         changes.author = context.transactionAuthor
         changes.contextName = context.name
-        plans.append(StorePlan(store: store, reference: store.reference, changes: changes))
+        var plan = StorePlan(store: store, changes: changes)
+        // Mostly there is one store.
+        if plans.isEmpty { plan.reserve(insertedCount) }
+        plans.append(plan)
         planOfStore[identifier] = plans.count - 1
         return plans.count - 1
     }

@@ -18,16 +18,18 @@ final class EntityTraits: @unchecked Sendable {
     let relationCount: Int
     /// The slots whose values the store derives.
     let derivedSlots: [Int]
-    /// The inverses of the to-one relationships, in the order of their slots, and of the to-many ones: the descriptions
-    /// hold them weakly, and to ask these at each change would take longer than the change.
+    /// Whether each slot is in its store as it is in the object: none is derived, none lives in memory only.
+    let hasPlainSlots: Bool
+    /// The inverses of the to-one relationships, in the order of their slots, and of the to-many ones: to ask the
+    /// descriptions at each change would take longer than the change.
     let toOneInverses: [NSRelationshipDescription?]
     let toManyInverses: [NSRelationshipDescription?]
     /// The slots of to-one relationships whose inverse is to-one, too.
     let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
-    /// Those of them that can find fault with a value.
-    let demandingRules: [PropertyRule]
+    /// Those of them that can find fault with a value. References that `rules` holds: every object of a save asks for all.
+    let demandingRules: [Unmanaged<PropertyRule>]
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
@@ -41,6 +43,7 @@ final class EntityTraits: @unchecked Sendable {
         derivedSlots = layout.slots.indices.filter {
             layout.slots[$0] is NSDerivedAttributeDescription && !layout.slots[$0].isTransient
         }
+        hasPlainSlots = derivedSlots.isEmpty && !hasTransient
         toOneInverses = layout.slots.dropFirst(layout.attributeCount).map {
             ($0 as? NSRelationshipDescription)?.inverseRelationship
         }
@@ -49,7 +52,7 @@ final class EntityTraits: @unchecked Sendable {
             (layout.slots[$0] as? NSRelationshipDescription)?.inverseRelationship?.isToMany == false
         }
         rules = PropertyRule.rules(of: layout)
-        demandingRules = rules.filter(\.demandsAnything)
+        demandingRules = rules.filter(\.demandsAnything).map(Unmanaged.passUnretained)
     }
 
     private static func startingValue(of property: NSPropertyDescription) -> SlotValue {

@@ -110,7 +110,9 @@ extension Bool: SlotRepresentable {
         self = number != 0
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        type == .booleanAttributeType ? .integer(self ? 1 : 0) : AttributeCoercion.slotValue(self, type: type)
+    }
 }
 
 extension Decimal: SlotRepresentable {
@@ -138,7 +140,9 @@ extension String: SlotRepresentable {
         self = text
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        type == .stringAttributeType ? .text(self) : AttributeCoercion.slotValue(self, type: type)
+    }
 }
 
 extension Date: SlotRepresentable {
@@ -149,7 +153,10 @@ extension Date: SlotRepresentable {
         self = Date(timeIntervalSinceReferenceDate: seconds)
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        type == .dateAttributeType
+            ? .real(timeIntervalSinceReferenceDate) : AttributeCoercion.slotValue(self, type: type)
+    }
 }
 
 extension Data: SlotRepresentable {
@@ -160,7 +167,9 @@ extension Data: SlotRepresentable {
         self = data
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        type == .binaryDataAttributeType ? .data(self) : AttributeCoercion.slotValue(self, type: type)
+    }
 }
 
 extension UUID: SlotRepresentable {
@@ -171,7 +180,9 @@ extension UUID: SlotRepresentable {
         self = uuid
     }
 
-    func slot(for type: NSAttributeType) -> SlotValue? { AttributeCoercion.slotValue(self, type: type) }
+    func slot(for type: NSAttributeType) -> SlotValue? {
+        type == .UUIDAttributeType ? .uuid(self) : AttributeCoercion.slotValue(self, type: type)
+    }
 }
 
 extension URL: SlotRepresentable {

@@ -44,6 +44,10 @@ extension NSManagedObject {
         return (family, Int64(rowNumber))
     }
 
+    /// The number of what the object's ID will be made of; `nil` where it was made already.
+    @inline(__always)
+    final var unnamedNumber: Int64? { family != nil && !knownID.isThere ? Int64(rowNumber) : nil }
+
     /// The key of the object's row; `nil` while it has a temporary ID. Makes no ID.
     final var rowKey: RowKey? {
         guard let row = unnamedRow else { return objectID.rowKey }
@@ -51,12 +55,21 @@ extension NSManagedObject {
     }
 
     /// Whether the object was given no permanent ID yet. Makes none.
-    final var hasTemporaryID: Bool { unnamedRow.map(\.family.isTemporary) ?? objectID.isTemporaryID }
+    final var hasTemporaryID: Bool {
+        guard let family, !knownID.isThere else { return objectID.isTemporaryID }
+        return family.isTemporary
+    }
 
     /// What the object's ID holds of its store. Makes none.
     final var storeReference: StoreReference? {
         if let unnamedRow { return unnamedRow.family.store }
         return objectID.storeReference
+    }
+
+    /// Whether the object was assigned to a store, or saved in one. Makes no ID.
+    final var hasStore: Bool {
+        guard let family, !knownID.isThere else { return objectID.storeReference != nil }
+        return family.store != nil
     }
 
     /// Whether the object is a fault whose row was not read.

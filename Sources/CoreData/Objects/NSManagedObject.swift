@@ -41,8 +41,10 @@ open class NSManagedObject: NSObject {
     final let knownID = IDReference()
     /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number, then what
     /// fetched properties found. Empty until the first touch.
+    @exclusivity(unchecked)
     final var relations: [AnyObject?] = []
     /// What the object needs for a while only.
+    @exclusivity(unchecked)
     final var companion = ObjectCompanion.none
 
     /// Whether the object is registered in `context`.
@@ -64,9 +66,11 @@ open class NSManagedObject: NSObject {
     /// Required, because contexts make objects of the class that the entity names. Subclasses rather override
     /// `awakeFromInsert()` and `awakeFromFetch()`.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        layout = entity.layout
+        // Made for every row of a list: the layout is taken up once, to be kept.
+        let layout = entity.layout
+        snapshot = Unmanaged.passUnretained(layout)._withUnsafeGuaranteedRef(\.startingRow)
+        self.layout = layout
         super.init()
-        snapshot = layout.startingRow
         if let context { context.insert(self) }
     }
 

@@ -22,7 +22,7 @@ final class StoreReference: @unchecked Sendable {
 
 /// What the IDs of one entity's objects in one store have in common: an ID holds only this and its number.
 ///
-/// Many objects hold entities and stores weakly, and to retain what is held weakly takes several times as long: this is not.
+/// Many objects hold stores weakly, and to retain what is held weakly takes several times as long: this is not.
 final class IDFamily: @unchecked Sendable {
     let entity: NSEntityDescription
     /// The place of the entity in its model, kept because every look-up by row asks for it.

@@ -13,15 +13,17 @@ enum ObjectValidation {
     private static func quickErrors(_ object: NSManagedObject) -> [NSError] {
         var errors: [NSError] = []
         for rule in object.layout.traits.demandingRules {
-            let failure =
-                switch rule.place {
-                case .attribute(let slot), .toOne(let slot): rule.failure(of: object.currentValue(slot), in: object)
-                case .toMany(let number): countFailure(rule, number, object)
-                case .fetched: nil as NSError?
-                }
-            if let failure { errors.append(failure) }
+            if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
         }
         return errors
+    }
+
+    private static func failure(_ rule: PropertyRule, _ object: NSManagedObject) -> NSError? {
+        switch rule.place {
+        case .attribute(let slot), .toOne(let slot): rule.failure(of: object.currentValue(slot), in: object)
+        case .toMany(let number): countFailure(rule, number, object)
+        case .fetched: nil
+        }
     }
 
     private static func errors(_ object: NSManagedObject) -> [NSError] {

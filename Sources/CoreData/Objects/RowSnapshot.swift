@@ -35,10 +35,11 @@ final class RowSnapshot: @unchecked Sendable {
     /// The values in an array of their own, to be changed.
     var array: [SlotValue] {
         withExtendedLifetime(self) {
-            Array(unsafeUninitializedCapacity: packed.count) { values, count in
-                packed.copy(to: values)
-                count = packed.count
-            }
+            // What is null may be written over. An array without contents would be allocated by code that is not compiled
+            // for its type.
+            var values = [SlotValue](repeating: .null, count: packed.count)
+            values.withUnsafeMutableBufferPointer { packed.copy(to: $0) }
+            return values
         }
     }
 

@@ -33,14 +33,7 @@ struct MemoryProbe {
     ///
     /// - Returns: bytes.
     func measure() throws -> Double {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = [Self.argument, kind.rawValue, url.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let output = try ChildProcess.run([Self.argument, kind.rawValue, url.path], output: Pipe())
         guard let bytes = Double(output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw Options.Failure(description: "the probe of memory said \(output)")
         }

@@ -17,8 +17,9 @@ import Foundation
     func run() throws {
         let url = try stage.filledStore(stage.count)
         let stack = try League.Stack(url)
+        let records = stage.records(stage.count)
         let plain = heap {
-            stage.records(stage.count).map { record in
+            records.map { record in
                 Plain(
                     name: String(decoding: Array(record.name.utf8), as: UTF8.self), zone: record.zone,
                     wins: Int32(record.wins),

@@ -64,7 +64,8 @@ struct ConstraintConflictFinder {
 
     /// Changed objects first, then new ones.
     private func candidates(of plan: StorePlan) -> [Candidate] {
-        let written = plan.written.filter { !$0.object.isDeleted }
+        let written = zip(plan.written.objects, plan.written.rows).map { Candidate($0, $1.row) }
+            .filter { !$0.object.isDeleted }
         return written.filter { !$0.object.isInserted } + written.filter { $0.object.isInserted }
     }
 

@@ -20,17 +20,26 @@ enum FetchResults {
     /// The results as elements of `type`; `nil` where one of them is none.
     func typed<T: AnyObject>(as type: T.Type) -> [T]? {
         switch self {
-        case .objects(let objects): Self.retyped(objects, as: type)
-        case .objectIDs(let ids): Self.retyped(ids, as: type)
+        // A list of references is the same in memory whatever class it is declared with; casting it would copy it, at a
+        // third of the cost of a whole fetch.
+        case .objects(let objects):
+            T.self == AnyObject.self || Self.classes(of: objects).allSatisfy { $0 is T.Type }
+                ? unsafeBitCast(objects, to: [T].self) : nil
+        case .objectIDs(let ids):
+            T.self == AnyObject.self || ids.isEmpty || NSManagedObjectID.self is T.Type
+                ? unsafeBitCast(ids, to: [T].self) : nil
         default: untyped as? [T]
         }
     }
 
-    /// The same list under another element type, if all elements are of it.
-    private static func retyped<Element: AnyObject, T: AnyObject>(_ list: [Element], as type: T.Type) -> [T]? {
-        guard T.self == Element.self || T.self == AnyObject.self || list.allSatisfy({ $0 is T }) else { return nil }
-        // A list of references is the same in memory whatever class it is declared with; casting it would copy it, at a
-        // third of the cost of a whole fetch.
-        return unsafeBitCast(list, to: [T].self)
+    /// The classes of the objects, each once for a stretch of objects that have it.
+    private static func classes(of objects: [NSManagedObject]) -> [NSManagedObject.Type] {
+        var classes: [NSManagedObject.Type] = []
+        var last: NSManagedObject.Type?
+        for object in objects where type(of: object) != last {
+            last = type(of: object)
+            classes.append(type(of: object))
+        }
+        return classes
     }
 }

@@ -126,19 +126,19 @@ struct ParentSave {
     private func result(
         of all: [(HandedChanges.Object, NSManagedObject)], _ changes: HandedChanges
     ) -> SavedObjects {
-        SavedObjects(
-            objects: all.map(\.0.source) + changes.deleted,
-            written: all.compactMap { handed, object in
-                let source = handed.source
-                guard !source.values.isEmpty || source.flags.contains(.inserted) else { return nil }
-                var values = source.values.isEmpty ? source.snapshot?.values.array ?? [] : source.values
-                // What the parent does not have any more is no destination of the child's either.
-                for (slot, _) in handed.slots
-                where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {
-                    values[slot] = .null
-                }
-                let version = object.snapshot?.version ?? 0
-                return (source, RowSnapshot.make(values, version: version, isUnsaved: true))
-            })
+        var result = SavedObjects(objects: all.map(\.0.source) + changes.deleted)
+        for (handed, object) in all {
+            let source = handed.source
+            guard !source.values.isEmpty || source.flags.contains(.inserted) else { continue }
+            var values = source.values.isEmpty ? source.snapshot?.values.array ?? [] : source.values
+            // What the parent does not have any more is no destination of the child's either.
+            for (slot, _) in handed.slots
+            where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {
+                values[slot] = .null
+            }
+            let version = object.snapshot?.version ?? 0
+            result.written.append(source, handed.id, RowSnapshot.make(values, version: version, isUnsaved: true))
+        }
+        return result
     }
 }

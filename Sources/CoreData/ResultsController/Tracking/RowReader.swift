@@ -6,7 +6,8 @@ final class RowReader {
     private let ordering: ObjectOrdering
     private let identities: RowIdentities
     private let context: NSManagedObjectContext
-    private var keys: [RowToken: (values: [SlotValue], id: NSManagedObjectID)] = [:]
+    private var keys: [RowToken: Entry] = [:]
+    private typealias Entry = (values: [SlotValue], id: NSManagedObjectID)
 
     init(definition: ListDefinition, context: NSManagedObjectContext) {
         ordering = definition.ordering
@@ -31,10 +32,15 @@ final class RowReader {
 
     /// Whether a row comes before another one in the list.
     func isBefore(_ left: RowToken, _ right: RowToken) throws -> Bool {
-        if keys[left] == nil || keys[right] == nil { try prepare([left, right]) }
+        if let left = keys[left], let right = keys[right] { return isBefore(left, right) }
+        try prepare([left, right])
         guard let left = keys[left], let right = keys[right] else {
             preconditionFailure("a row was read and has no values")
         }
+        return isBefore(left, right)
+    }
+
+    private func isBefore(_ left: Entry, _ right: Entry) -> Bool {
         let result = ordering.compare(left.values, right.values)
         return (result == .orderedSame ? ObjectOrdering.compare(left.id, right.id) : result) == .orderedAscending
     }

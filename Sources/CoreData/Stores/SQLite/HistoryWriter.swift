@@ -30,29 +30,15 @@ struct HistoryWriter {
         try writeTransaction(number, changes)
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count
         guard count > 0 else { return number }
-        var next = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
-        let text = "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
-        try connection.withStatement(text + "VALUES (?, \(HistoryTables.change), ?, ?, ?, \(number), ?)") { statement in
-            var last: (entity: NSEntityDescription, number: Int64)?
-            func write(_ kind: StoreTransaction.Kind, _ row: StoreRowChange, bitmap: Data?) throws {
-                if last?.entity !== row.id.entity { last = (row.id.entity, layout.number(of: row.id.entity)) }
-                try statement.bind(next, at: 1)
-                try statement.bind(Int64(kind.rawValue), at: 2)
-                try statement.bind(last?.number ?? 0, at: 3)
-                try statement.bind(row.id.rowKey?.reference ?? 0, at: 4)
-                if let bitmap { try statement.bind(bitmap, at: 5) } else { try statement.bindNull(at: 5) }
-                try statement.run()
-                next += 1
-            }
-            for row in changes.inserted { try write(.insert, row, bitmap: nil) }
-            for row in changes.updated {
-                let entity = row.id.entity
-                try write(.update, row, bitmap: columns[entity].bitmap(of: row, layout: entity.layout))
-            }
-            for (place, row) in changes.deleted.enumerated() {
-                try write(.delete, row, bitmap: nil)
-                if let values = tombstones[place] { try writeTombstone(values, change: next - 1) }
-            }
+        let first = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
+        var writer = HistoryChangeWriter(
+            connection: connection, layout: layout, columns: columns, transaction: number, next: first)
+        try writer.write(.insert, changes.inserted)
+        try writer.write(.update, changes.updated)
+        let firstDeletion = writer.next
+        try writer.write(.delete, changes.deleted)
+        for (place, values) in tombstones.sorted(by: { $0.key < $1.key }) {
+            try writeTombstone(values, change: firstDeletion + Int64(place))
         }
         return number
     }

@@ -29,6 +29,14 @@ final class RowStatements {
             self.positionName = positionName
         }
 
+        /// Whether the slot's value alone fills the column, by its kind.
+        var isPlain: Bool {
+            switch coding {
+            case .composite, .externalData, .transformable, .decimal: false
+            default: entityName == nil && positionName == nil
+            }
+        }
+
         var names: [String] {
             let all = coding == .composite ? elements.map(\.name) : [name, entityName, positionName].compactMap(\.self)
             return all.map(SQLName.quoted)
@@ -46,7 +54,14 @@ final class RowStatements {
     let number: Int64
     /// The columns that are written: those of derived attributes are kept by triggers.
     let columns: [Column]
+    /// The slots of the columns if all are plain: what an insert goes by for every row, without taking columns up.
+    let plainSlots: [Int]?
     let insertText: String
+    /// Inserts ``rowsAtOnce`` rows; `nil` where the columns are so many that it would gain nothing.
+    let insertManyText: String?
+    /// A statement that inserts many rows takes two thirds of the time for each of them.
+    static let rowsAtOnce = 32
+    private static let mostPlaces = 1_000
     /// Reads the columns of external data; `nil` where the entity has none.
     let externalDataText: String?
     private let columnOfSlot: [Int: Int]
@@ -80,11 +95,15 @@ final class RowStatements {
                     positionName: toOne.flatMap { layout.positionColumn(of: $0) }))
         }
         self.columns = columns
+        self.plainSlots = columns.allSatisfy(\.isPlain) ? columns.map(\.slot) : nil
         self.externalDataText = Self.externalDataText(columns, table: table)
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.flatMap(\.names)
         let places = ["?", "\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
-        self.insertText =
-            "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (\(places.joined(separator: ", ")))"
+        let row = "(\(places.joined(separator: ", ")))"
+        let head = "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES "
+        self.insertText = head + row
+        let many = repeatElement(row, count: Self.rowsAtOnce).joined(separator: ", ")
+        self.insertManyText = plainSlots != nil && names.count * Self.rowsAtOnce <= Self.mostPlaces ? head + many : nil
         self.columnOfSlot = Dictionary(
             columns.enumerated().map { ($0.element.slot, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }

@@ -77,16 +77,47 @@ final class SaveTransaction {
     }
 
     private func insert(_ rows: ArraySlice<StoreRowChange>, _ entity: RowStatements) throws {
-        try connection.withStatement(entity.insertText) { statement in
-            for row in rows {
-                try statement.bind(try key(row), at: 1)
-                var place = 2
-                for column in entity.columns { try bind(column, of: row, to: statement, at: &place, isInsert: true) }
-                try statement.run()
+        if let slots = entity.plainSlots {
+            try insertPlain(rows, slots, entity)
+        } else {
+            try connection.withStatement(entity.insertText) { statement in
+                for row in rows {
+                    try statement.bind(try key(row), at: 1)
+                    var place = 2
+                    for column in entity.columns { try bind(column, of: row, to: statement, at: &place) }
+                    try statement.run()
+                }
             }
         }
         for row in rows where row.baseVersion > 0 {
             try connection.execute(entity.setVersionText, [.integer(row.baseVersion + 1), .integer(try key(row))])
+        }
+    }
+
+    /// From how many rows on a statement for many of them, which has to be prepared, is worth it.
+    private static let manyRows = 256
+
+    private func insertPlain(_ rows: ArraySlice<StoreRowChange>, _ slots: [Int], _ entity: RowStatements) throws {
+        var rest = rows
+        if rows.count >= Self.manyRows, let text = entity.insertManyText {
+            try connection.withStatement(text) { statement in
+                while rest.count >= RowStatements.rowsAtOnce {
+                    var place = 1
+                    for row in rest.prefix(RowStatements.rowsAtOnce) {
+                        try bindPlain(row, slots, entity, to: statement, at: place)
+                        place += slots.count + 1
+                    }
+                    try statement.run()
+                    rest = rest.dropFirst(RowStatements.rowsAtOnce)
+                }
+            }
+        }
+        if rest.isEmpty { return }
+        try connection.withStatement(entity.insertText) { statement in
+            for row in rest {
+                try bindPlain(row, slots, entity, to: statement, at: 1)
+                try statement.run()
+            }
         }
     }
 
@@ -126,7 +157,7 @@ final class SaveTransaction {
         try connection.withStatement(update.text) { statement in
             for row in rows {
                 var place = 1
-                for column in update.columns { try bind(column, of: row, to: statement, at: &place, isInsert: false) }
+                for column in update.columns { try bind(column, of: row, to: statement, at: &place) }
                 try statement.bind(row.baseVersion + 1, at: place)
                 try statement.bind(try key(row), at: place + 1)
                 try statement.bind(row.baseVersion, at: place + 2)
@@ -167,11 +198,30 @@ final class SaveTransaction {
         return key.reference
     }
 
+    /// Binds the key and the values of plain columns, from `start` on, for one run.
+    @inline(__always)
+    private func bindPlain(
+        _ row: StoreRowChange, _ slots: [Int], _ entity: RowStatements, to statement: Statement, at start: Int
+    ) throws {
+        try statement.bind(try key(row), at: start)
+        for (index, slot) in slots.enumerated() {
+            let place = start + 1 + index
+            switch row.values[slot] {
+            case .null: try statement.bindNull(at: place)
+            case .integer(let number): try statement.bind(number, at: place)
+            case .real(let number): try statement.bind(number, at: place)
+            case .text(let text): try statement.bindForOneRun(text, at: place)
+            case let value:
+                let column = entity.columns[index]
+                try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
+            }
+        }
+    }
+
     /// Binds a slot's value with its companions.
     @inline(__always)
     private func bind(
-        _ column: RowStatements.Column, of row: StoreRowChange, to statement: Statement, at place: inout Int,
-        isInsert: Bool
+        _ column: RowStatements.Column, of row: StoreRowChange, to statement: Statement, at place: inout Int
     ) throws {
         let value = row.values[column.slot]
         if column.coding == .composite { return try bindElements(column, value, to: statement, at: &place) }

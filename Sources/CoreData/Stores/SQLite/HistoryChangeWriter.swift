@@ -1,0 +1,91 @@
+import Foundation
+import SQLiteAccess
+
+/// Writes the changes of one transaction of the history, numbered one after the other.
+struct HistoryChangeWriter {
+    let connection: Connection
+    let layout: TableLayout
+    let columns: HistoryColumnsCache
+    let transaction: Int64
+    /// The number of the next change.
+    private(set) var next: Int64
+    /// The entity of the last change, and its number in the store.
+    private var last: (entity: NSEntityDescription, number: Int64)?
+    /// What the last update changed, as it is written.
+    private var lastBitmap: (entity: NSEntityDescription, slots: [Int], bitmap: Data)?
+
+    /// See ``RowStatements/rowsAtOnce``.
+    private static let rowsAtOnce = 32
+    private static let manyRows = 256
+    private static let placesOfRow = 6
+
+    init(
+        connection: Connection, layout: TableLayout, columns: HistoryColumnsCache, transaction: Int64, next: Int64
+    ) {
+        self.connection = connection
+        self.layout = layout
+        self.columns = columns
+        self.transaction = transaction
+        self.next = next
+    }
+
+    mutating func write(_ kind: StoreTransaction.Kind, _ rows: [StoreRowChange]) throws {
+        var rest = rows[...]
+        if rows.count >= Self.manyRows {
+            try write(kind, rest.prefix(rows.count / Self.rowsAtOnce * Self.rowsAtOnce), atOnce: Self.rowsAtOnce)
+            rest = rest.suffix(rows.count % Self.rowsAtOnce)
+        }
+        if !rest.isEmpty { try write(kind, rest, atOnce: 1) }
+    }
+
+    /// - Parameter rows: a multiple of `count`.
+    private mutating func write(
+        _ kind: StoreTransaction.Kind, _ rows: ArraySlice<StoreRowChange>, atOnce count: Int
+    ) throws {
+        try connection.withStatement(text(rows: count)) { statement in
+            var place = 1
+            for row in rows {
+                try bind(kind, row, to: statement, at: place)
+                place += Self.placesOfRow
+                guard place > count * Self.placesOfRow else { continue }
+                try statement.run()
+                place = 1
+            }
+        }
+    }
+
+    private func text(rows: Int) -> String {
+        let row = "(?, \(HistoryTables.change), ?, ?, ?, ?, ?)"
+        return "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) VALUES "
+            + repeatElement(row, count: rows).joined(separator: ", ")
+    }
+
+    private mutating func bind(
+        _ kind: StoreTransaction.Kind, _ row: StoreRowChange, to statement: Statement, at place: Int
+    ) throws {
+        let entity = row.id.entity
+        if last?.entity !== entity { last = (entity, layout.number(of: entity)) }
+        try statement.bind(next, at: place)
+        try statement.bind(Int64(kind.rawValue), at: place + 1)
+        try statement.bind(last?.number ?? 0, at: place + 2)
+        try statement.bind(row.id.rowKey?.reference ?? 0, at: place + 3)
+        try statement.bind(transaction, at: place + 4)
+        if kind == .update {
+            try statement.bind(bitmap(of: row, entity), at: place + 5)
+        } else {
+            try statement.bindNull(at: place + 5)
+        }
+        next += 1
+    }
+
+    /// Objects that change together mostly change in the same properties.
+    private mutating func bitmap(of row: StoreRowChange, _ entity: NSEntityDescription) -> Data {
+        guard row.orderedPositions.isEmpty, row.changedToMany.isEmpty else {
+            return columns[entity].bitmap(of: row, layout: entity.layout)
+        }
+        if let known = lastBitmap, known.entity === entity, known.slots == row.changedSlots { return known.bitmap }
+        let made = columns[entity].bitmap(of: row, layout: entity.layout)
+        lastBitmap = (entity, row.changedSlots, made)
+        return made
+    }
+}
