@@ -62,7 +62,10 @@ package final class Statement {
 
     package func reset() { sqlite3_reset(handle) }
 
-    package func clearBindings() { sqlite3_clear_bindings(handle) }
+    package func clearBindings() {
+        sqlite3_clear_bindings(handle)
+        textRoom.clear()
+    }
 
     // MARK: Arguments
 

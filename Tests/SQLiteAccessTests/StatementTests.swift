@@ -30,6 +30,22 @@ import Testing
         #expect(select.data(at: 0).count == 16)
     }
 
+    /// Texts that SQLite does not copy come back as they were, also where there are more than fit into the statement's room.
+    @Test func textsForOneRunComeBackAsTheyWereBound() throws {
+        let places = 20
+        let marks = repeatElement("(?)", count: places).joined(separator: ", ")
+        let insert = try connection.prepare("INSERT INTO t (v) VALUES \(marks)")
+        var texts: [String] = []
+        for run in 0..<3 {
+            for place in 1...places {
+                texts.append(place == 1 ? "" : String(repeating: "漢\(run)", count: place * 20))
+                try insert.bindForOneRun(texts[texts.count - 1], at: place)
+            }
+            try insert.run()
+        }
+        #expect(try connection.rows("SELECT v FROM t ORDER BY id") == texts.map { [.text($0)] })
+    }
+
     @Test func nestedUseOfOneTextGetsTwoStatements() throws {
         try connection.execute("INSERT INTO t (v) VALUES (1), (2)")
         var pairs = 0

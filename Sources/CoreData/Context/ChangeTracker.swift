@@ -11,15 +11,15 @@ final class ChangeTracker {
     // Every change asks for these, on the context's queue alone: not checked for overlapping accesses.
 
     // Unsaved.
-    @exclusivity(unchecked) private(set) var inserted: ObjectList
-    @exclusivity(unchecked) private(set) var updated: ObjectList
-    @exclusivity(unchecked) private(set) var deleted: ObjectList
+    @exclusivity(unchecked) private(set) var inserted = ObjectList(flag: .inserted)
+    @exclusivity(unchecked) private(set) var updated = ObjectList(flag: .updated)
+    @exclusivity(unchecked) private(set) var deleted = ObjectList(flag: .deleted)
 
     // Since the event began.
-    @exclusivity(unchecked) private(set) var pendingInserted: ObjectList
-    @exclusivity(unchecked) private(set) var pendingUpdated: ObjectList
-    @exclusivity(unchecked) private(set) var pendingDeleted: ObjectList
-    @exclusivity(unchecked) private(set) var pendingRefreshed: ObjectList
+    @exclusivity(unchecked) private(set) var pendingInserted = ObjectList(flag: .pendingInserted)
+    @exclusivity(unchecked) private(set) var pendingUpdated = ObjectList(flag: .pendingUpdated)
+    @exclusivity(unchecked) private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)
+    @exclusivity(unchecked) private(set) var pendingRefreshed = ObjectList(flag: .pendingRefreshed)
 
     /// The number of the current event.
     private(set) var event: UInt64 = 1
@@ -27,14 +27,6 @@ final class ChangeTracker {
     init(context: NSManagedObjectContext, events: EventProcessor) {
         self.context = context
         self.events = events
-        func list(_ flag: ObjectFlags) -> ObjectList { ObjectList(flag: flag, context: .passUnretained(context)) }
-        inserted = list(.inserted)
-        updated = list(.updated)
-        deleted = list(.deleted)
-        pendingInserted = list(.pendingInserted)
-        pendingUpdated = list(.pendingUpdated)
-        pendingDeleted = list(.pendingDeleted)
-        pendingRefreshed = list(.pendingRefreshed)
     }
 
     // MARK: Asking
@@ -130,22 +122,17 @@ final class ChangeTracker {
         context.faults.unread.forget(object)
     }
 
-    /// An object comes into the context. What its flags still say of lists is about a context that it left, or about the
-    /// time before it left this one.
-    @inline(__always)
-    func admit(_ object: NSManagedObject) {
-        if !object.flags.isDisjoint(with: .lists) { forgetPlaces(of: object) }
-    }
-
-    private func forgetPlaces(of object: NSManagedObject) {
-        inserted.forgetPlaces()
-        updated.forgetPlaces()
-        deleted.forgetPlaces()
-        pendingInserted.forgetPlaces()
-        pendingUpdated.forgetPlaces()
-        pendingDeleted.forgetPlaces()
-        pendingRefreshed.forgetPlaces()
-        object.flags.subtract(.lists)
+    /// Nothing remembers objects that left the context, which may go into another one. A look at all changed objects, where
+    /// some that left still have a place among them.
+    func leaveNoTrace(of objects: [NSManagedObject]) {
+        guard objects.contains(where: { !$0.flags.isDisjoint(with: .lists) }) else { return }
+        inserted.leaveNoTrace()
+        updated.leaveNoTrace()
+        deleted.leaveNoTrace()
+        pendingInserted.leaveNoTrace()
+        pendingUpdated.leaveNoTrace()
+        pendingDeleted.leaveNoTrace()
+        pendingRefreshed.leaveNoTrace()
     }
 
     // MARK: Ending events and saves

@@ -50,6 +50,7 @@ struct FaultMaker {
     mutating func faults(for keys: [RowKey], batchSize: Int) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
+        if keys.count > Self.lookAhead { makeRoom(keys.count) }
         // The neighbours that are to be joined begin here.
         var start = 0
         var waiting = 0
@@ -85,11 +86,20 @@ struct FaultMaker {
         object.snapshot = row
         object.flags = [.fault, .stored, .awoken]
         object.contextReference = context
-        if table.mustGrow(for: key), !context._withUnsafeGuaranteedRef(\.retainsRegisteredObjects) {
-            _ = table.takeUnused()
-        }
+        if table.mustGrow(for: key) { letUnusedGo() }
         table.insert(object, for: key)
         return object
+    }
+
+    /// Makes room for so many rows at once, most of which are new as a rule.
+    private func makeRoom(_ count: Int) {
+        guard table.mustGrow(by: count) else { return }
+        letUnusedGo()
+        table.reserve(count)
+    }
+
+    private func letUnusedGo() {
+        if !context._withUnsafeGuaranteedRef(\.retainsRegisteredObjects) { _ = table.takeUnused() }
     }
 
     private mutating func kind(ofEntityAt index: UInt32) -> Kind {

@@ -34,7 +34,6 @@ final class ObjectLifeCycle {
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
         if object.layout !== lastInserted { requireOwnEntity(object.layout) }
-        changes.admit(object)
         object.contextReference = contextReference
         registry.registerNew(object)
         changes.noteInsertion(object)
@@ -95,6 +94,7 @@ final class ObjectLifeCycle {
             registry.unregister(object)
             object.managedObjectContext = nil
         }
+        changes.leaveNoTrace(of: objects)
     }
 
     /// The context goes away: its objects do without it.

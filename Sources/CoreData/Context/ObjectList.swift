@@ -1,18 +1,13 @@
 /// A set of managed objects that keeps the order in which they came, without hashing: membership is a flag of the object.
 ///
 /// Each list of a context has its own flag. An object that left stays in the array until the list is emptied, so that
-/// adding and removing are O(1) and a later return keeps its old place. One that left the context may have come into the
-/// same list of another: its flags speak of that one then.
+/// adding and removing are O(1) and a later return keeps its old place.
 struct ObjectList {
     private var members: [NSManagedObject] = []
     private(set) var count = 0
     private let flag: ObjectFlags
-    private let context: Unmanaged<NSManagedObjectContext>
 
-    init(flag: ObjectFlags, context: Unmanaged<NSManagedObjectContext>) {
-        self.flag = flag
-        self.context = context
-    }
+    init(flag: ObjectFlags) { self.flag = flag }
 
     var isEmpty: Bool { count == 0 }
 
@@ -32,24 +27,16 @@ struct ObjectList {
         if count == 0 || (members.count > 64 && count < members.count / 2) { compact() }
     }
 
-    /// Forgets where those stood who left.
-    mutating func forgetPlaces() { if count < members.count { compact() } }
+    /// Forgets all who left: they may come into the lists of another context.
+    mutating func leaveNoTrace() { if count < members.count { compact() } }
 
     private mutating func compact() {
-        let members = self.members
-        self.members = all
-        for object in members where !object.flags.contains(flag) && object.isRegistered(in: context) {
-            object.flags.remove(flag.listed)
-        }
-    }
-
-    @inline(__always)
-    private func isMember(_ object: NSManagedObject) -> Bool {
-        object.flags.contains(flag) && object.isRegistered(in: context)
+        for object in members where !object.flags.contains(flag) { object.flags.remove(flag.listed) }
+        members.removeAll { !$0.flags.contains(flag) }
     }
 
     /// The members, in the order in which they came.
-    var all: [NSManagedObject] { count == members.count ? members : members.filter(isMember) }
+    var all: [NSManagedObject] { count == members.count ? members : members.filter { $0.flags.contains(flag) } }
 
     var set: Set<NSManagedObject> { Set(all) }
 
@@ -58,7 +45,7 @@ struct ObjectList {
     mutating func takeAll() -> [NSManagedObject] {
         let taken = all
         let cleared = flag.union(flag.listed)
-        for object in members where object.isRegistered(in: context) { object.flags.subtract(cleared) }
+        for object in members { object.flags.subtract(cleared) }
         members = []
         count = 0
         return taken

@@ -173,11 +173,16 @@ final class RowTable {
         place(living, in: capacity)
     }
 
+    /// Whether so many more objects in a row would make the table grow.
+    func mustGrow(by count: Int) -> Bool { (used + Self.pageCount(count)) * 3 >= pages.count * 2 }
+
     /// Makes room for so many more objects in a row.
     func reserve(_ count: Int) {
-        let more = count / Page.size + 2
-        if (used + more) * 3 >= pages.count * 2 { rebuild(room: more) }
+        if mustGrow(by: count) { rebuild(room: Self.pageCount(count)) }
     }
+
+    /// How many pages so many objects in a row may need.
+    private static func pageCount(_ count: Int) -> Int { count / Page.size + 2 }
 
     var objects: [NSManagedObject] {
         var result: [NSManagedObject] = []

@@ -167,7 +167,6 @@ final class UndoRecorder {
 
     private func revive(_ object: NSManagedObject) {
         if object.managedObjectContext == nil {
-            context.changes.admit(object)
             object.managedObjectContext = context
             context.registry.register(object, object.objectID)
         }

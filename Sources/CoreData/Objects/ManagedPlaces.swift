@@ -36,15 +36,14 @@ enum ManagedPlaces {
         }
     }
 
-    /// The address of the table in use.
-    private static let current = Atomic<UInt>(address(Table(capacity: 64)))
+    /// The address of the table in use; 0 before there is one, so that it needs no look whether it was made.
+    private static let current = Atomic<UInt>(0)
     /// Guards replacing the table; holds what has to stay alive for the addresses to stay unique.
     private static let known = Mutex<(keyPaths: [AnyKeyPath], layouts: [EntityLayout], count: Int)>(([], [], 0))
 
     /// The table in use. It is never released, so nobody has to retain it.
-    private static var table: Unmanaged<Table> {
-        // The address is never 0.
-        Unmanaged<Table>.fromOpaque(UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring))!)
+    private static var table: Unmanaged<Table>? {
+        UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)).map(Unmanaged<Table>.fromOpaque)
     }
 
     private static func address(_ table: Table) -> UInt { UInt(bitPattern: Unmanaged.passRetained(table).toOpaque()) }
@@ -68,7 +67,7 @@ enum ManagedPlaces {
     @inline(__always)
     private static func knownPlace(_ property: UInt, _ layout: EntityLayout) -> EntityLayout.Place? {
         let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
-        return table._withUnsafeGuaranteedRef { table in
+        return table?._withUnsafeGuaranteedRef { table in
             let entry = table.entries + table.index(of: property, entity)
             return entry.pointee.property == property ? entry.pointee.place : nil
         }
@@ -98,7 +97,7 @@ enum ManagedPlaces {
     ) {
         let entity = UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())
         known.withLock { known in
-            let old = table.takeUnretainedValue()
+            let old = table?.takeUnretainedValue() ?? Table(capacity: 64)
             let larger = Table(capacity: old.count * 2 < old.mask ? old.mask + 1 : (old.mask + 1) * 2)
             for index in 0...old.mask where old.entries[index].property != 0 {
                 let entry = old.entries[index]

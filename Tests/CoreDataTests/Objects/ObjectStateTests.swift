@@ -44,6 +44,37 @@ import Testing
         }
     }
 
+    /// An object goes from one context to another and back, while the lists of both stay in use.
+    @Test func whatWentToAnotherContextMayComeBack() throws {
+        let stack = try ClubStack()
+        let (one, other) = (stack.context(), stack.context())
+        func letGo(_ venue: NSManagedObject, by context: NSManagedObjectContext) {
+            context.delete(venue)
+            context.processPendingChanges()
+            #expect(venue.managedObjectContext == nil && !context.insertedObjects.contains(venue))
+        }
+        let (kept, venue) = try one.use { context in
+            (context.make("Venue", ["name": "Kept"]), context.make("Venue", ["name": "Traveller"]))
+        }
+        for _ in 0..<3 {
+            try one.use { letGo(venue, by: $0) }
+            try other.use { context in
+                context.insert(venue)
+                #expect(context.insertedObjects == [venue])
+                letGo(venue, by: context)
+            }
+            try one.use { context in
+                context.insert(venue)
+                #expect(context.insertedObjects == [kept, venue] && venue.isInserted)
+            }
+        }
+        try one.use { try $0.save() }
+        try other.use { context in
+            let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Venue"))
+            #expect(!context.hasChanges && count == 2)
+        }
+    }
+
     /// An object that was deleted and comes back is saved with what is changed in the event in which it does.
     @Test func whatComesBackIsChangedLikeAnyOther() throws {
         let stack = try ClubStack()

@@ -71,6 +71,47 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ATRANSACTION") == [[.integer(1)]])
     }
 
+    /// Many rows go into one statement, what is left over into statements of its own.
+    @Test(arguments: [255, 256, 257, 300]) func manyRowsAreWrittenAsOneIs(_ count: Int) throws {
+        let open = try harness.open(StoreHarness.history)
+        let texts: [SlotValue] = (0..<count).map { number in
+            switch number % 5 {
+            case 0: .null
+            case 1: .text("")
+            case 2: .text("Estádio 場 \(number)")
+            case 3: .text(String(repeating: "long ", count: 200) + "\(number)")
+            default: .text("V\(number)")
+            }
+        }
+        let venues = try texts.map { try open.newRow("Venue", ["name": $0]) }
+        try open.store.save(StoreChangeSet(inserted: venues))
+        let saved = try open.store.rows(for: venues.map(\.id))
+        #expect(venues.map { saved[$0.id]?.values.array } == venues.map(\.values))
+        let updates = try venues.map { try open.change($0.id, ["name": .text("new")]) }
+        try open.store.save(StoreChangeSet(updated: updates))
+        let deletions = try venues.map { try open.deletion($0.id) }
+        try open.store.save(StoreChangeSet(deleted: deletions))
+
+        let changes = try open.store.history(after: 0).flatMap(\.changes)
+        #expect(changes.map(\.number) == Array(1...Int64(count * 3)))
+        let kinds: [StoreTransaction.Kind] = [.insert, .update, .delete]
+        #expect(changes.map(\.kind) == kinds.flatMap { repeatElement($0, count: count) })
+        #expect(changes.map { open.store.objectID(for: $0.key) } == (venues + venues + venues).map(\.id))
+        #expect(changes.map(\.changedProperties) == changes.map { $0.kind == .update ? ["name"] : [] })
+    }
+
+    @Test func aUniqueValueAmongManyRowsCannotBeTakenTwice() throws {
+        let open = try harness.open(StoreHarness.history)
+        let teams = try (0..<300).map { try open.newRow("Team", ["name": .text("Team \($0 == 299 ? 40 : $0)")]) }
+        #expect {
+            try open.store.save(StoreChangeSet(inserted: teams))
+        } throws: { error in
+            code(error) == 133021 && message(error).contains("another Team already has the same name")
+        }
+        #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
+        #expect(try harness.sql("SELECT COUNT(*) FROM ACHANGE") == [[.integer(0)]])
+    }
+
     @Test func aDeletedRowGivesItsUniqueValueFree() throws {
         let open = try harness.open()
         let old = try open.insert("Team", ["name": .text("Brazil")])

@@ -5,8 +5,9 @@ import SQLiteAccess
 // reference counts to touch), the values are written straight into the array of the snapshot, and object IDs of to-one
 // destinations come from a small cache, since many rows lead to the same few objects.
 
-/// Makes row snapshots of the result rows of a statement whose columns are ``RowColumns``.
-struct RowDecoder {
+/// Makes row snapshots of the result rows of a statement whose columns are ``RowColumns``. An object, as its plans are:
+/// taken up for each row, it costs one reference and not one for each of its parts.
+final class RowDecoder {
     /// One slot: where its value stands and what it is. Trivial, so that copying it costs nothing.
     private struct Step {
         /// -1 for a slot without a column.
@@ -18,12 +19,19 @@ struct RowDecoder {
         let destination: Int64
     }
 
-    private struct Plan {
+    private final class Plan {
         let entityIndex: UInt32
         let steps: [Step]
         /// For each slot the value without a column: the default of one that lives in memory only, else null.
         let absent: [SlotValue]
         let layout: EntityLayout
+
+        init(layout: EntityLayout, steps: [Step]) {
+            entityIndex = UInt32(layout.index)
+            self.steps = steps
+            absent = layout.traits.transientStart
+            self.layout = layout
+        }
     }
 
     private let plans: [Int64: Plan]
@@ -40,8 +48,7 @@ struct RowDecoder {
             let steps = zip(layout.slots, entity.slots).map { property, place in
                 Self.step(property, value: place.value, entity: place.entity, layout: context.layout)
             }
-            plans[number] = Plan(
-                entityIndex: UInt32(layout.index), steps: steps, absent: layout.traits.transientStart, layout: layout)
+            plans[number] = Plan(layout: layout, steps: steps)
         }
         self.plans = plans
         let only = plans.count == 1 ? plans.first : nil

@@ -54,8 +54,9 @@ struct ToManyQueries {
                 var owner: Int64?
                 var members: [Member] = []
                 func finish() {
-                    if let owner { wanted.forEachPlace(of: owner) { result[$0] = members } }
-                    members = []
+                    // Copies of the size that they need, out of one that keeps its room.
+                    if let owner { wanted.forEachPlace(of: owner) { result[$0] = members.map(\.self) } }
+                    members.removeAll(keepingCapacity: true)
                 }
                 while try statement.step() {
                     guard let member = try member(statement) else { continue }
