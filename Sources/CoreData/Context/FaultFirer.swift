@@ -47,7 +47,7 @@ final class FaultFirer {
     /// Reads the rows of faults, with one query; a row that is gone leaves its object without a snapshot.
     func fetchRows(of objects: [NSManagedObject]) throws {
         guard !objects.isEmpty, let source = context.source else { return }
-        let rows = try source.rows(inOrderOf: objects.map(\.objectID))
+        let rows = try source.rows(inOrderOf: objects.map(\.passingID))
         for (object, row) in zip(objects, rows) { object.snapshot = row }
         unread.didRead(objects)
     }

@@ -54,6 +54,12 @@ extension NSManagedObject {
         return row.family.isTemporary ? nil : RowKey(entity: row.family.entityIndex, reference: row.reference)
     }
 
+    /// The object's ID for one use: one that nobody has asked for is not kept, as a million objects may be read.
+    final var passingID: NSManagedObjectID {
+        guard let row = unnamedRow, !row.family.isTemporary else { return objectID }
+        return NSManagedObjectID(row.family, reference: row.reference)
+    }
+
     /// Whether the object was given no permanent ID yet. Makes none.
     final var hasTemporaryID: Bool {
         guard let family, !knownID.isThere else { return objectID.isTemporaryID }
