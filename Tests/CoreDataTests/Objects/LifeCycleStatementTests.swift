@@ -4,7 +4,8 @@ import Testing
 @testable import CoreData
 
 /// What Apple's documentation promises of the hooks of objects, statement by statement, as far as no other suite shows it.
-@Suite struct LifeCycleStatementTests {
+/// One after the other: the hooks of a class that some of them watch are watched for the whole program.
+@Suite(.serialized) struct LifeCycleStatementTests {
     private func withUndo(_ body: (NSManagedObjectContext) throws -> Void) throws {
         try ClubStack().contextKeepingStack().use { context in
             context.undoManager = UndoManager()
