@@ -160,24 +160,27 @@ final class ChangeTracker {
         let updated = pendingUpdated.takeAll()
         let deleted = pendingDeleted.takeAll()
         let refreshed = pendingRefreshed.takeAll()
-        for object in inserted { object.flags.insert(.newInEvent) }
+        inserted.forEachHeld { $0.flags.insert(.newInEvent) }
+        let staying = inserted.keeping { !$0.isDeleted }
         return Event(
             number: number,
-            inserted: inserted.keeping { !$0.isDeleted },
+            inserted: staying,
             updated: updated.keeping { !$0.isDeleted && !$0.flags.contains(.newInEvent) },
             deleted: deleted.keeping { $0.isDeleted && !$0.flags.contains(.newInEvent) },
             refreshed: refreshed.keeping { !$0.isDeleted },
-            vanished: inserted.filter(\.isDeleted),
+            vanished: staying.count == inserted.count ? [] : inserted.filter(\.isDeleted),
             touched: [inserted, updated, deleted, refreshed])
     }
 
     /// The event's changes were posted: what they started from is of no interest any more.
     func endPosting(_ event: Event) {
-        for object in event.touched.joined() {
-            object.flags.remove(.newInEvent)
-            if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
-            guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { continue }
-            for (_, state) in object.touchedToMany { state.endEvent() }
+        for objects in event.touched {
+            objects.forEachHeld { object in
+                object.flags.remove(.newInEvent)
+                if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
+                guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { return }
+                for (_, state) in object.touchedToMany { state.endEvent() }
+            }
         }
     }
 

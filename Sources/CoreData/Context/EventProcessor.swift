@@ -27,7 +27,7 @@ final class EventProcessor {
     func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
         if let known = posted?.last(where: { Self.areSame($0.objects, objects) }) { return known.set }
-        let made = Set(objects)
+        let made = Set(held: objects)
         posted?.append((objects, made))
         return made
     }

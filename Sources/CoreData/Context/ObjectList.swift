@@ -45,14 +45,9 @@ struct ObjectList {
     mutating func takeAll() -> [NSManagedObject] {
         let taken = all
         let cleared = flag.union(flag.listed)
-        for object in members { object.flags.subtract(cleared) }
+        members.forEachHeld { $0.flags.subtract(cleared) }
         members = []
         count = 0
         return taken
     }
-}
-
-extension Array {
-    /// The elements that satisfy `isKept`: the array itself, not copied, where all do.
-    func keeping(_ isKept: (Element) -> Bool) -> [Element] { allSatisfy(isKept) ? self : filter(isKept) }
 }

@@ -53,6 +53,16 @@ final class ObjectRegistry {
         }
     }
 
+    /// The objects of rows of a store of the context's own, where it is known without their IDs that the context has them.
+    func registered(_ keys: [RowKey], in store: NSPersistentStore) -> [NSManagedObject?] {
+        if othersSaved.takeDown() { releaseUnused() }
+        guard !sharesTemporaryIDs, let name = store.reference?.identifier, let index = tableIndex(of: name) else {
+            return Array(repeating: nil, count: keys.count)
+        }
+        let table = tables[index].rows
+        return keys.map { table[$0] }
+    }
+
     /// The object that waits for its row with others if the context has it.
     func registered(_ member: FaultBatch.Member) -> NSManagedObject? {
         guard case .row(let key, let store) = member else {
@@ -170,7 +180,9 @@ final class ObjectRegistry {
         let identifier = store.identifier ?? ""
         let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
         table.reserve(ids.count)
-        for (object, id) in zip(objects, ids) {
+        var ids = ids.makeIterator()
+        objects.forEachHeld { object in
+            guard let id = ids.next() else { return }
             forgetTemporaryID(of: object, for: id)
             if let key = id.rowKey { table.insert(object, for: key) }
         }

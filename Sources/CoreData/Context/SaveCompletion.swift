@@ -31,7 +31,7 @@ struct SaveCompletion {
         let derived = adoptDerived(batch.derived)
         let changes = committed(saved, batch)
         for objects in [saved.inserted, saved.updated, saved.deleted] {
-            for object in objects { object.didSave() }
+            objects.forEachHeld { $0.didSave() }
         }
         post(saved, changes)
         context.source?.didCommit(changes, from: context)
@@ -56,9 +56,11 @@ struct SaveCompletion {
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
         var saved = Saved()
-        for (object, written) in zip(batch.written.objects, batch.written.rows) {
+        var number = 0
+        batch.written.objects.forEachHeld { object in
             if object.flags.isDisjoint(with: .unsaved) { saved.moved.append(object) }
-            adopt(written.row, object)
+            adopt(batch.written.rows[number].row, object)
+            number += 1
         }
         saved.inserted = batch.objects.keeping { $0.flags.contains(.inserted) }
         if saved.inserted.count < batch.objects.count {
@@ -66,9 +68,10 @@ struct SaveCompletion {
             saved.updated = others.keeping { !$0.flags.contains(.deleted) }
             saved.deleted = others.keeping { $0.flags.contains(.deleted) }
         }
-        for object in saved.inserted { object.flags.insert(.stored) }
-        for object in saved.deleted { object.flags.remove(.stored) }
-        for object in batch.objects where !object.relations.isEmpty {
+        saved.inserted.forEachHeld { $0.flags.insert(.stored) }
+        saved.deleted.forEachHeld { $0.flags.remove(.stored) }
+        batch.objects.forEachHeld { object in
+            guard !object.relations.isEmpty else { return }
             for (_, state) in object.touchedToMany {
                 if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
             }
@@ -141,9 +144,9 @@ struct SaveCompletion {
         center.post(
             name: NSManagedObjectContext.didSaveObjectIDsNotification, object: context,
             userInfo: [
-                NSInsertedObjectIDsKey: Set(changes.inserted),
-                NSUpdatedObjectIDsKey: Set(changes.updated),
-                NSDeletedObjectIDsKey: Set(changes.deleted),
+                NSInsertedObjectIDsKey: Set(held: changes.inserted),
+                NSUpdatedObjectIDsKey: Set(held: changes.updated),
+                NSDeletedObjectIDsKey: Set(held: changes.deleted),
             ])
     }
 }

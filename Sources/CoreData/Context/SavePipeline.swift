@@ -61,7 +61,7 @@ final class SavePipeline {
     private func callWillSave() throws {
         for _ in 0..<Self.hookLimit {
             for objects in [changes.inserted.all, changes.updated.all, changes.deleted.all] {
-                for object in objects { object.willSave() }
+                objects.forEachHeld { $0.willSave() }
             }
             guard changes.hasPending else { return }
             context.events.process(propagatesDeletes: true)
@@ -75,7 +75,7 @@ final class SavePipeline {
         for _ in 0..<Self.hookLimit {
             var errors: [NSError] = []
             func collect(_ objects: [NSManagedObject], _ check: (NSManagedObject) throws -> Void) {
-                for object in objects {
+                objects.forEachHeld { object in
                     do { try check(object) } catch { errors += ObjectValidation.details(of: error as NSError) }
                 }
             }
@@ -129,7 +129,7 @@ final class SavePipeline {
     private func commonStore(
         of objects: [NSManagedObject], _ runs: [EntityRun], _ source: some ContextSource
     ) throws -> NSPersistentStore? {
-        guard let first = runs.first, !objects.contains(where: \.hasStore) else { return nil }
+        guard let first = runs.first, !objects.containsHeld(where: \.hasStore) else { return nil }
         let store = try source.store(for: first.entity)
         for run in runs.dropFirst() where try source.store(for: run.entity) !== store { return nil }
         return store
@@ -139,14 +139,16 @@ final class SavePipeline {
     private static func runs(of objects: [NSManagedObject]) -> [EntityRun] {
         var runs: [EntityRun] = []
         var last: EntityLayout?
-        for object in objects {
-            if object.layout === last {
-                runs[runs.count - 1].count += 1
-            } else {
+        var count = 0
+        objects.forEachHeld { object in
+            if object.layout !== last {
+                if let last { runs.append(EntityRun(entity: last.entity, count: count)) }
                 last = object.layout
-                runs.append(EntityRun(entity: object.layout.entity, count: 1))
+                count = 0
             }
+            count += 1
         }
+        if let last { runs.append(EntityRun(entity: last.entity, count: count)) }
         return runs
     }
 

@@ -77,10 +77,13 @@ struct SavePlanner {
         insertedCount = inserted.count
         let updated = chosen(context.changes.updated.all)
         let deleted = chosen(context.changes.deleted.all)
-        let related = inserted.filter { !$0.relations.isEmpty } + updated.filter { !$0.relations.isEmpty }
+        var related: [NSManagedObject] = []
+        for objects in [inserted, updated] {
+            objects.forEachHeld { if !$0.relations.isEmpty { related.append($0) } }
+        }
         for object in related { collectPositions(of: object) }
-        for object in inserted { try addInsert(object) }
-        for object in updated { try addUpdate(object) }
+        try inserted.forEachHeld { try addInsert($0) }
+        try updated.forEachHeld { try addUpdate($0) }
         try addPositionedOnly()
         for object in deleted { try addDelete(object) }
         for object in related { try addPairs(of: object) }

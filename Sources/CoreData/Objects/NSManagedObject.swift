@@ -298,7 +298,13 @@ open class NSManagedObject: NSObject {
     // MARK: NSObject
 
     /// Objects are equal when they are the same: a context has one object for a row.
-    public final override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
+    public final override func isEqual(_ object: Any?) -> Bool {
+        guard let object else { return false }
+        if let other = Unmanaged<NSManagedObject>(in: object, ofExactly: type(of: self)) {
+            return other.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        }
+        return object as? NSManagedObject === self
+    }
 
     public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 

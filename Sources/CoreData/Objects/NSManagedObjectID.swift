@@ -139,6 +139,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     public override func isEqual(_ object: Any?) -> Bool {
+        guard let object else { return false }
+        if let other = Unmanaged<NSManagedObjectID>(in: object, ofExactly: NSManagedObjectID.self) {
+            return other._withUnsafeGuaranteedRef { self === $0 || isEqual(to: $0.family, $0.number) }
+        }
         guard let other = object as? NSManagedObjectID else { return false }
         return self === other || isEqual(to: other.family, other.number)
     }

@@ -6,12 +6,11 @@ import Foundation
 /// says, the identity last: objects without permanent ID stand behind the others, in the order of their insertion. So the
 /// order is total: two objects are never the same in it.
 struct ObjectOrdering {
-    /// One key, compiled.
-    private struct Key {
-        let access: Access
+    /// How the values of one key are compared. Nothing in it has to be retained: it is looked at for each comparison.
+    private struct Rule {
         let isAscending: Bool
         let comparison: StoreSortKey.Comparison
-        let code: Comparator?
+        let hasCode: Bool
     }
 
     private enum Access {
@@ -22,7 +21,10 @@ struct ObjectOrdering {
 
     /// What was compiled.
     let sortKeys: [StoreSortKey]
-    private let keys: [Key]
+    // For each key one.
+    private let rules: [Rule]
+    private let accesses: [Access]
+    private let comparators: [Comparator?]
 
     /// - Throws: a `CocoaError` for a key that the entity does not have.
     init(_ descriptors: [NSSortDescriptor], entity: NSEntityDescription) throws {
@@ -37,44 +39,57 @@ struct ObjectOrdering {
 
     private init(_ sortKeys: [StoreSortKey], comparators: [Comparator?], entity: NSEntityDescription) throws {
         self.sortKeys = sortKeys
-        keys = try zip(sortKeys, comparators).map { key, code in
-            let access: Access
+        self.comparators = comparators
+        rules = zip(sortKeys, comparators).map { key, code in
+            Rule(isAscending: key.ascending, comparison: key.comparison, hasCode: code != nil)
+        }
+        accesses = try sortKeys.map { key in
             if case .object = try ModelKeyPath(key.keyPath, from: entity).end, key.keyPath.count == 1 {
-                access = .identity
-            } else if key.keyPath.count == 1, let slot = SlotAccess(key.keyPath[0], of: entity) {
-                access = .slot(slot)
-            } else {
-                access = .path(key.keyPath)
+                return .identity
             }
-            return Key(access: access, isAscending: key.ascending, comparison: key.comparison, code: code)
+            guard key.keyPath.count == 1, let slot = SlotAccess(key.keyPath[0], of: entity) else {
+                return .path(key.keyPath)
+            }
+            return .slot(slot)
         }
     }
 
     // MARK: Values
 
-    /// The values by which an object is ordered, one for each sort key: what ``compare(_:_:)-values`` takes. Reading them
-    /// may fire a fault.
-    func values(of row: any RowReadable) -> [SlotValue] {
-        keys.map { key in
-            let value: SlotValue
-            switch key.access {
-            case .slot(let access): value = access.value(of: row)
-            case .identity: value = .reference(row.objectID)
-            case .path(let path): value = SlotValue(KeyReader.read(path, of: .object(row)))
-            }
-            // The fold is what is compared: made once for each object instead of in every comparison.
-            if key.comparison == .caseInsensitive, case .text(let text) = value {
-                return .data(Data(TextFolding.bytes(of: text, .caseInsensitive)))
-            }
-            return value
-        }
+    /// Room for the values of `count` rows.
+    func values(ofRows count: Int) -> SortValues { SortValues(width: rules.count, capacity: count) }
+
+    /// Adds the values by which a row is ordered, one for each sort key. Reading them may fire a fault.
+    func read(_ row: any RowReadable, into values: inout SortValues) {
+        for index in accesses.indices { values.append(value(of: row, index)) }
+        values.endRow()
     }
 
-    /// The order of two lists of values from ``values(of:)``, without the identity.
-    func compare(_ left: [SlotValue], _ right: [SlotValue]) -> ComparisonResult {
-        for (index, key) in keys.enumerated() {
-            let result = compare(left[index], right[index], key)
-            if result != .orderedSame { return result.directed(key.isAscending) }
+    private func value(of row: any RowReadable, _ index: Int) -> SlotValue {
+        let value: SlotValue
+        switch accesses[index] {
+        case .slot(let access): value = access.value(of: row)
+        case .identity: value = .reference(row.objectID)
+        case .path(let path): value = SlotValue(KeyReader.read(path, of: .object(row)))
+        }
+        // The fold is what is compared: made once for each object instead of in every comparison.
+        if rules[index].comparison == .caseInsensitive, case .text(let text) = value {
+            return .data(Data(TextFolding.bytes(of: text, .caseInsensitive)))
+        }
+        return value
+    }
+
+    /// The order of two rows by their values, given by their numbers in the list, without the identity.
+    func compare(_ values: SortValues, _ left: Int, _ right: Int) -> ComparisonResult {
+        values.all.withUnsafeBufferPointer { compare($0, left, right) }
+    }
+
+    @inline(__always)
+    private func compare(_ values: UnsafeBufferPointer<SlotValue>, _ left: Int, _ right: Int) -> ComparisonResult {
+        let width = rules.count
+        for index in 0..<width {
+            let result = compare(values[left * width + index], values[right * width + index], index)
+            if result != .orderedSame { return result.directed(rules[index].isAscending) }
         }
         return .orderedSame
     }
@@ -83,32 +98,37 @@ struct ObjectOrdering {
 
     /// The order of two objects; `orderedSame` only for one and the same.
     func compare(_ left: any RowReadable, _ right: any RowReadable) -> ComparisonResult {
-        let result = compare(values(of: left), values(of: right))
+        var values = values(ofRows: 2)
+        read(left, into: &values)
+        read(right, into: &values)
+        let result = compare(values, 0, 1)
         return result == .orderedSame ? Self.compare(left.objectID, right.objectID) : result
     }
 
     /// `objects` in order. Reads the values of each object once.
     func sorted<Object: RowReadable>(_ objects: [Object]) -> [Object] {
-        sortedPlaces(of: objects.map(values), id: { objects[$0].objectID }).map { objects[$0] }
+        var values = values(ofRows: objects.count)
+        for object in objects { read(object, into: &values) }
+        return sortedPlaces(of: values, id: { objects[$0].objectID }).map { objects[$0] }
     }
 
-    /// The places of rows in their order: of rows whose values are given, as ``values(of:)`` makes them.
+    /// The numbers of rows in their order.
     ///
     /// Most comparisons of a sort are between values that differ early, so each row gets the beginning of its first value
     /// as a number; only where these are equal the values themselves are looked at.
     ///
     /// - Parameter id: the identity of a row, asked for where all values are equal.
-    func sortedPlaces(of values: [[SlotValue]], id: (Int) -> NSManagedObjectID) -> [Int] {
-        let beginnings = ValueBeginning.list(
-            of: values, isAscending: keys.first?.isAscending ?? true,
-            keys.first.map {
-                $0.code == nil && ($0.comparison == .plain || $0.comparison == .caseInsensitive)
-            } ?? false)
+    func sortedPlaces(of values: SortValues, id: (Int) -> NSManagedObjectID) -> [Int] {
+        let isKnown =
+            rules.first.map {
+                !$0.hasCode && ($0.comparison == .plain || $0.comparison == .caseInsensitive)
+            } ?? false
+        let beginnings = ValueBeginning.list(of: values, isAscending: rules.first?.isAscending ?? true, isKnown)
         var order = beginnings.enumerated().map { (beginning: $1, place: $0) }
-        values.withUnsafeBufferPointer { values in
+        values.all.withUnsafeBufferPointer { values in
             order.sort { left, right in
                 if left.beginning != right.beginning { return left.beginning < right.beginning }
-                var result = compare(values[left.place], values[right.place])
+                var result = compare(values, left.place, right.place)
                 if result == .orderedSame { result = Self.compare(id(left.place), id(right.place)) }
                 return result == .orderedSame ? left.place < right.place : result == .orderedAscending
             }
@@ -128,8 +148,8 @@ struct ObjectOrdering {
 
     // MARK: One key
 
-    private func compare(_ left: SlotValue, _ right: SlotValue, _ key: Key) -> ComparisonResult {
-        if let code = key.code {
+    private func compare(_ left: SlotValue, _ right: SlotValue, _ index: Int) -> ComparisonResult {
+        if rules[index].hasCode, let code = comparators[index] {
             switch (left.isNull, right.isNull) {
             case (true, true): return .orderedSame
             case (true, false): return .orderedAscending
@@ -137,7 +157,7 @@ struct ObjectOrdering {
             case (false, false): return code(Self.foundationValue(left), Self.foundationValue(right))
             }
         }
-        return Self.compare(left, right, key.comparison)
+        return Self.compare(left, right, rules[index].comparison)
     }
 
     private static func foundationValue(_ value: SlotValue) -> Any {

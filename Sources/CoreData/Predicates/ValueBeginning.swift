@@ -7,16 +7,16 @@ struct ValueBeginning: Comparable {
     /// The beginnings of the first value of each row; all equal where they would not tell the order.
     ///
     /// - Parameter isKnown: whether the values are compared as they are, and not by code or a language's rules.
-    static func list(of rows: [[SlotValue]], isAscending: Bool, _ isKnown: Bool) -> [ValueBeginning] {
+    static func list(of values: SortValues, isAscending: Bool, _ isKnown: Bool) -> [ValueBeginning] {
         let none = ValueBeginning()
-        guard isKnown else { return Array(repeating: none, count: rows.count) }
+        guard isKnown else { return Array(repeating: none, count: values.count) }
         var made: [ValueBeginning] = []
-        made.reserveCapacity(rows.count)
+        made.reserveCapacity(values.count)
         var kind = Kind.null
-        for row in rows {
-            guard let first = row.first, let (beginning, itsKind) = of(first),
+        for row in 0..<values.count {
+            guard let (beginning, itsKind) = of(values.all[row * values.width]),
                 itsKind == .null || kind == .null || itsKind == kind
-            else { return Array(repeating: none, count: rows.count) }
+            else { return Array(repeating: none, count: values.count) }
             if itsKind != .null { kind = itsKind }
             made.append(isAscending ? beginning : ValueBeginning(high: ~beginning.high, low: ~beginning.low))
         }

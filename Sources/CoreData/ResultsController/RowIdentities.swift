@@ -73,6 +73,12 @@ final class RowIdentities {
 
     private static func local(_ number: Int) -> RowToken { RowToken(code: localBit | UInt64(number)) }
 
+    /// Whether a row comes before another one whose sort keys have the same values: see ``ObjectOrdering``.
+    func isBefore(_ left: RowToken, _ right: RowToken) -> Bool {
+        if let left = Self.key(of: left), let right = Self.key(of: right) { return left.reference < right.reference }
+        return ObjectOrdering.compare(objectID(of: left), objectID(of: right)) == .orderedAscending
+    }
+
     // MARK: Objects
 
     /// The ID of the object that `token` stands for.

@@ -129,7 +129,8 @@ struct StoreFetch {
 
     /// Reads the values of each row once. Rows of several stores that are the same in everything stay in the stores' order.
     private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) -> [Int] {
-        let values = indexes.map { ordering.values(of: rows[$0]) }
+        var values = ordering.values(ofRows: indexes.count)
+        for index in indexes { ordering.read(rows[index], into: &values) }
         return ordering.sortedPlaces(of: values, id: { rows[indexes[$0]].objectID }).map { indexes[$0] }
     }
 

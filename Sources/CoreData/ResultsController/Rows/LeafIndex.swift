@@ -11,14 +11,17 @@ struct LeafIndex {
     /// A page with more entries than this is dense: a sparse entry takes six bytes, a dense one four.
     fileprivate static let mostSparseEntries = 512
 
+    // A look-up takes five steps through these: they are not checked for overlapping accesses, each of which is a plain
+    // load or store in here.
+
     private final class Shelf {
-        var pages: [LeafIndexPage?]
+        @exclusivity(unchecked) var pages: [LeafIndexPage?]
 
         init(_ pages: [LeafIndexPage?] = Array(repeating: nil, count: 16)) { self.pages = pages }
     }
 
     private final class Block {
-        var shelves: [Shelf?]
+        @exclusivity(unchecked) var shelves: [Shelf?]
 
         init(_ shelves: [Shelf?] = Array(repeating: nil, count: 16)) { self.shelves = shelves }
     }
@@ -132,9 +135,9 @@ extension LeafIndex {
 /// The leaves of 1,024 neighbouring codes.
 private final class LeafIndexPage {
     /// The codes in use, ascending; empty when the page is dense.
-    private var offsets: [UInt16] = []
-    private var leaves: [UInt32] = []
-    private var isDense = false
+    @exclusivity(unchecked) private var offsets: [UInt16] = []
+    @exclusivity(unchecked) private var leaves: [UInt32] = []
+    @exclusivity(unchecked) private var isDense = false
 
     init() {}
 

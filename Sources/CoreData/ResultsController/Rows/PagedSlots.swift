@@ -3,14 +3,17 @@
 /// Sixteen slots make a page, sixteen pages a chapter. A copy costs one reference; the first write of a copy to a page
 /// duplicates the page, its chapter's list of pages and the list of chapters, some dozens of references in all.
 struct PagedSlots<Value> {
+    // Not checked for overlapping accesses, which every step through a tree would pay for: a write in place reaches no code
+    // that could come back to the same slot.
+
     private final class Page {
-        var values: [Value]
+        @exclusivity(unchecked) var values: [Value]
 
         init(_ values: [Value]) { self.values = values }
     }
 
     private final class Chapter {
-        var pages: [Page]
+        @exclusivity(unchecked) var pages: [Page]
 
         init(_ pages: [Page]) { self.pages = pages }
     }

@@ -27,7 +27,7 @@ struct ListEditor {
     func edit(_ old: ListContents, _ touched: TouchedObjects, replacing: [RowToken] = []) throws -> Result {
         var result = Result(contents: old)
         var edit = ListEdit()
-        var arriving: [NSManagedObject] = []
+        var arriving: [RowReader.Arrival] = []
         for touch in try loaded(touched) {
             classify(touch, old, &edit, &arriving, &result)
         }
@@ -37,10 +37,10 @@ struct ListEditor {
         }
         try replace(replacing, old, &edit, &arriving, result)
         guard !edit.removed.isEmpty || !arriving.isEmpty else { return result }
-        let reader = RowReader(definition: definition, context: context)
-        edit.arrivals = reader.inOrder(arriving).map { object in
-            let section = definition.sectionKey.map { definition.names.number(of: $0.name(of: object)) } ?? 0
-            return ListEdit.Arrival(row: identities.token(of: object), section: section)
+        let reader = RowReader(definition: definition, context: context, arriving: arriving)
+        edit.arrivals = reader.arrivals.map { arrival in
+            let section = definition.sectionKey.map { definition.names.number(of: $0.name(of: arrival.object)) } ?? 0
+            return ListEdit.Arrival(row: arrival.row, section: section)
         }
         result.placed = edit.arrivals.map(\.row)
         result.contents = try edit.applied(to: old, prepare: reader.prepare, isBefore: reader.isBefore)
@@ -68,7 +68,7 @@ struct ListEditor {
 
     /// Decides what a touched object is to the list now.
     private func classify(
-        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [NSManagedObject],
+        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [RowReader.Arrival],
         _ result: inout Result
     ) {
         let object = touch.object
@@ -78,7 +78,8 @@ struct ListEditor {
             return
         }
         guard let known else {
-            if result.touched.insert(identities.token(of: object)).inserted { arriving.append(object) }
+            let new = identities.token(of: object)
+            if result.touched.insert(new).inserted { arriving.append(.init(row: new, object: object)) }
             return
         }
         if let keys = touch.keys {
@@ -88,7 +89,7 @@ struct ListEditor {
         }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
         edit.removed.append(known)
-        arriving.append(object)
+        arriving.append(.init(row: known, object: object))
     }
 
     private func belongs(_ touch: TouchedObjects.Touch) -> Bool {
@@ -108,7 +109,7 @@ struct ListEditor {
 
     /// Rows to be put into place again, as far as they were not touched and still belong to the list.
     private func replace(
-        _ tokens: [RowToken], _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [NSManagedObject],
+        _ tokens: [RowToken], _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [RowReader.Arrival],
         _ result: Result
     ) throws {
         let tokens = tokens.filter { !result.touched.contains($0) && old.contains($0) }
@@ -116,7 +117,7 @@ struct ListEditor {
         let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: tokens))
         for (token, object) in zip(tokens, objects) where belongs(.init(object: object)) {
             edit.removed.append(token)
-            arriving.append(object)
+            arriving.append(.init(row: token, object: object))
         }
     }
 }

@@ -1,0 +1,56 @@
+import Foundation
+
+// Ways through arrays of objects that count no references: the array holds them all meanwhile. A save looks at all its
+// objects a dozen times, and to retain and release each takes longer than most of these looks.
+
+extension Array where Element: AnyObject {
+    /// Calls `body` with each object.
+    @inline(__always)
+    func forEachHeld(_ body: (Element) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { objects in
+            try objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
+                for reference in references { try reference._withUnsafeGuaranteedRef(body) }
+            }
+        }
+    }
+
+    /// Whether an object satisfies `condition`.
+    @inline(__always)
+    func containsHeld(where condition: (Element) -> Bool) -> Bool {
+        withUnsafeBufferPointer { objects in
+            objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
+                references.contains { $0._withUnsafeGuaranteedRef(condition) }
+            }
+        }
+    }
+
+    /// The objects that satisfy `isKept`: the array itself, not copied, where all do.
+    func keeping(_ isKept: (Element) -> Bool) -> [Element] {
+        containsHeld { !isKept($0) } ? filter(isKept) : self
+    }
+}
+
+extension Set where Element: NSObject {
+    /// The set of `objects`. Takes half the time of the standard initialiser: what that gives back of each insertion is
+    /// retained once more, after a write to memory that is mostly far away.
+    init(held objects: [Element]) {
+        self.init(minimumCapacity: objects.count)
+        objects.withUnsafeBufferPointer { objects in
+            objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
+                for reference in references { update(with: reference.retain().takeRetainedValue()) }
+            }
+        }
+    }
+}
+
+extension Unmanaged {
+    /// The reference in `value`, where that is an object of exactly that class; `nil` says nothing.
+    ///
+    /// The runtime's cast takes 100 ns, and sets of objects compare those whose hashes fall together. A value of any type
+    /// has a reference to an object in its first word.
+    @inline(__always)
+    init?(in value: Any, ofExactly type: Instance.Type) {
+        guard Swift.type(of: value) == type else { return nil }
+        self = withUnsafeBytes(of: value) { $0.load(as: Unmanaged<Instance>.self) }
+    }
+}
