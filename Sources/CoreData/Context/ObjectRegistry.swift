@@ -156,8 +156,7 @@ final class ObjectRegistry {
 
     /// Notes a new object, which has no permanent ID; it gets a temporary identity if it has none.
     func registerNew(_ object: NSManagedObject) {
-        object.identifyTemporarily()
-        guard let number = object.unnamedNumber, object.hasTemporaryID else { return register(object, object.objectID) }
+        guard let number = object.identifyTemporarily() else { return register(object, object.objectID) }
         temporaries.insert(object, for: RowKey(entity: 0, reference: number))
     }
 
@@ -263,7 +262,8 @@ final class ObjectRegistry {
 
     /// Lets objects go that nobody uses, if many came since that was last done.
     func releaseUnusedAfterMany() {
-        let newcomers = tables.reduce(temporaries.newcomers) { $0 + $1.rows.newcomers }
+        // New objects are held until they are saved.
+        let newcomers = tables.reduce(0) { $0 + $1.rows.newcomers }
         if newcomers > Self.newcomerLimit { releaseUnused() }
     }
 

@@ -89,12 +89,12 @@ struct SaveCompletion {
     }
 
     private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
-        let traits = object.layout.traits
-        if traits.hasPlainSlots {
+        if object.layout.withTraits({ $0.hasPlainSlots }) {
             object.values = []
             object.snapshot = row
             return
         }
+        let traits = object.layout.traits
         let announced = object.announcing(
             traits.derivedSlots.filter { row.values[$0] != object.currentValue($0) }.map { .attribute($0) })
         defer { announced?.end() }

@@ -107,7 +107,7 @@ struct SavePlanner {
         plans[plan].written.append(object, id, RowSnapshot.make(values, version: version + 1))
         plans[plan].changes.inserted.append(
             StoreRowChange(
-                id: id, values: values, changedSlots: object.layout.traits.allSlots,
+                id: id, values: values, changedSlots: object.layout.withTraits { $0.allSlots },
                 changedToMany: ChangedValues.changedToMany(of: object), baseVersion: version,
                 orderedPositions: places(of: object)))
     }
@@ -171,8 +171,8 @@ struct SavePlanner {
     /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
     private func rowValues(of object: NSManagedObject, _ plan: Int) throws -> [SlotValue] {
         var values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
-        let traits = object.layout.traits
-        if traits.hasTransient {
+        object.layout.withTraits { traits in
+            guard traits.hasTransient else { return }
             for slot in values.indices where traits.isTransient[slot] { values[slot] = traits.transientStart[slot] }
         }
         for slot in object.layout.attributeCount..<values.count {

@@ -72,12 +72,13 @@ extension EntityLayout {
         return Unmanaged<EntityTraits>.fromOpaque(address).takeUnretainedValue()
     }
 
-    /// The row of a new object: asked for by every object that is made, so without retaining the traits.
-    var startingRow: RowSnapshot {
+    /// The traits for what is asked of every object: without retaining them, as they stay as long as the layout does.
+    @inline(__always)
+    func withTraits<Result>(_ body: (EntityTraits) throws -> Result) rethrows -> Result {
         guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
-            return makeTraits().startingRow
+            return try body(makeTraits())
         }
-        return Unmanaged<EntityTraits>.fromOpaque(address)._withUnsafeGuaranteedRef(\.startingRow)
+        return try Unmanaged<EntityTraits>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
     }
 
     private func makeTraits() -> EntityTraits {

@@ -54,6 +54,7 @@ extension SlotRepresentable {
 extension SlotRepresentable where Self: FixedWidthInteger {
     static var emptyValue: Self { 0 }
 
+    @inline(__always)
     init?(slot: SlotValue) {
         switch slot {
         case .integer(let number): self = Self(truncatingIfNeeded: number)
@@ -77,6 +78,7 @@ extension SlotRepresentable where Self: FixedWidthInteger {
 extension SlotRepresentable where Self: BinaryFloatingPoint {
     static var emptyValue: Self { 0 }
 
+    @inline(__always)
     init?(slot: SlotValue) {
         switch slot {
         case .real(let number): self = Self(number)

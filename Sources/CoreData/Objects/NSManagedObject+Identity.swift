@@ -102,8 +102,13 @@ extension NSManagedObject {
     }
 
     /// Gives a new object that has no ID its temporary identity.
-    final func identifyTemporarily() {
-        if family == nil, !knownID.isThere { identify(temporaryFamily, NSManagedObjectID.freshTemporaryNumber()) }
+    ///
+    /// - Returns: its number; `nil` where the object has an ID.
+    final func identifyTemporarily() -> Int64? {
+        guard family == nil, !knownID.isThere else { return nil }
+        let number = NSManagedObjectID.freshTemporaryNumber()
+        identify(temporaryFamily, number)
+        return number
     }
 }
 

@@ -68,7 +68,7 @@ open class NSManagedObject: NSObject {
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         // Made for every row of a list: the layout is taken up once, to be kept.
         let layout = entity.layout
-        snapshot = Unmanaged.passUnretained(layout)._withUnsafeGuaranteedRef(\.startingRow)
+        snapshot = layout.withTraits { $0.startingRow }
         self.layout = layout
         super.init()
         if let context { context.insert(self) }

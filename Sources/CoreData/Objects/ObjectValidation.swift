@@ -12,8 +12,10 @@ enum ObjectValidation {
     /// Without calling `validateValue(_:forKey:)`, which is not overridden.
     private static func quickErrors(_ object: NSManagedObject) -> [NSError] {
         var errors: [NSError] = []
-        for rule in object.layout.traits.demandingRules {
-            if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
+        object.layout.withTraits { traits in
+            for rule in traits.demandingRules {
+                if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
+            }
         }
         return errors
     }

@@ -76,10 +76,10 @@ struct PackedValues {
         var sum = 0
         var tags = UInt64(littleEndian: words[0]) & (~0 << UInt64(Self.headSize * 8))
         for index in 0..<(end >> 3) {
-            sum += Self.sumOfSizes(tags)
+            sum &+= Self.sumOfSizes(tags)
             tags = UInt64(littleEndian: words[index + 1])
         }
-        return sum + Self.sumOfSizes(tags & ((1 << UInt64((end & 7) * 8)) - 1))
+        return sum &+ Self.sumOfSizes(tags & ((1 << UInt64((end & 7) * 8)) - 1))
     }
 
     /// The sum of what eight tags say: the product adds all bytes up in its highest.

@@ -68,8 +68,8 @@ struct ListEditor {
 
     /// Decides what a touched object is to the list now.
     private func classify(
-        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit, _ arriving: inout [RowReader.Arrival],
-        _ result: inout Result
+        _ touch: TouchedObjects.Touch, _ old: ListContents, _ edit: inout ListEdit,
+        _ arriving: inout [RowReader.Arrival], _ result: inout Result
     ) {
         let object = touch.object
         let known = identities.token(of: object.objectID, in: old)

@@ -59,21 +59,29 @@ final class SaveTransaction {
         let sorted = isSorted(rows) ? rows : rows.sorted(by: precedes)
         var start = 0
         while start < sorted.count {
-            let entity = sorted[start].id.entity
-            var end = start + 1
-            while end < sorted.count, sorted[end].id.entity === entity { end += 1 }
-            try insert(sorted[start..<end], statements[entity])
+            let entity = sorted[start].id.family.entityIndex
+            let end = sorted[start...].firstIndex { $0.id.family.entityIndex != entity } ?? sorted.count
+            try insert(sorted[start..<end], statements[sorted[start].id.entity])
             start = end
         }
     }
 
     private func isSorted(_ rows: [StoreRowChange]) -> Bool {
-        zip(rows, rows.dropFirst()).allSatisfy { !precedes($1, $0) }
+        var last: RowKey?
+        return !rows.containsHeld { row in
+            guard let key = row.id.rowKey else { return false }
+            defer { last = key }
+            return last.map { Self.precedes(key, $0) } ?? false
+        }
     }
 
     private func precedes(_ left: StoreRowChange, _ right: StoreRowChange) -> Bool {
         guard let left = left.id.rowKey, let right = right.id.rowKey else { return false }
-        return left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
+        return Self.precedes(left, right)
+    }
+
+    private static func precedes(_ left: RowKey, _ right: RowKey) -> Bool {
+        left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
     }
 
     private func insert(_ rows: ArraySlice<StoreRowChange>, _ entity: RowStatements) throws {
