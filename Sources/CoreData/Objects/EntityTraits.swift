@@ -30,6 +30,8 @@ final class EntityTraits: @unchecked Sendable {
     let rules: [PropertyRule]
     /// Those of them that can find fault with a value. References that `rules` holds: every object of a save asks for all.
     let demandingRules: [Unmanaged<PropertyRule>]
+    /// Where the properties of the entity's class live, for its accessors.
+    let knownPlaces = KnownPlaces()
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
