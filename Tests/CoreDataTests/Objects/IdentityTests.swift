@@ -38,6 +38,41 @@ import Testing
         }
     }
 
+    @Test func anObjectIsEqualToItselfAloneWhateverHoldsIt() throws {
+        let stack = try ClubStack()
+        try stack.context().use { context in
+            let venues = (context.make("Venue", ["name": "One"]), context.make("Venue", ["name": "One"]))
+            try context.save()
+            func check(_ one: NSObject, _ others: [Any?]) {
+                for same: Any in [one, AnyHashable(one), Optional(one) as Any] { #expect(one.isEqual(same)) }
+                for other in others { #expect(!one.isEqual(other)) }
+            }
+            let (one, other) = (venues.0.objectID, venues.1.objectID)
+            check(venues.0, [nil, venues.1, context.team(), one, "One", 7])
+            check(one, [nil, other, venues.0, one.uriRepresentation(), 1])
+            #expect(one.isEqual(NSManagedObjectID(one.family, reference: one.rowKey?.reference ?? 0)))
+            #expect(Set(held: [venues.0, venues.1, venues.0]) == [venues.1, venues.0])
+            #expect(Set(held: [one, other, one]) == [other, one])
+        }
+    }
+
+    /// What accessors remember of an entity keeps nothing of it alive.
+    @Test func entitiesGoAwayThoughAccessorsWereUsed() throws {
+        weak var layout: EntityLayout?
+        func use() throws {
+            let stack = try ClubStack(model: try #require(Club.model.copy() as? NSManagedObjectModel))
+            try stack.context().use { context in
+                let team = context.team()
+                team.wins = 3
+                #expect(team.wins == 3)
+                layout = team.layout
+            }
+            for store in stack.coordinator.persistentStores { try stack.coordinator.remove(store) }
+        }
+        try use()
+        #expect(layout == nil)
+    }
+
     @Test func equalIDsMeanTheSameRowInEveryStack() throws {
         let stack = try ClubStack()
         let id = try stack.context().use { context in
