@@ -30,6 +30,8 @@ final class EntityTraits: @unchecked Sendable {
     let rules: [PropertyRule]
     /// Those of them that can find fault with a value. References that `rules` holds: every object of a save asks for all.
     let demandingRules: [Unmanaged<PropertyRule>]
+    /// Whether reading by name looks at the queue first: asked for at each reading, where a global would be looked for.
+    let checksQueue = ConcurrencyChecking.isOn
     /// Where the properties of the entity's class live, for its accessors.
     let knownPlaces = KnownPlaces()
 

@@ -16,7 +16,7 @@ enum KeyValueAccess {
     }
 
     private static func requireQueue(_ object: NSManagedObject, _ access: String, _ key: String) {
-        guard ConcurrencyChecking.isOn else { return }
+        guard object.layout.withTraits({ $0.checksQueue }) else { return }
         object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 

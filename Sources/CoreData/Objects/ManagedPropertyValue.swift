@@ -33,12 +33,17 @@ protocol SlotRepresentable: ManagedPropertyValue {
 
 extension SlotRepresentable {
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
-        managedValueIfSet(of: object, at: place) ?? emptyValue
+        read(object, place.place) ?? emptyValue
     }
 
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
-        guard case .attribute(let slot) = place.place else { return nil }
-        object.noteRead(place.place)
+        read(object, place.place)
+    }
+
+    @inline(__always)
+    private static func read(_ object: NSManagedObject, _ place: EntityLayout.Place) -> Self? {
+        guard case .attribute(let slot) = place else { return nil }
+        object.noteRead(place)
         return Self(slot: object.slotValue(slot))
     }
 
