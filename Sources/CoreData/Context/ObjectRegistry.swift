@@ -235,6 +235,7 @@ final class ObjectRegistry {
         releaseUnused()
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         var all: [NSManagedObject] = []
+        all.reserveCapacity(tables.reduce(temporaries.room) { $0 + $1.rows.room })
         forEach { all.append($0) }
         return all
     }

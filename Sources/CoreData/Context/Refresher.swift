@@ -278,7 +278,7 @@ final class Refresher {
         context.changes.removeAll()
         context.registry.removeAll()
         context.manualChanges = [:]
-        for object in objects {
+        objects.forEachHeld { object in
             object.managedObjectContext = nil
             object.relations = []
             object.baseline = nil

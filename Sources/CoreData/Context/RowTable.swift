@@ -94,6 +94,9 @@ final class RowTable {
         }
     }
 
+    /// How many objects there may be at most.
+    var room: Int { used * Page.size }
+
     private var isFull: Bool { used * 3 >= pages.count * 2 }
 
     /// Whether an object of `key` would make the table grow: the moment to take out what is not used.

@@ -79,7 +79,7 @@ struct SavePlanner {
         let deleted = chosen(context.changes.deleted.all)
         var related: [NSManagedObject] = []
         for objects in [inserted, updated] {
-            objects.forEachHeld { if !$0.relations.isEmpty { related.append($0) } }
+            objects.forEachHeld { if $0.mayHaveToMany { related.append($0) } }
         }
         for object in related { collectPositions(of: object) }
         try inserted.forEachHeld { try addInsert($0) }
