@@ -71,7 +71,6 @@ struct SaveCompletion {
         saved.inserted.forEachHeld { $0.flags.insert(.stored) }
         saved.deleted.forEachHeld { $0.flags.remove(.stored) }
         batch.objects.forEachHeld { object in
-            guard !object.relations.isEmpty else { return }
             for (_, state) in object.touchedToMany {
                 if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
             }

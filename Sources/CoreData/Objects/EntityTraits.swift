@@ -69,12 +69,7 @@ final class EntityTraits: @unchecked Sendable {
 
 extension EntityLayout {
     /// Made at the first use, on any thread.
-    var traits: EntityTraits {
-        guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
-            return makeTraits()
-        }
-        return Unmanaged<EntityTraits>.fromOpaque(address).takeUnretainedValue()
-    }
+    var traits: EntityTraits { withTraits { $0 } }
 
     /// The traits for what is asked of every object: without retaining them, as they stay as long as the layout does.
     @inline(__always)

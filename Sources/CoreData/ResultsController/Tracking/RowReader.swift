@@ -3,7 +3,7 @@
 /// A row's values are those of the context's object, so unsaved values count and so does what it looks at over
 /// relationships. Rows that the context does not hold are read, together where that is possible.
 final class RowReader {
-    /// A row that gets a place.
+    /// A row that gets a place, and its object, whose values say where.
     struct Arrival {
         let row: RowToken
         let object: NSManagedObject
