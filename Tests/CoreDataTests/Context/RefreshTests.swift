@@ -137,7 +137,6 @@ final class RefusingStore: NSPersistentStore, @unchecked Sendable {
 
         func fetch(_ query: StoreQuery) throws -> StoreQueryResult { StoreQueryResult(keys: [], rows: [], undone: []) }
         func count(_ query: StoreQuery) throws -> Int? { 0 }
-        func groupCounts(_ query: StoreQuery, groupedBy: [String]) throws -> [(value: SlotValue, count: Int)]? { [] }
         func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { [:] }
         func destinations(
             of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]

@@ -169,28 +169,44 @@ import Testing
         #expect(try count(limit: 0, offset: 4) == 8)
     }
 
-    @Test func groupsAreCountedInTheOrderOfTheSort() throws {
-        var grouped = try query(
-            world.team, "name != 'x'", sort: [NSSortDescriptor(key: "homeVenue.label", ascending: false)])
+    @Test func theValueToGroupByStandsBesideTheKey() throws {
         let path = ["homeVenue", "label"]
-        let statement = try #require(try SelectBuilder(query: grouped, schema: world.schema).groupCounts(by: path))
+        let sorted = try query(
+            world.team, "name != 'x'", sort: [NSSortDescriptor(key: "homeVenue.label", ascending: false)])
+        let builder = SelectBuilder(query: sorted, schema: world.schema)
+        let statement = try builder.keys(groupedBy: path)
         #expect(
             statement.fragment.text
-                == "SELECT t1.ZLABEL, COUNT(*) FROM ZTEAM AS t0 LEFT JOIN ZPLACE AS t1 ON t1.Z_PK = t0.ZHOMEVENUE"
-                + " WHERE t0.ZNAME IS NOT ? GROUP BY t1.ZLABEL ORDER BY t1.ZLABEL DESC")
-        #expect(statement.attribute.name == "label")
-        let rows = try world.connection.rows(statement.fragment.text, statement.fragment.arguments)
-        let total = rows.reduce(Int64(0)) { sum, row in
-            if case .integer(let count) = row[1] { sum + count } else { sum }
-        }
-        #expect(total == Int64(try world.keysInMemory(world.team, NSPredicate(format: "name != 'x'")).count))
-        #expect(try SelectBuilder(query: grouped, schema: world.schema).groupCounts(by: ["wins"]) == nil)
-        grouped.limit = 3
-        #expect(try SelectBuilder(query: grouped, schema: world.schema).groupCounts(by: path) == nil)
-        // Texts that are the same without case may stand mixed in the list: the list itself has to be read.
-        let folded = try query(
+                == "SELECT t0.Z_PK, t1.ZLABEL FROM ZTEAM AS t0 LEFT JOIN ZPLACE AS t1 ON t1.Z_PK = t0.ZHOMEVENUE"
+                + " WHERE t0.ZNAME IS NOT ? ORDER BY t1.ZLABEL DESC, t0.Z_PK")
+        #expect(statement.group?.attribute.name == "label" && statement.group?.column == 1)
+        // What is no attribute has no one value.
+        #expect(try builder.keys(groupedBy: ["homeVenue"]).group == nil)
+        // Of a family the entity stands between the key and the value.
+        let places = SelectBuilder(query: try query(world.place), schema: world.schema)
+        #expect(try places.keys(groupedBy: ["label"]).group?.column == 2)
+    }
+
+    @Test func whatIsSortedByTheCallerHasItsValuesBehindTheRest() throws {
+        let sort = [
+            NSSortDescriptor(key: "wins", ascending: false), NSSortDescriptor(key: "homeVenue.label", ascending: true),
+        ]
+        var sorted = try query(world.team, sort: sort)
+        let keys = try #require(try SelectBuilder(query: sorted, schema: world.schema).keysToSort())
+        #expect(
+            keys.fragment.text
+                == "SELECT t0.Z_PK, t0.ZWINS, t1.ZLABEL FROM ZTEAM AS t0 LEFT JOIN ZPLACE AS t1 ON t1.Z_PK = t0.ZHOMEVENUE"
+        )
+        #expect(keys.sortColumns?.map(\.index) == [1, 2])
+        #expect(keys.sortColumns?.map(\.isAscending) == [false, true])
+        let rows = try #require(try SelectBuilder(query: sorted, schema: world.schema).rowsToSort())
+        let count = try #require(rows.columns).names.count
+        #expect(rows.sortColumns?.map(\.index) == [count, count + 1])
+        // The order of a collation is not that of the bytes.
+        sorted = try query(
             world.team, sort: [NSSortDescriptor(key: "name", ascending: true, selector: .caseInsensitiveCompare)])
-        #expect(try SelectBuilder(query: folded, schema: world.schema).groupCounts(by: ["name"]) == nil)
+        #expect(try SelectBuilder(query: sorted, schema: world.schema).keysToSort() == nil)
+        #expect(try SelectBuilder(query: sorted, schema: world.schema).rowsToSort() == nil)
     }
 
     @Test func rowsHaveTheColumnsOfTheWholeFamily() throws {

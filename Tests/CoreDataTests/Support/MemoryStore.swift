@@ -104,10 +104,6 @@ final class MemoryOperations: StoreOperations {
         return try fetch(all).keys.count
     }
 
-    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
-        nil
-    }
-
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         rowRequests.append(ids.count)
         if let readFailure { throw readFailure }

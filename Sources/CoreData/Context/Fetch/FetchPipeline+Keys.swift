@@ -5,6 +5,8 @@ struct FetchedKeys {
     let store: NSPersistentStore
     /// In the request's order.
     var keys: [RowKey]
+    /// What stands together: see ``StoreQueryResult/groups``.
+    var groups: [RowGroup]?
 }
 
 // What a results controller uses: lists by key, objects only for the rows that are seen.
@@ -12,36 +14,25 @@ extension FetchPipeline {
     /// The saved rows that `request` finds, by key: predicate, order, limit and offset as the store has them. The
     /// context's unsaved changes are not in it. One query, no object.
     ///
+    /// - Parameter groupedBy: the key path of an attribute, if what has the same value in it shall be told.
     /// - Returns: `nil` where keys are not enough, because several stores hold the entity or the context has a parent: fetch
     ///   objects then.
-    func keys(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchedKeys? {
+    func keys(
+        _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]? = nil
+    ) throws -> FetchedKeys? {
         let plan = try plan(request)
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
         query.wantsRows = false
+        query.groupedBy = keyPath
         let found = try reading { try StoreFetch(plan: plan).run(query) }
-        return FetchedKeys(store: store, keys: found.keys)
+        return FetchedKeys(store: store, keys: found.keys, groups: found.groups)
     }
 
     /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,
     /// whose new objects have no keys.
     func storeOfKeys(_ plan: FetchPlan) -> NSPersistentStore? {
         plan.stores.count == 1 && context.source?.parent == nil ? plan.stores[0] : nil
-    }
-
-    /// For each value of `keyPath` among the saved rows that `request` finds: the value and how many rows have it, in
-    /// the request's order.
-    ///
-    /// - Parameter keyPath: the key path of the request's first sort descriptor.
-    /// - Returns: `nil` where the store cannot count groups exactly for this request.
-    func groupCounts(
-        _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]
-    ) throws -> [(value: SlotValue, count: Int)]? {
-        let plan = try plan(request)
-        guard let store = storeOfKeys(plan) else { return nil }
-        var query = plan.query
-        query.wantsRows = false
-        return try reading { try store.operations.groupCounts(query, groupedBy: keyPath) }
     }
 
     /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for

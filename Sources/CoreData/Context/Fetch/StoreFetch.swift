@@ -8,6 +8,8 @@ struct FoundRows {
     var namedIDs: [NSManagedObjectID] = []
     /// As many as `keys`, or empty when rows were not asked for.
     var rows: [RowSnapshot] = []
+    /// What stands together, where that was asked for and the one store could tell: see ``StoreQueryResult/groups``.
+    var groups: [RowGroup]?
     /// The stores asked.
     var stores: [NSPersistentStore] = []
     /// For each result the place of its store in `stores`; empty when there is only one.
@@ -57,7 +59,7 @@ struct StoreFetch {
     private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
         let result = try store.operations.fetch(query)
         guard !result.undone.isEmpty else {
-            return FoundRows(keys: result.keys, rows: result.rows, stores: [store])
+            return FoundRows(keys: result.keys, rows: result.rows, groups: result.groups, stores: [store])
         }
         var wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
         try readRows(of: &wider)

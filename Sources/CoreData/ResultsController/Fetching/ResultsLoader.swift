@@ -13,10 +13,9 @@ struct LoadedResults {
 
 /// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
 ///
-/// Design. A list of one store needs two queries, whatever its length: the keys in order, and how many rows each section
-/// has. The counts are used only where they say the same as looking at each row: when the section's key path is the first
-/// sort key, compared plainly. Otherwise the section of each row is read, in portions, and sections that do not stand
-/// together are refused. Unsaved changes of the context are then put in like any other batch of changes.
+/// Design. A list of one store needs one query, whatever its length: the keys in order, and with them what the rows of a
+/// section have in common. Where only the class knows the section, it is asked of each object, in portions. Sections that do
+/// not stand together are refused. Unsaved changes of the context are then put in like any other batch of changes.
 struct ResultsLoader {
     let context: NSManagedObjectContext
     let request: NSFetchRequest<NSFetchRequestResult>
@@ -104,35 +103,31 @@ struct ResultsLoader {
     }
 
     private func loadSaved(into loaded: inout LoadedResults) throws {
-        guard let found = try pipeline.keys(request) else { return try loadObjects(into: &loaded) }
         let definition = loaded.definition
+        let groupedBy = definition.sectionKey.flatMap { $0.isStored ? $0.keys : nil }
+        guard let found = try pipeline.keys(request, groupedBy: groupedBy) else {
+            return try loadObjects(into: &loaded)
+        }
         let tokens = found.keys.map { key in
             RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
-            sections = try counted(key, total: tokens.count, definition) ?? looked(key, at: found, definition)
+            sections = try grouped(key, found.groups, definition) ?? looked(key, at: found, definition)
         }
         loaded.contents = ListContents(
             rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
     }
 
-    /// The sections by one query that counts; `nil` where that is not sure to say the same as looking at each row.
-    private func counted(_ key: SectionKey, total: Int, _ definition: ListDefinition) throws -> [SectionEntry]? {
-        guard key.isStored, let first = definition.plan.query.sortKeys.first, first.comparison == .plain,
-            first.keyPath == key.keys,
-            let groups = try pipeline.groupCounts(request, groupedBy: key.keys)
-        else { return nil }
+    /// The sections by what the store said that the rows have in common.
+    private func grouped(
+        _ key: SectionKey, _ groups: [RowGroup]?, _ definition: ListDefinition
+    ) throws -> [SectionEntry]? {
+        guard let groups else { return nil }
+        definition.names.reserve(groups.count)
         var run = SectionRun(names: definition.names)
-        var skipped = definition.plan.offset
-        var left = total
-        for group in groups {
-            let rows = min(left, max(0, group.count - skipped))
-            skipped = max(0, skipped - group.count)
-            left -= rows
-            try run.add(key.name(for: group.value), rows: rows)
-        }
-        return left == 0 ? run.entries : nil
+        for group in groups { try run.add(key.name(for: group.value), rows: group.count) }
+        return run.entries
     }
 
     /// The sections by looking at each row.

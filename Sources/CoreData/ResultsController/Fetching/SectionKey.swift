@@ -45,7 +45,9 @@ struct SectionKey {
 
     /// The name of the section of the rows that have `value`.
     func name(for value: SlotValue) -> String {
-        Self.name(for: AttributeCoercion.value(value, type: attribute?.attributeType ?? .undefinedAttributeType))
+        // What nearly all sections go by, without a cast.
+        if case .text(let text) = value, attribute?.attributeType == .stringAttributeType { return text }
+        return Self.name(for: AttributeCoercion.value(value, type: attribute?.attributeType ?? .undefinedAttributeType))
     }
 
     /// Names are texts whatever the value: `""` for `nil`, `0` and `1` for a Boolean.

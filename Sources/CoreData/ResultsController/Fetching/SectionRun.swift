@@ -4,7 +4,8 @@ import Foundation
 struct SectionRun {
     private let names: SectionNames
     private(set) var entries: [SectionEntry] = []
-    private var seen: Set<UInt32> = []
+    /// By the sections' numbers, which begin with 0 and are all in use.
+    private var seen: [Bool] = []
     private var last: (name: String, number: UInt32)?
     private var count = 0
 
@@ -19,11 +20,18 @@ struct SectionRun {
             entries[entries.count - 1].rowCount += UInt32(rows)
         } else {
             let number = names.number(of: name)
-            guard seen.insert(number).inserted else { throw Self.outOfOrder(at: count, name) }
+            guard isNew(number) else { throw Self.outOfOrder(at: count, name) }
             entries.append(SectionEntry(number: number, rowCount: UInt32(rows)))
             last = (name, number)
         }
         count += rows
+    }
+
+    private mutating func isNew(_ number: UInt32) -> Bool {
+        let number = Int(number)
+        if number >= seen.count { seen += repeatElement(false, count: number + 1 - seen.count) }
+        defer { seen[number] = true }
+        return !seen[number]
     }
 
     private static func outOfOrder(at index: Int, _ name: String) -> NSError {

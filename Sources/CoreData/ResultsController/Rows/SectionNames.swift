@@ -19,10 +19,21 @@ final class SectionNames {
         return number
     }
 
+    /// Makes room for so many more names.
+    func reserve(_ count: Int) {
+        names.reserveCapacity(names.count + count)
+        if numbers == nil { numbers = Self.numbers(of: names) }
+        numbers?.reserveCapacity(names.count + count)
+    }
+
+    private static func numbers(of names: [String]) -> [String: UInt32] {
+        Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The number of `name`, or `nil` if it has none.
     func knownNumber(of name: String) -> UInt32? {
         if let numbers { return numbers[name] }
-        let made = Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+        let made = Self.numbers(of: names)
         numbers = made
         return made[name]
     }

@@ -15,10 +15,6 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
     func count(_ query: StoreQuery) throws -> Int?
 
-    /// For each value of `groupedBy` among the matching rows: the value and how many rows have it, in the order of the
-    /// query's first sort key; or `nil` where the store cannot do it exactly. Cost: one scan, of an index if one fits.
-    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]?
-
     /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
     /// reads rows only by their IDs.
     func destinationRows(
@@ -103,6 +99,8 @@ struct StoreQuery {
     var offset = 0
     /// Whether the rows themselves are wanted, or only their keys.
     var wantsRows = true
+    /// The key path of an attribute whose values are wanted beside the keys, where rows are not; see ``StoreQueryResult/groups``.
+    var groupedBy: [String]?
 }
 
 /// What a store found.
@@ -112,12 +110,21 @@ struct StoreQueryResult {
     var rows: [RowSnapshot]
     /// What the caller has to do in memory; empty when the answer is exact.
     var undone: Undone
+    /// What stands together in the order: each value of `groupedBy`, and how many of the rows from there on have it. `nil`
+    /// where it was not asked for, or the store cannot tell.
+    var groups: [RowGroup]?
 
     struct Undone: OptionSet {
         let rawValue: Int
         static let predicate = Undone(rawValue: 1)
         static let sort = Undone(rawValue: 2)
     }
+}
+
+/// Rows that stand one after the other and have the same value in one attribute.
+struct RowGroup {
+    let value: SlotValue
+    let count: Int
 }
 
 /// Everything that one save writes to one store.

@@ -22,64 +22,44 @@ struct SelectBuilder {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// `SELECT Z_PK[, Z_ENT]`, in order. `Z_ENT` is left out when all rows are of one entity (see
+    /// `SELECT Z_PK[, Z_ENT][, value]`, in order. `Z_ENT` is left out when all rows are of one entity (see
     /// ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
     ///
+    /// - Parameter groupedBy: the key path of an attribute to read beside the key: see ``SelectStatement/group``.
     /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
-    func keys() throws -> SelectStatement {
-        let only = onlyEntity
-        return try statement(selecting: only == nil ? "t0.Z_PK, t0.Z_ENT" : "t0.Z_PK", onlyEntity: only)
+    func keys(groupedBy keyPath: [String]? = nil) throws -> SelectStatement {
+        try statement(keyList(groupedBy: keyPath), order: .bySQL)
     }
+
+    /// The same without order, limit and offset, the values to sort by behind the rest: see ``SelectStatement/sortColumns``.
+    ///
+    /// - Returns: `nil` where the order is not that of the values themselves but of a collation, or not exact.
+    /// - Throws: as ``keys(groupedBy:)``.
+    func keysToSort() throws -> SelectStatement? { try sortable(statement(keyList(groupedBy: nil), order: .byCaller)) }
 
     /// `SELECT` of whole rows in the column order of ``SelectStatement/columns``.
     ///
     /// - Parameter isOrdered: `false` for any order, limit and offset left out as well: for reading rows whose order
-    ///   is known from ``keys()``.
-    /// - Throws: as ``keys()``.
+    ///   is known from ``keys(groupedBy:)``.
+    /// - Throws: as ``keys(groupedBy:)``.
     func rows(isOrdered: Bool = true) throws -> SelectStatement {
-        let columns = RowColumns(
-            entity: query.entity, includingSubentities: query.includesSubentities, schema: schema)
-        var statement = try statement(
-            selecting: columns.selectList(alias: "t0"), onlyEntity: onlyEntity, isOrdered: isOrdered)
-        statement.columns = columns
-        return statement
+        try statement(rowList(), order: isOrdered ? .bySQL : .none)
     }
+
+    /// The same as ``keysToSort()``, of whole rows.
+    func rowsToSort() throws -> SelectStatement? { try sortable(statement(rowList(), order: .byCaller)) }
 
     /// `SELECT COUNT(*)`, limit and offset applied; `nil` where it would not be exact.
     ///
-    /// - Throws: as ``keys()``.
+    /// - Throws: as ``keys(groupedBy:)``.
     func count() throws -> SQLFragment? {
         if query.limit == 0 && query.offset == 0 {
-            let counted = try statement(selecting: "COUNT(*)", onlyEntity: nil, isOrdered: false)
+            let counted = try statement(SelectList(text: "COUNT(*)"), order: .none)
             return counted.undone.contains(.predicate) ? nil : counted.fragment
         }
-        let inner = try statement(selecting: "1", onlyEntity: nil, isOrdered: false)
+        let inner = try statement(SelectList(text: "1"), order: .none)
         guard !inner.undone.contains(.predicate) else { return nil }
         return "SELECT COUNT(*) FROM (" + inner.fragment + limitClause + ")"
-    }
-
-    /// `SELECT value, COUNT(*)` for each value of `keyPath` among the matching rows, in the order of the first sort key.
-    ///
-    /// - Returns: `nil` where the groups would not be those of the ordered rows: the first sort key is another key path
-    ///   or not the plain order, the predicate is not exact, or there is a limit or an offset.
-    /// - Throws: as ``keys()``.
-    func groupCounts(by keyPath: [String]) throws -> GroupCountStatement? {
-        guard query.limit == 0, query.offset == 0 else { return nil }
-        guard let key = query.sortKeys.first, key.keyPath == keyPath, key.comparison == .plain else { return nil }
-        var joins = SQLJoins(entity: query.entity, schema: schema)
-        let attribute: NSAttributeDescription
-        switch try ModelKeyPath(keyPath, from: query.entity).end {
-        case .attribute(let found), .element(_, _, let found): attribute = found
-        default: return nil
-        }
-        guard let order = try SortToSQL.translate(key, joins: &joins)
-        else { return nil }
-        let condition = try condition(joins: &joins)
-        guard condition.isExact else { return nil }
-        let text =
-            "SELECT \(order.expression), COUNT(*) FROM " + joins.from + condition.clause
-            + " GROUP BY \(order.expression) ORDER BY \(order.text)"
-        return GroupCountStatement(fragment: text, attribute: attribute)
     }
 
     // MARK: Parts
@@ -90,29 +70,93 @@ struct SelectBuilder {
         return family.count == 1 ? query.entity : nil
     }
 
-    private func statement(
-        selecting list: String, onlyEntity: NSEntityDescription?, isOrdered: Bool = true
-    ) throws -> SelectStatement {
-        var joins = SQLJoins(entity: query.entity, schema: schema)
-        let condition = try condition(joins: &joins)
-        var undone: StoreQueryResult.Undone = condition.isExact ? [] : .predicate
-        var order = ""
-        if isOrdered {
-            if let translated = try orderClause(joins: &joins) { order = translated } else { undone.insert(.sort) }
-        }
-        var fragment = "SELECT \(list) FROM " + joins.from + condition.clause + order
-        if isOrdered && undone.isEmpty { fragment += limitClause }
-        return SelectStatement(fragment: fragment, undone: undone, onlyEntity: onlyEntity, columns: nil)
+    /// Who puts the rows in order.
+    private enum Order {
+        case none
+        case bySQL
+        case byCaller
     }
 
-    /// ` ORDER BY …` with the primary key last, or `nil` where a sort key cannot be translated exactly.
-    private func orderClause(joins: inout SQLJoins) throws -> String? {
-        var terms: [String] = []
+    /// What is selected, and what is found where in it.
+    private struct SelectList {
+        var text: String
+        var count = 1
+        var onlyEntity: NSEntityDescription?
+        var columns: RowColumns?
+        var groupKeyPath: [String]?
+    }
+
+    private func keyList(groupedBy keyPath: [String]?) -> SelectList {
+        let only = onlyEntity
+        return SelectList(
+            text: only == nil ? "t0.Z_PK, t0.Z_ENT" : "t0.Z_PK", count: only == nil ? 2 : 1, onlyEntity: only,
+            groupKeyPath: keyPath)
+    }
+
+    private func rowList() -> SelectList {
+        let columns = RowColumns(
+            entity: query.entity, includingSubentities: query.includesSubentities, schema: schema)
+        return SelectList(
+            text: columns.selectList(alias: "t0"), count: columns.names.count, onlyEntity: onlyEntity, columns: columns)
+    }
+
+    private func statement(_ list: SelectList, order: Order) throws -> SelectStatement {
+        var joins = SQLJoins(entity: query.entity, schema: schema)
+        var list = list
+        let group = try addGroup(to: &list, joins: &joins)
+        let condition = try condition(joins: &joins)
+        var undone: StoreQueryResult.Undone = condition.isExact ? [] : .predicate
+        var orderClause = ""
+        var sortColumns: [SortColumn]? = []
+        if order != .none {
+            if let terms = try orderTerms(joins: &joins) {
+                if order == .bySQL {
+                    orderClause = " ORDER BY " + (terms.map(\.text) + ["t0.Z_PK"]).joined(separator: ", ")
+                } else {
+                    sortColumns = add(terms, to: &list)
+                }
+            } else {
+                undone.insert(.sort)
+            }
+        }
+        var fragment = "SELECT \(list.text) FROM " + joins.from + condition.clause + orderClause
+        if order == .bySQL && undone.isEmpty { fragment += limitClause }
+        return SelectStatement(
+            fragment: fragment, undone: undone, onlyEntity: list.onlyEntity, columns: list.columns, group: group,
+            sortColumns: sortColumns)
+    }
+
+    private func sortable(_ select: SelectStatement) -> SelectStatement? {
+        select.undone.isEmpty && select.sortColumns != nil ? select : nil
+    }
+
+    /// Selects the attribute at the end of the list's key path too, where it has a column.
+    private func addGroup(to list: inout SelectList, joins: inout SQLJoins) throws -> SelectStatement.Group? {
+        guard let keyPath = list.groupKeyPath else { return nil }
+        let path = try ModelKeyPath(keyPath, from: query.entity)
+        guard case .attribute(let attribute) = path.end,
+            let column = joins.column(of: attribute, following: path.toOnes)
+        else { return nil }
+        defer { list.count += 1 }
+        list.text += ", \(column)"
+        return SelectStatement.Group(column: list.count, attribute: attribute)
+    }
+
+    /// Selects what is sorted by too; `nil` where texts are not sorted by their bytes.
+    private func add(_ terms: [SortToSQL.Term], to list: inout SelectList) -> [SortColumn]? {
+        guard terms.allSatisfy({ !$0.hasCollation }) else { return nil }
+        for term in terms { list.text += ", \(term.expression)" }
+        return terms.enumerated().map { SortColumn(index: list.count + $0, isAscending: $1.isAscending) }
+    }
+
+    /// The terms of ORDER BY, or `nil` where a sort key cannot be translated exactly.
+    private func orderTerms(joins: inout SQLJoins) throws -> [SortToSQL.Term]? {
+        var terms: [SortToSQL.Term] = []
         for key in query.sortKeys {
             guard let term = try SortToSQL.translate(key, joins: &joins) else { return nil }
-            terms.append(term.text)
+            terms.append(term)
         }
-        return " ORDER BY " + (terms + ["t0.Z_PK"]).joined(separator: ", ")
+        return terms
     }
 
     /// ` LIMIT … OFFSET …`, or nothing.
@@ -156,11 +200,14 @@ struct SelectStatement {
     var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.
     var columns: RowColumns?
-}
+    /// The value that was to be read beside the key; `nil` where the attribute has no column.
+    var group: Group?
+    /// What a statement without order is to be sorted by, the key last.
+    var sortColumns: [SortColumn]?
 
-/// A grouped count: two columns, the value (as the attribute's column holds it) and the number of rows.
-struct GroupCountStatement {
-    var fragment: SQLFragment
-    /// By whose type the value is decoded.
-    var attribute: NSAttributeDescription
+    struct Group {
+        let column: Int
+        /// By whose type the value is decoded.
+        let attribute: NSAttributeDescription
+    }
 }

@@ -4,8 +4,16 @@ enum SortToSQL {
     struct Term {
         /// What is compared, without collation and direction.
         var expression: String
+        let isAscending: Bool
+        /// The order of texts, where it is not that of their bytes.
+        var collation: String?
+
+        var hasCollation: Bool { collation != nil }
+
         /// The whole term.
-        var text: String
+        var text: String {
+            expression + (collation.map { " COLLATE \($0)" } ?? "") + (isAscending ? "" : " DESC")
+        }
     }
 
     /// - Returns: `nil` where no SQL gives the order: a transient or transformable attribute, a to-many step, a
@@ -14,7 +22,6 @@ enum SortToSQL {
     static func translate(_ key: StoreSortKey, joins: inout SQLJoins) throws -> Term? {
         guard key.comparison != .custom else { return nil }
         let path = try ModelKeyPath(key.keyPath, from: joins.entity)
-        let direction = key.ascending ? "" : " DESC"
         switch path.end {
         case .attribute(let attribute):
             guard joins.schema.isOrdered(by: attribute),
@@ -30,18 +37,17 @@ enum SortToSQL {
             return term(column, leaf, key)
         case .toOne(let relationship):
             guard let column = joins.column(of: relationship, following: path.toOnes) else { return nil }
-            return Term(expression: column, text: column + direction)
+            return Term(expression: column, isAscending: key.ascending)
         case .object:
             guard let table = joins.alias(following: path.toOnes) else { return nil }
-            return Term(expression: "\(table).Z_PK", text: "\(table).Z_PK\(direction)")
+            return Term(expression: "\(table).Z_PK", isAscending: key.ascending)
         case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
         case .entity, .toMany, .member, .state: return nil
         }
     }
 
     private static func term(_ column: String, _ attribute: NSAttributeDescription, _ key: StoreSortKey) -> Term {
-        let collation =
-            attribute.holdsText ? SQLFunctions.collation(for: key.comparison).map { " COLLATE \($0)" } : nil
-        return Term(expression: column, text: column + (collation ?? "") + (key.ascending ? "" : " DESC"))
+        let collation = attribute.holdsText ? SQLFunctions.collation(for: key.comparison) : nil
+        return Term(expression: column, isAscending: key.ascending, collation: collation)
     }
 }

@@ -4,14 +4,15 @@ import SQLiteAccess
 //
 // An ORDER BY that SQLite has to sort for drags every column through its sorter, and one that an index answers visits
 // the table in random order. Measured, the quickest way to many sorted rows is: the keys in order through the index, one
-// scan of the table in its own order, and each row put in its place. Few rows are fetched by their keys instead, and
-// without an index, or with a limit, the plain statement is as good as any.
+// scan of the table in its own order, and each row put in its place. Few rows are fetched by their keys instead. Without an
+// index one scan reads the rows, which are sorted here. With a limit the plain statement is as good as any.
 
-/// Carries out fetches, counts and grouped counts.
+/// Carries out fetches and counts.
 struct RowQueries {
     let connection: Connection
     let context: DecodingContext
     let plans: RowPlans
+    let sortings: KnownSortings
 
     private var layout: TableLayout { context.layout }
 
@@ -19,16 +20,20 @@ struct RowQueries {
         SelectBuilder(query: query, schema: layout, storeIdentifier: context.storeIdentifier)
     }
 
+    private var keyQueries: KeyQueries {
+        KeyQueries(connection: connection, context: context, sortings: sortings)
+    }
+
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
         let builder = self.builder(query)
-        guard query.wantsRows else {
-            let statement = try builder.keys()
-            return StoreQueryResult(keys: try keys(statement), rows: [], undone: statement.undone)
-        }
-        if query.limit == 0, query.offset == 0, !query.sortKeys.isEmpty {
+        guard query.wantsRows else { return try keyQueries.run(builder) }
+        if !query.isLimited, !query.sortKeys.isEmpty {
             let ordered = try builder.keys()
-            if ordered.undone.isEmpty, try isOrderedByIndex(ordered) {
-                return try connection.reading { try rowsByKeys(ordered, builder, query) }
+            if ordered.undone.isEmpty {
+                switch try keyQueries.sorting(of: ordered) {
+                case .index: return try connection.reading { try rowsByKeys(ordered, builder, query) }
+                case .partial, .full: if let sorted = try sortedRows(builder) { return sorted }
+                }
             }
         }
         return try rowsDirectly(builder)
@@ -39,66 +44,51 @@ struct RowQueries {
         return Int(try connection.integer(fragment.text, fragment.arguments) ?? 0)
     }
 
-    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
-        guard let grouped = try builder(query).groupCounts(by: keyPath) else { return nil }
-        return try connection.withStatement(grouped.fragment.text) { statement in
-            try statement.bind(grouped.fragment.arguments)
-            var groups: [(value: SlotValue, count: Int)] = []
-            while try statement.step() {
-                let value = context.value(of: grouped.attribute, at: 0, of: statement)
-                groups.append((value, Int(statement.integer(at: 1))))
-            }
-            return groups
-        }
-    }
-
-    // MARK: Keys
-
-    private func keys(_ select: SelectStatement) throws -> [RowKey] {
-        try connection.withStatement(select.fragment.text) { statement in
-            try statement.bind(select.fragment.arguments)
-            var keys: [RowKey] = []
-            if let only = select.onlyEntity {
-                let index = UInt32(only.layout.index)
-                while try statement.step() { keys.append(RowKey(entity: index, reference: statement.integer(at: 0))) }
-                return keys
-            }
-            let indexes = entityIndexes()
-            while try statement.step() {
-                guard let index = indexes[statement.integer(at: 1)] else { continue }
-                keys.append(RowKey(entity: index, reference: statement.integer(at: 0)))
-            }
-            return keys
-        }
-    }
-
-    /// `Z_ENT` → place of the entity in the model.
-    private func entityIndexes() -> [Int64: UInt32] {
-        Dictionary(
-            layout.entities.map { (layout.number(of: $0), UInt32($0.layout.index)) },
-            uniquingKeysWith: { first, _ in first })
-    }
-
     // MARK: Rows
 
     private func rowsDirectly(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let select = try builder.rows()
         var result = StoreQueryResult(keys: [], rows: [], undone: select.undone)
-        try decode(select) { key, row in
+        try decode(select) { key, row, _ in
             result.keys.append(key)
             result.rows.append(row)
+            return true
         }
         return result
     }
 
-    private func decode(_ select: SelectStatement, _ body: (RowKey, RowSnapshot) -> Void) throws {
-        guard let columns = select.columns else { return }
+    /// The rows in the order of the table, put in theirs here; `nil` where SQLite has to do it.
+    private func sortedRows(_ builder: SelectBuilder) throws -> StoreQueryResult? {
+        guard let select = try builder.rowsToSort(), let columns = select.sortColumns else { return nil }
+        let sorter = RowSorter(columns: columns)
+        var keys: [RowKey] = []
+        var rows: [RowSnapshot] = []
+        let isWhole = try decode(select) { key, row, statement in
+            keys.append(key)
+            rows.append(row)
+            return sorter.append(statement)
+        }
+        guard isWhole else { return nil }
+        let order = sorter.order(keys.map(\.reference))
+        return StoreQueryResult(keys: order.map { keys[$0] }, rows: order.map { rows[$0] }, undone: [])
+    }
+
+    /// Calls `body` with each row and the statement there, until it says `false`.
+    ///
+    /// - Returns: whether it never did.
+    @discardableResult
+    private func decode(
+        _ select: SelectStatement, _ body: (RowKey, RowSnapshot, Statement) -> Bool
+    ) throws -> Bool {
+        guard let columns = select.columns else { return true }
         let decoder = RowDecoder(columns: columns, context: context)
-        try connection.withStatement(select.fragment.text) { statement in
+        return try connection.withStatement(select.fragment.text) { statement in
             try statement.bind(select.fragment.arguments)
             while try statement.step() {
-                if let (key, row) = decoder.row(of: statement) { body(key, row) }
+                guard let (key, row) = decoder.row(of: statement) else { continue }
+                guard body(key, row, statement) else { return false }
             }
+            return true
         }
     }
 
@@ -106,11 +96,14 @@ struct RowQueries {
     private func rowsByKeys(
         _ ordered: SelectStatement, _ builder: SelectBuilder, _ query: StoreQuery
     ) throws -> StoreQueryResult {
-        let keys = try keys(ordered)
+        let keys = try keyQueries.keys(ordered)
         var found = RowsByKey(keys)
         let plan = RowPlan(entity: query.entity, includingSubentities: query.includesSubentities, context: context)
         if try RowLookup.isScanBetter(for: keys.count, table: plan.table, connection) {
-            try decode(try builder.rows(isOrdered: false)) { key, row in found[key.reference] = row }
+            try decode(try builder.rows(isOrdered: false)) { key, row, _ in
+                found[key.reference] = row
+                return true
+            }
         } else {
             let lookup = RowLookup(connection: connection, context: context, plans: plans)
             try lookup.read(keys.map(\.reference), plan) { key, row in found[key.reference] = row }
@@ -124,17 +117,6 @@ struct RowQueries {
             result.rows.append(row)
         }
         return result
-    }
-
-    /// Whether SQLite reads the rows in order without sorting them.
-    private func isOrderedByIndex(_ select: SelectStatement) throws -> Bool {
-        try connection.withStatement("EXPLAIN QUERY PLAN " + select.fragment.text) { statement in
-            try statement.bind(select.fragment.arguments)
-            while try statement.step() {
-                if statement.text(at: 3).contains("TEMP B-TREE") { return false }
-            }
-            return true
-        }
     }
 }
 

@@ -10,6 +10,7 @@ final class SQLiteSession {
     let rowPlans: RowPlans
     let statements: RowStatementsCache
     private let toManyPlans: ToManyPlans
+    private let sortings = KnownSortings()
     let historyColumns: HistoryColumnsCache
     /// Whether saves are written to the history.
     let hasHistory: Bool
@@ -35,7 +36,9 @@ final class SQLiteSession {
         self.tombstoneCount = file.columns(of: "ACHANGE").count { $0.hasPrefix("ZTOMBSTONE") }
     }
 
-    var rowQueries: RowQueries { RowQueries(connection: connection, context: context, plans: rowPlans) }
+    var rowQueries: RowQueries {
+        RowQueries(connection: connection, context: context, plans: rowPlans, sortings: sortings)
+    }
     var rowLookup: RowLookup { RowLookup(connection: connection, context: context, plans: rowPlans) }
     var toManyQueries: ToManyQueries {
         ToManyQueries(connection: connection, context: context, ids: ids, plans: toManyPlans)

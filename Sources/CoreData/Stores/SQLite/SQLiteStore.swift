@@ -211,10 +211,6 @@ extension SQLiteStore: StagedSaving {
         try withVisibleSession { try $0.rowQueries.count(query) }
     }
 
-    func groupCounts(_ query: StoreQuery, groupedBy keyPath: [String]) throws -> [(value: SlotValue, count: Int)]? {
-        try withVisibleSession { try $0.rowQueries.groupCounts(query, groupedBy: keyPath) }
-    }
-
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         let rows = try rows(inOrderOf: ids)
         var result: [NSManagedObjectID: RowSnapshot] = [:]

@@ -1,0 +1,185 @@
+import SQLiteAccess
+
+/// How SQLite puts the rows of statements in order, kept for those that were asked about: each change of a list repeats a few.
+final class KnownSortings {
+    enum Sorting {
+        /// It reads them so.
+        case index
+        /// It sorts a few at a time.
+        case partial
+        /// It sorts all of them.
+        case full
+    }
+
+    /// By the statements' texts. What an index that somebody adds or drops makes of it costs time only.
+    private var known: [String: Sorting] = [:]
+    private static let mostKnown = 256
+
+    func sorting(of statement: SQLFragment, _ connection: Connection) throws -> Sorting {
+        if let sorting = known[statement.text] { return sorting }
+        var sorting = Sorting.index
+        try connection.withStatement("EXPLAIN QUERY PLAN " + statement.text) { explained in
+            try explained.bind(statement.arguments)
+            while try explained.step() {
+                let step = explained.text(at: 3)
+                if step.contains("TEMP B-TREE") { sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial }
+            }
+        }
+        if known.count >= Self.mostKnown { known = [:] }
+        known[statement.text] = sorting
+        return sorting
+    }
+}
+
+/// Finds the keys of rows in order, and what stands together there.
+///
+/// What no index has in order is sorted here, not by SQLite: see ``RowSorter``.
+struct KeyQueries {
+    let connection: Connection
+    let context: DecodingContext
+    let sortings: KnownSortings
+
+    /// - Parameter builder: that of a query that wants no rows.
+    func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
+        let query = builder.query
+        let ordered = try builder.keys(groupedBy: query.groupedBy)
+        if !query.isLimited, !query.sortKeys.isEmpty, ordered.undone.isEmpty,
+            ordered.group == nil || query.groupedBy == query.sortKeys[0].keyPath, try sorting(of: ordered) == .full,
+            let unordered = try builder.keysToSort(), let result = try sorted(unordered, ordered.group)
+        {
+            return result
+        }
+        let found = try inOrder(ordered)
+        return StoreQueryResult(keys: found.keys, rows: [], undone: ordered.undone, groups: found.groups)
+    }
+
+    /// How SQLite puts the rows of `select` in order.
+    func sorting(of select: SelectStatement) throws -> KnownSortings.Sorting {
+        try sortings.sorting(of: select.fragment, connection)
+    }
+
+    /// The keys of `select`, as they come.
+    func keys(_ select: SelectStatement) throws -> [RowKey] { try inOrder(select).keys }
+
+    private func inOrder(_ select: SelectStatement) throws -> (keys: [RowKey], groups: [RowGroup]?) {
+        var keys: [RowKey] = []
+        guard let group = select.group else {
+            try forEachKey(select) { key, _ in
+                keys.append(key)
+                return true
+            }
+            return (keys, nil)
+        }
+        var groups = GroupReader(group, context)
+        try forEachKey(select) { key, statement in
+            keys.append(key)
+            groups.append(statement)
+            return true
+        }
+        return (keys, groups.all)
+    }
+
+    private func sorted(_ select: SelectStatement, _ group: SelectStatement.Group?) throws -> StoreQueryResult? {
+        guard let columns = select.sortColumns else { return nil }
+        let sorter = RowSorter(columns: columns)
+        var keys: [RowKey] = []
+        let isWhole = try forEachKey(select) { key, statement in
+            keys.append(key)
+            return sorter.append(statement)
+        }
+        guard isWhole else { return nil }
+        let order = sorter.order(keys.map(\.reference))
+        var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], undone: [])
+        guard let group else { return result }
+        guard let groups = Self.groups(sorter.groups(in: order), of: group.attribute) else { return nil }
+        result.groups = groups
+        return result
+    }
+
+    /// - Returns: `nil` where a value is not of the kind that its attribute has.
+    private static func groups(
+        _ found: [(value: SQLiteValue, count: Int)], of attribute: NSAttributeDescription
+    ) -> [RowGroup]? {
+        guard let coding = ValueCoding(attribute) else { return nil }
+        var groups: [RowGroup] = []
+        for (value, count) in found {
+            let decoded: SlotValue
+            switch (value, coding) {
+            case (.null, _): decoded = .null
+            case (.integer(let number), .integer): decoded = .integer(number)
+            case (.integer(let number), .real), (.integer(let number), .date): decoded = .real(Double(number))
+            case (.real(let number), .real), (.real(let number), .date): decoded = .real(number)
+            case (.text(let text), .text): decoded = .text(text)
+            default: return nil
+            }
+            groups.append(RowGroup(value: decoded, count: count))
+        }
+        return groups
+    }
+
+    /// Calls `body` with each key and the statement at its row, until it says `false`.
+    ///
+    /// - Returns: whether it never did.
+    @inline(__always) @discardableResult
+    private func forEachKey(_ select: SelectStatement, _ body: (RowKey, Statement) -> Bool) throws -> Bool {
+        try connection.withStatement(select.fragment.text) { statement in
+            try statement.bind(select.fragment.arguments)
+            if let only = select.onlyEntity {
+                let index = UInt32(only.layout.index)
+                while try statement.step() {
+                    guard body(RowKey(entity: index, reference: statement.integer(at: 0)), statement) else {
+                        return false
+                    }
+                }
+                return true
+            }
+            let indexes = entityIndexes()
+            while try statement.step() {
+                guard let index = indexes[statement.integer(at: 1)] else { continue }
+                guard body(RowKey(entity: index, reference: statement.integer(at: 0)), statement) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// `Z_ENT` → place of the entity in the model.
+    private func entityIndexes() -> [Int64: UInt32] {
+        let layout = context.layout
+        return Dictionary(
+            layout.entities.map { (layout.number(of: $0), UInt32($0.layout.index)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension StoreQuery {
+    /// Whether only a part of the matching rows is wanted.
+    var isLimited: Bool { limit != 0 || offset != 0 }
+}
+
+/// Collects what stands together in a column of rows that come in order.
+private struct GroupReader: ~Copyable {
+    private let group: SelectStatement.Group
+    private let context: DecodingContext
+    private var run: ColumnRun
+    private var done: [RowGroup] = []
+    private var value = SlotValue.null
+    private var count = 0
+
+    init(_ group: SelectStatement.Group, _ context: DecodingContext) {
+        self.group = group
+        self.context = context
+        run = ColumnRun(column: group.column)
+    }
+
+    /// Adds the statement's current row.
+    mutating func append(_ statement: Statement) {
+        if !run.goesOn(statement) {
+            if count > 0 { done.append(RowGroup(value: value, count: count)) }
+            value = context.value(of: group.attribute, at: group.column, of: statement)
+            count = 0
+        }
+        count += 1
+    }
+
+    var all: [RowGroup] { count == 0 ? done : done + [RowGroup(value: value, count: count)] }
+}
