@@ -27,8 +27,7 @@ enum ColumnChoice {
         var names = entity.storedAttributes.map(\.name)
         for relationship in entity.storedRelationships {
             if relationship.isToMany {
-                // Of a one-to-many pair the other side names this record; many-to-many is written from both.
-                if nests, relationship.inverseRelationship?.isToMany != false { names.append(relationship.name) }
+                if relationship.isNamedHere { names.append(relationship.name) }
             } else if relationship.isOwnedPart, !nests, let part = relationship.destinationEntity {
                 names += part.storedAttributes.map { relationship.name + "." + $0.name }
             } else if relationship.inverseRelationship?.isOwnedPart != true {
@@ -42,4 +41,18 @@ enum ColumnChoice {
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }
+}
+
+extension NSRelationshipDescription {
+    /// Whether an export writes the destinations of this to-many relationship: of a pair only one side names the other, so
+    /// that one of the two files can be read back first. That is the to-one side, or the ordered one, or the first by name.
+    fileprivate var isNamedHere: Bool {
+        guard let inverse = inverseRelationship, inverse !== self else { return true }
+        guard inverse.isToMany else { return false }
+        // Each side has an order of its own: nothing may be lost.
+        if isOrdered || inverse.isOrdered { return isOrdered }
+        return place < inverse.place
+    }
+
+    private var place: String { (entity.name ?? "") + "." + name }
 }
