@@ -36,8 +36,11 @@ extension ResultsTracker {
     var sections: [any NSFetchedResultsSectionInfo]? {
         guard let state else { return nil }
         if let infos = shownSections.infos { return infos }
-        let made = state.published.allSections.enumerated().map { index, section in
-            ResultsSection(state: state, number: section.number, index: index)
+        // Made as what it is given out as: each conversion of the list would go through all sections again.
+        var made: [any NSFetchedResultsSectionInfo] = []
+        made.reserveCapacity(state.published.sectionCount)
+        for (index, section) in state.published.allSections.enumerated() {
+            made.append(ResultsSection(state: state, number: section.number, index: index))
         }
         shownSections.infos = made
         return made
