@@ -111,7 +111,7 @@ final class SQLiteSession {
 
     /// From this many rows on a save gets a cache of 64 MB, that holds the indexes that it writes to all over: keeping them
     /// up to date takes half the time, while sorts would take longer.
-    private static let bigSave = 5000
+    private static let bigSave = 500
     private static let bigCache = "-65536"
 
     /// - Returns: the size before.
