@@ -162,17 +162,28 @@ final class SaveTransaction {
 
     private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {
         if let select = update.externalDataText { try noteReplaced(select, rows) }
+        let keys = try rows.map(key)
+        var refused: [Int] = []
         try connection.withStatement(update.text) { statement in
-            for row in rows {
+            for number in Self.order(of: keys, update) {
+                let row = rows[number]
                 var place = 1
                 for column in update.columns { try bind(column, of: row, to: statement, at: &place) }
                 try statement.bind(row.baseVersion + 1, at: place)
-                try statement.bind(try key(row), at: place + 1)
+                try statement.bind(keys[number], at: place + 1)
                 try statement.bind(row.baseVersion, at: place + 2)
                 try statement.run()
-                if connection.changes == 0 { conflicts.append(row.id) }
+                if connection.changes == 0 { refused.append(number) }
             }
         }
+        conflicts += refused.sorted().map { rows[$0].id }
+    }
+
+    /// The order in which rows are written: by their keys, so that neighbours are written together. Where places in ordered
+    /// lists are given away, as the rows come.
+    private static func order(of keys: [Int64], _ update: RowStatements.Update) -> [Int] {
+        if update.columns.contains(where: { $0.positionName != nil }) { return Array(keys.indices) }
+        return keys.indices.sorted { keys[$0] < keys[$1] }
     }
 
     // MARK: Deletes
