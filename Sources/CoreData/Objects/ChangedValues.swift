@@ -69,24 +69,42 @@ enum ChangedValues {
         return result
     }
 
-    /// The names of the properties that the current event changed, without making their values.
-    static func keysSinceEvent(of object: NSManagedObject) -> Set<String> {
-        var keys: Set<String> = []
-        let before = valuesBeforeEvent(of: object)
-        for slot in before.indices where !same(object.currentValue(slot), before[slot], object) {
-            keys.insert(object.layout.slots[slot].name)
+    /// Calls `body` with the number of each property that the current event changed, without making any values: that of a
+    /// slot or, counted from behind the slots, of a to-many relationship.
+    static func forEachSinceEvent(of object: NSManagedObject, _ body: (Int) -> Void) {
+        if let (values, row) = startOfEvent(of: object) {
+            let count = values.isEmpty ? row?.count ?? 0 : values.count
+            for slot in 0..<count {
+                let before = values.isEmpty ? row?.value(slot) ?? .null : values[slot]
+                if !same(object.currentValue(slot), before, object) { body(slot) }
+            }
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
-            keys.insert(object.layout.toManyRelationships[number].name)
+            body(object.layout.slots.count + number)
         }
-        return keys
+    }
+
+    /// The names of properties by such numbers.
+    static func names(of numbers: [Int], in layout: EntityLayout) -> Set<String> {
+        let count = layout.slots.count
+        return Set(
+            numbers.map { $0 < count ? layout.slots[$0].name : layout.toManyRelationships[$0 - count].name })
     }
 
     /// The values of all slots as they were when the event began; empty if it changed none of them.
     private static func valuesBeforeEvent(of object: NSManagedObject) -> [SlotValue] {
-        if let baseline = object.baseline { return baseline.allValues }
-        guard !object.values.isEmpty, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else { return [] }
-        return object.snapshot?.values.array ?? []
+        guard let (values, row) = startOfEvent(of: object) else { return [] }
+        return values.isEmpty ? row?.values.array ?? [] : values
+    }
+
+    /// The object's own values when the event began, and its row, whose values count where it had none of its own; `nil` if
+    /// the event changed none.
+    private static func startOfEvent(of object: NSManagedObject) -> (values: [SlotValue], row: RowSnapshot?)? {
+        if let baseline = object.baseline { return (baseline.values, baseline.snapshot) }
+        guard !object.values.isEmpty, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else {
+            return nil
+        }
+        return ([], object.snapshot)
     }
 
     static func committed(of object: NSManagedObject, _ keys: [String]?) -> [String: Any] {

@@ -23,7 +23,7 @@ struct TouchedObjects {
     ///
     /// - Parameter keys: the properties that changed; `nil` if that is not known.
     mutating func note(_ object: NSManagedObject, keys: Set<String>? = nil, isInvalidated: Bool = false) {
-        if let place = places[ObjectIdentifier(object)] {
+        if let place = place(of: object) {
             if let keys, let known = touches[place].keys {
                 touches[place].keys = known.union(keys)
             } else {
@@ -34,6 +34,27 @@ struct TouchedObjects {
         }
         places[ObjectIdentifier(object)] = touches.count
         touches.append(Touch(object: object, keys: keys, isInvalidated: isInvalidated))
+    }
+
+    /// Where an object stands among the touched ones. The first objects are all different, and mostly no others come: then
+    /// nobody asks.
+    private mutating func place(of object: NSManagedObject) -> Int? {
+        if places.count < touches.count {
+            places.reserveCapacity(touches.count)
+            for (place, touch) in touches.enumerated() { places[ObjectIdentifier(touch.object)] = place }
+        }
+        return places[ObjectIdentifier(object)]
+    }
+
+    /// Notes that something happened to objects, each named once.
+    fileprivate mutating func note(
+        all objects: [NSManagedObject], isInvalidated: Bool = false, keys: (NSManagedObject) -> Set<String>?
+    ) {
+        guard touches.isEmpty else {
+            for object in objects { note(object, keys: keys(object), isInvalidated: isInvalidated) }
+            return
+        }
+        touches = objects.map { Touch(object: $0, keys: keys($0), isInvalidated: isInvalidated) }
     }
 
     mutating func noteChanged(_ ids: some Sequence<NSManagedObjectID>) { changedIDs.formUnion(ids) }
@@ -55,10 +76,26 @@ extension TouchedObjects {
                 return answer
             }
         }
-        for object in objects(NSInsertedObjectsKey) { note(object) }
-        for object in objects(NSUpdatedObjectsKey) { note(object, keys: ChangedValues.keysSinceEvent(of: object)) }
-        for object in objects(NSRefreshedObjectsKey) { note(object) }
-        for object in objects(NSDeletedObjectsKey) { note(object) }
-        for object in objects(NSInvalidatedObjectsKey) { note(object, isInvalidated: true) }
+        var changed = ChangedKeys()
+        note(all: objects(NSInsertedObjectsKey)) { _ in nil }
+        note(all: objects(NSUpdatedObjectsKey)) { changed.sinceEvent(of: $0) }
+        note(all: objects(NSRefreshedObjectsKey)) { _ in nil }
+        note(all: objects(NSDeletedObjectsKey)) { _ in nil }
+        note(all: objects(NSInvalidatedObjectsKey), isInvalidated: true) { _ in nil }
+    }
+}
+
+/// The names of the properties that an event changed in many objects: mostly the same ones, whose set is made once.
+private struct ChangedKeys {
+    private var last: (layout: EntityLayout, numbers: [Int], names: Set<String>)?
+    private var numbers: [Int] = []
+
+    mutating func sinceEvent(of object: NSManagedObject) -> Set<String> {
+        numbers.removeAll(keepingCapacity: true)
+        ChangedValues.forEachSinceEvent(of: object) { numbers.append($0) }
+        if let last, last.layout === object.layout, last.numbers == numbers { return last.names }
+        let names = ChangedValues.names(of: numbers, in: object.layout)
+        last = (object.layout, numbers, names)
+        return names
     }
 }
