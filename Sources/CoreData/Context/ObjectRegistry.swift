@@ -55,12 +55,31 @@ final class ObjectRegistry {
 
     /// The objects of rows of a store of the context's own, where it is known without their IDs that the context has them.
     func registered(_ keys: [RowKey], in store: NSPersistentStore) -> [NSManagedObject?] {
-        if othersSaved.takeDown() { releaseUnused() }
-        guard !sharesTemporaryIDs, let name = store.reference?.identifier, let index = tableIndex(of: name) else {
-            return Array(repeating: nil, count: keys.count)
+        guard let rows = rows(of: store) else { return Array(repeating: nil, count: keys.count) }
+        return keys.map { rows[$0] }
+    }
+
+    /// The same for one row.
+    func registered(_ key: RowKey, in store: NSPersistentStore) -> NSManagedObject? { rows(of: store)?[key] }
+
+    /// The objects of rows if the context has all of them. Nothing holds them longer than until the next look for others.
+    func references(_ keys: [RowKey], in store: NSPersistentStore) -> [Unmanaged<NSManagedObject>]? {
+        guard let rows = rows(of: store) else { return nil }
+        var references: [Unmanaged<NSManagedObject>] = []
+        references.reserveCapacity(keys.count)
+        for key in keys {
+            guard let reference = rows.reference(key) else { return nil }
+            references.append(reference)
         }
-        let table = tables[index].rows
-        return keys.map { table[$0] }
+        return references
+    }
+
+    /// The objects of a store by their rows' keys; `nil` where these do not tell all, or there are none.
+    private func rows(of store: NSPersistentStore) -> RowTable? {
+        if othersSaved.takeDown() { releaseUnused() }
+        guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
+        let index = tables.firstIndex { $0.reference === reference } ?? tableIndex(of: reference.identifier)
+        return index.map { tables[$0].rows }
     }
 
     /// The object that waits for its row with others if the context has it.

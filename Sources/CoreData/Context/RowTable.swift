@@ -86,6 +86,13 @@ final class RowTable {
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
+    /// The same without a count of references, for who looks at many objects that nobody lets go meanwhile.
+    @inline(__always)
+    func reference(_ key: RowKey) -> Unmanaged<NSManagedObject>? {
+        guard let page = page(Self.pageKey(key)) else { return nil }
+        return UnsafeRawPointer(page.objects + Self.place(key)).load(as: Unmanaged<NSManagedObject>?.self)
+    }
+
     /// Looks at the places of keys that are about to be asked for: their memory is fetched side by side, not one after the
     /// other as each is asked for.
     func approach(_ keys: ArraySlice<RowKey>) {

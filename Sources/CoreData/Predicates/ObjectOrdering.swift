@@ -25,6 +25,8 @@ struct ObjectOrdering {
     private let rules: [Rule]
     private let accesses: [Access]
     private let comparators: [Comparator?]
+    /// Whether all values lie in slots of the rows themselves and are compared as they are there.
+    let isBySlots: Bool
 
     /// - Throws: a `CocoaError` for a key that the entity does not have.
     init(_ descriptors: [NSSortDescriptor], entity: NSEntityDescription) throws {
@@ -51,6 +53,10 @@ struct ObjectOrdering {
                 return .path(key.keyPath)
             }
             return .slot(slot)
+        }
+        isBySlots = zip(rules, accesses).allSatisfy { rule, access in
+            guard case .slot = access else { return false }
+            return !rule.hasCode && rule.comparison != .caseInsensitive
         }
     }
 
@@ -89,6 +95,25 @@ struct ObjectOrdering {
         let width = rules.count
         for index in 0..<width {
             let result = compare(values[left * width + index], values[right * width + index], index)
+            if result != .orderedSame { return result.directed(rules[index].isAscending) }
+        }
+        return .orderedSame
+    }
+
+    // MARK: Slots
+
+    /// The slots of the sort keys in a layout, -1 for one that it does not have. Only where the order is by slots.
+    func slots(in layout: EntityLayout) -> [Int] {
+        accesses.map { access in if case .slot(let slot) = access { slot.slot(in: layout) } else { -1 } }
+    }
+
+    /// The order of an object, of which no more is read than is needed, and a row by its values, without the identity.
+    ///
+    /// - Parameter slots: those in the object's layout.
+    func compare(_ object: some RowReadable, _ slots: [Int], _ values: SortValues, _ row: Int) -> ComparisonResult {
+        for index in slots.indices {
+            let value = slots[index] < 0 ? .null : object.slotValue(slots[index])
+            let result = Self.compare(value, values.all[row * slots.count + index], rules[index].comparison)
             if result != .orderedSame { return result.directed(rules[index].isAscending) }
         }
         return .orderedSame

@@ -45,6 +45,11 @@ final class ResultsState {
     /// What the controller hands out for a row: an object, an ID or a dictionary.
     func result(for token: RowToken) -> AnyObject {
         if let fixedResults { return fixedResults[Int(token.code)] }
+        if !givesIDs, let key = RowIdentities.key(of: token), let store = identities.store,
+            let known = context.registry.registered(key, in: store)
+        {
+            return known
+        }
         let id = identities.objectID(of: token)
         return givesIDs ? id : context.registry.object(for: id)
     }

@@ -107,7 +107,7 @@ struct RandomWorld {
         let edit = ListEdit(
             removed: deleted.union(changed).sorted().map(RowToken.init),
             arrivals: arriving.map { .init(row: RowToken(code: $0), section: values[$0]?.section ?? 0) })
-        contents = edit.applied(to: old, prepare: { _ in }, isBefore: { isBefore($0.code, $1.code) })
+        contents = edit.applied(to: old) { probes in probes.map { isBefore($0.row.code, arriving[$0.arrival]) } }
         let newModel = ListModel(contents)
         let expected = expected
         if newModel != expected { return "the edit gives \(newModel), not \(expected)" }
@@ -117,7 +117,7 @@ struct RandomWorld {
         }
         model = newModel
         let touched = deleted.union(changed).union(inserted)
-        let batch = ChangeBatch(from: old, to: contents, touched: touched.map(RowToken.init))
+        let batch = ChangeBatch(from: old, to: contents, touched: Set(touched.map(RowToken.init)))
         if oldModel.replaying(batch) != newModel {
             return "replaying \(batch.rowChanges) on \(oldModel) misses \(newModel)"
         }

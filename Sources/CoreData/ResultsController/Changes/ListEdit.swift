@@ -10,25 +10,34 @@ struct ListEdit {
         var section: UInt32
     }
 
-    /// The rows that leave their place: those that leave the list, and those whose values changed.
+    /// The rows that leave their place, each once: those that leave the list, and those whose values changed.
     var removed: [RowToken] = []
     /// The rows that get a place, in the order of the list. Those of one section need not stand together.
     var arrivals: [Arrival] = []
 
+    /// A row that stays and the number of an arrival, of which one is to come before the other.
+    struct Probe {
+        let row: RowToken
+        let arrival: Int
+    }
+
     /// The list after the edit.
     ///
-    /// - Parameters:
-    ///   - prepare: told of all rows that are about to be compared, so that their values can be read together.
-    ///   - isBefore: whether a row that stays comes before a row that arrives. Called O(log n) times for each arrival.
+    /// - Parameter areBefore: for each probe, whether its row comes before its arrival. Called O(log n) times in all, each
+    ///   time for all arrivals whose place is not known yet, so that the values of rows can be read together.
     func applied<Failure: Error>(
-        to old: ListContents, prepare: ([RowToken]) throws(Failure) -> Void,
-        isBefore: (RowToken, RowToken) throws(Failure) -> Bool
+        to old: ListContents, areBefore: ([Probe]) throws(Failure) -> [Bool]
     ) throws(Failure) -> ListContents {
-        let isLarge = removed.count + arrivals.count > max(Self.alwaysSmall, old.rowCount / 100)
-        let base = isLarge ? Self.rebuilt(old, without: removed) : Self.edited(old, without: removed)
-        let searches = try found(in: base, prepare: prepare, isBefore: isBefore)
-        let plan = plans(searches, in: base)
-        return isLarge ? Self.merged(base, plan) : Self.edited(base, plan)
+        if removed.count + arrivals.count > max(Self.alwaysSmall, old.rowCount / 100) {
+            let base = FlatList(old, without: removed)
+            return Self.merged(
+                base, plans(try found(in: base, areBefore: areBefore)), arrivalCount: arrivals.count)
+        }
+        // One copy takes all changes: each further one would duplicate what they write.
+        var contents = old
+        for row in removed { contents.remove(row) }
+        Self.insert(plans(try found(in: contents, areBefore: areBefore)), into: &contents)
+        return contents
     }
 
     /// Up to so many changes are made one by one, however short the list.
@@ -38,40 +47,40 @@ struct ListEdit {
 
     /// The search for the place of one arrival: among the rows of its section, or, if the section is new, among sections.
     private struct Search {
-        let isNew: Bool
+        /// The section's index and where its rows begin; `nil` for a new one.
+        let section: (index: Int, start: Int)?
         /// The positions, of rows or of sections, that are still possible.
         var low: Int
         var high: Int
+
+        var isOpen: Bool { low < high }
+        var middle: Int { low + (high - low) / 2 }
     }
 
-    /// Finds the places of all arrivals, a step of each at a time, so that the rows of a step can be read together.
+    /// Finds the places of all arrivals, a step of each at a time.
     private func found<Failure: Error>(
-        in base: ListContents, prepare: ([RowToken]) throws(Failure) -> Void,
-        isBefore: (RowToken, RowToken) throws(Failure) -> Bool
+        in base: some ListBase, areBefore: ([Probe]) throws(Failure) -> [Bool]
     ) throws(Failure) -> [Search] {
         var searches = arrivals.map { arrival in
-            guard base.index(ofSection: arrival.section) != nil else {
-                return Search(isNew: true, low: 0, high: base.sectionCount)
+            guard let section = base.section(numbered: arrival.section) else {
+                return Search(section: nil, low: 0, high: base.sectionCount)
             }
-            let range = base.range(ofSection: arrival.section)
-            return Search(isNew: false, low: range.lowerBound, high: range.upperBound)
+            return Search(
+                section: (section.index, section.rows.lowerBound), low: section.rows.lowerBound,
+                high: section.rows.upperBound)
         }
-        var open = searches.indices.filter { searches[$0].low < searches[$0].high }
+        var open = searches.indices.filter { searches[$0].isOpen }
         while !open.isEmpty {
-            let rows = open.map { number in
-                let middle = searches[number].low + (searches[number].high - searches[number].low) / 2
-                return base.rows[searches[number].isNew ? base.sections.weight(before: middle) : middle]
+            let probes = open.map { number in
+                let middle = searches[number].middle
+                let position = searches[number].section == nil ? base.start(ofSectionAt: middle) : middle
+                return Probe(row: base.row(at: position), arrival: number)
             }
-            try prepare(rows)
-            for (number, row) in zip(open, rows) {
-                let middle = searches[number].low + (searches[number].high - searches[number].low) / 2
-                if try isBefore(row, arrivals[number].row) {
-                    searches[number].low = middle + 1
-                } else {
-                    searches[number].high = middle
-                }
+            for (number, isBefore) in zip(open, try areBefore(probes)) {
+                let middle = searches[number].middle
+                if isBefore { searches[number].low = middle + 1 } else { searches[number].high = middle }
             }
-            open.removeAll { searches[$0].low >= searches[$0].high }
+            open.removeAll { !searches[$0].isOpen }
         }
         return searches
     }
@@ -87,20 +96,22 @@ struct ListEdit {
     }
 
     /// Where everything goes: the sections in the order of the list.
-    private func plans(_ searches: [Search], in base: ListContents) -> [SectionPlan] {
+    private func plans(_ searches: [Search]) -> [SectionPlan] {
         var plans: [SectionPlan] = []
         var numbers: [UInt32: Int] = [:]
         for (arrival, search) in zip(arrivals, searches) {
             let number: Int
-            if let known = numbers[arrival.section] {
+            if let last = plans.last, last.number == arrival.section {
+                number = plans.count - 1
+            } else if let known = numbers[arrival.section] {
                 number = known
             } else {
                 number = plans.count
                 numbers[arrival.section] = number
-                let index = search.isNew ? search.low : base.index(ofSection: arrival.section) ?? 0
-                plans.append(SectionPlan(number: arrival.section, index: index, isNew: search.isNew))
+                let index = search.section?.index ?? search.low
+                plans.append(SectionPlan(number: arrival.section, index: index, isNew: search.section == nil))
             }
-            let start = search.isNew ? search.low : base.range(ofSection: arrival.section).lowerBound
+            let start = search.section?.start ?? search.low
             // Arrivals come in order, so a place before the last one can only come from values that contradict each other.
             let position = max(search.low - start, plans[number].rows.last?.position ?? 0)
             plans[number].rows.append((position, arrival.row))
@@ -114,15 +125,8 @@ struct ListEdit {
 
     // MARK: Few changes
 
-    private static func edited(_ old: ListContents, without removed: [RowToken]) -> ListContents {
-        var contents = old
-        for row in removed { contents.remove(row) }
-        return contents
-    }
-
-    /// Works backwards, so that the positions found in the base stay right.
-    private static func edited(_ base: ListContents, _ plans: [SectionPlan]) -> ListContents {
-        var contents = base
+    /// Works backwards, so that the positions found stay right.
+    private static func insert(_ plans: [SectionPlan], into contents: inout ListContents) {
         for plan in plans.reversed() {
             if plan.isNew {
                 contents.insertSection(number: plan.number, rows: plan.rows.map(\.row), at: plan.index)
@@ -132,58 +136,39 @@ struct ListEdit {
                 }
             }
         }
-        return contents
     }
 
     // MARK: Many changes
 
-    private static func rebuilt(_ old: ListContents, without removed: [RowToken]) -> ListContents {
-        guard !removed.isEmpty else { return old }
-        let leaving = Set(removed)
+    private static func merged(_ base: FlatList, _ plans: [SectionPlan], arrivalCount: Int) -> ListContents {
         var rows: [RowToken] = []
-        rows.reserveCapacity(old.rowCount)
+        rows.reserveCapacity(base.rows.count + arrivalCount)
         var sections: [SectionEntry] = []
+        sections.reserveCapacity(base.sectionCount + plans.count)
+        var index = 0
         var position = 0
-        for section in old.allSections {
-            let before = rows.count
-            let all = old.rows.elements(in: position..<position + section.weight)
-            for row in all where !leaving.contains(row) { rows.append(row) }
-            position += section.weight
-            let count = UInt32(rows.count - before)
-            if count > 0 { sections.append(SectionEntry(number: section.number, rowCount: count)) }
+        func copyRows(to end: Int) {
+            rows.append(contentsOf: base.rows[position..<end])
+            position = end
         }
-        return ListContents(rows: SharedElements(rows), sections: sections, isSectioned: old.isSectioned)
-    }
-
-    private static func merged(_ base: ListContents, _ plans: [SectionPlan]) -> ListContents {
-        var rows: [RowToken] = []
-        rows.reserveCapacity(base.rowCount + plans.reduce(0) { $0 + $1.rows.count })
-        var sections: [SectionEntry] = []
-        var position = 0
-        var next = 0
-        for (index, section) in (base.allSections + [SectionEntry(number: .max, rowCount: 0)]).enumerated() {
-            while next < plans.count, plans[next].index == index, plans[next].isNew {
-                rows.append(contentsOf: plans[next].rows.lazy.map(\.row))
-                let count = UInt32(plans[next].rows.count)
-                sections.append(SectionEntry(number: plans[next].number, rowCount: count))
-                next += 1
+        for plan in plans {
+            sections.append(contentsOf: base.sections[index..<plan.index])
+            index = plan.index
+            let start = base.start(ofSectionAt: index)
+            copyRows(to: start)
+            for (offset, row) in plan.rows {
+                if !plan.isNew { copyRows(to: start + offset) }
+                rows.append(row)
             }
-            guard section.number != .max else { break }
-            var count = section.weight
-            let start = position
-            if next < plans.count, plans[next].number == section.number {
-                for (offset, row) in plans[next].rows {
-                    rows.append(contentsOf: base.rows.elements(in: position..<start + offset))
-                    rows.append(row)
-                    position = start + offset
-                }
-                count += plans[next].rows.count
-                next += 1
+            var section = SectionEntry(number: plan.number, rowCount: UInt32(plan.rows.count))
+            if !plan.isNew {
+                section.rowCount += base.sections[index].rowCount
+                index += 1
             }
-            rows.append(contentsOf: base.rows.elements(in: position..<start + section.weight))
-            position = start + section.weight
-            sections.append(SectionEntry(number: section.number, rowCount: UInt32(count)))
+            sections.append(section)
         }
+        sections.append(contentsOf: base.sections[index...])
+        copyRows(to: base.rows.count)
         return ListContents(rows: SharedElements(rows), sections: sections, isSectioned: base.isSectioned)
     }
 }

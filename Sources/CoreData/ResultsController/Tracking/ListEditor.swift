@@ -16,8 +16,6 @@ struct ListEditor {
         var touched: Set<RowToken> = []
         /// The rows that were given a place.
         var placed: [RowToken] = []
-        /// What is known to have changed in a row; rows of which nothing is known are missing.
-        var changedKeys: [RowToken: Set<String>] = [:]
     }
 
     /// The list after `touched`.
@@ -43,7 +41,7 @@ struct ListEditor {
             return ListEdit.Arrival(row: arrival.row, section: section)
         }
         result.placed = edit.arrivals.map(\.row)
-        result.contents = try edit.applied(to: old, prepare: reader.prepare, isBefore: reader.isBefore)
+        result.contents = try edit.applied(to: old, areBefore: reader.areBefore)
         return result
     }
 
@@ -82,11 +80,8 @@ struct ListEditor {
             if result.touched.insert(new).inserted { arriving.append(.init(row: new, object: object)) }
             return
         }
-        if let keys = touch.keys {
-            // Somebody touched the object and left everything as it was.
-            if keys.isEmpty { return }
-            result.changedKeys[known] = keys
-        }
+        // Somebody touched the object and left everything as it was.
+        if let keys = touch.keys, keys.isEmpty { return }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
         edit.removed.append(known)
         arriving.append(.init(row: known, object: object))

@@ -229,7 +229,6 @@ final class ResultsTracker {
         var contents: ListContents
         var touched: Set<RowToken>
         var replaced: Set<RowToken> = []
-        var changedKeys: [RowToken: Set<String>] = [:]
     }
 
     private func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> Change {
@@ -239,9 +238,7 @@ final class ResultsTracker {
         let editor = ListEditor(definition: state.definition, context: context)
         let result = try editor.edit(state.tracked, work, replacing: replaced)
         recent.note(result.placed)
-        return Change(
-            contents: result.contents, touched: result.touched, replaced: Set(replaced), changedKeys: result.changedKeys
-        )
+        return Change(contents: result.contents, touched: result.touched, replaced: Set(replaced))
     }
 
     private func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> Change {
@@ -263,7 +260,7 @@ final class ResultsTracker {
 
     private func publish(_ change: Change, of state: ResultsState) {
         state.tracked = change.contents
-        let touched = state.heldBack.union(change.touched)
+        let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
         let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
         guard !batch.isEmpty else {
             state.published = state.tracked

@@ -12,9 +12,16 @@ final class RowReader {
     private let ordering: ObjectOrdering
     private let identities: RowIdentities
     private let context: NSManagedObjectContext
-    /// Which of the rows of `values` stands for a row of the list.
-    private var numbers: [RowToken: Int] = [:]
+    /// The values of arrivals, and of other rows that are read as a whole.
     private var values: SortValues
+    /// Which of the rows of `values` stands for an arrival.
+    private let placesOfArrivals: [Int]
+    /// Which of the rows of `values` stands for another row, where these are read as a whole.
+    private var places: [RowToken: Int] = [:]
+    /// The objects that the context did not have: nobody else may hold them, and they may be compared again.
+    private var held: [NSManagedObject] = []
+    /// The slots of the sort keys in the layout that was met last.
+    private var slots: (layout: EntityLayout, slots: [Int])?
     /// The rows that arrive, in the order of the list.
     let arrivals: [Arrival]
 
@@ -23,53 +30,96 @@ final class RowReader {
         ordering = definition.ordering
         identities = definition.identities
         self.context = context
-        // They are compared with rows that stay: mostly a few for each.
-        values = ordering.values(ofRows: arriving.count * 3)
-        numbers.reserveCapacity(arriving.count * 3)
-        for arrival in arriving {
-            numbers[arrival.row] = values.count
-            ordering.read(arrival.object, into: &values)
-        }
-        arrivals = ordering.sortedPlaces(of: values, id: { arriving[$0].object.objectID }).map { arriving[$0] }
+        values = ordering.values(ofRows: arriving.count)
+        for arrival in arriving { ordering.read(arrival.object, into: &values) }
+        placesOfArrivals = ordering.sortedPlaces(of: values, id: { arriving[$0].object.objectID })
+        arrivals = placesOfArrivals.map { arriving[$0] }
     }
 
-    /// Reads the rows that are not at hand, with one query.
-    func prepare(_ rows: [RowToken]) throws {
-        var missing: [RowToken] = []
-        for row in rows where numbers[row] == nil {
-            numbers[row] = values.count + missing.count
-            missing.append(row)
+    /// Whether rows come before arrivals in the list. Reads the rows that are not at hand, with one query.
+    func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
+        guard ordering.isBySlots else { return try areBeforeAsRead(probes) }
+        let values = values
+        // Arrivals come in order, so those that are compared with one row stand together.
+        var rows: [RowToken] = []
+        rows.reserveCapacity(probes.count)
+        for probe in probes where probe.row != rows.last { rows.append(probe.row) }
+        var answers: [Bool] = []
+        answers.reserveCapacity(probes.count)
+        var place = 0
+        func compare(_ object: NSManagedObject) {
+            let slots = slots(of: object.layout)
+            while answers.count < probes.count, probes[answers.count].row == rows[place] {
+                let probe = probes[answers.count]
+                let result = ordering.compare(object, slots, values, placesOfArrivals[probe.arrival])
+                answers.append(isBefore(probe, result))
+            }
+            place += 1
         }
-        guard !missing.isEmpty else { return }
+        if let objects = objectsAtHand(rows) {
+            for object in objects { object._withUnsafeGuaranteedRef(compare) }
+        } else {
+            try objects(of: rows).forEachHeld(compare)
+        }
+        return answers
+    }
+
+    /// The same where it takes long to read a value, so that it is kept for the next comparison.
+    private func areBeforeAsRead(_ probes: [ListEdit.Probe]) throws -> [Bool] {
+        var missing: [RowToken] = []
+        for probe in probes where places[probe.row] == nil {
+            places[probe.row] = values.count + missing.count
+            missing.append(probe.row)
+        }
         for object in try objects(of: missing) { ordering.read(object, into: &values) }
+        return probes.map { probe in
+            let place = places[probe.row] ?? 0
+            return isBefore(probe, ordering.compare(values, place, placesOfArrivals[probe.arrival]))
+        }
+    }
+
+    /// The row with the lower identity comes first where all values are equal.
+    private func isBefore(_ probe: ListEdit.Probe, _ result: ComparisonResult) -> Bool {
+        result == .orderedSame
+            ? identities.isBefore(probe.row, arrivals[probe.arrival].row) : result == .orderedAscending
+    }
+
+    private func slots(of layout: EntityLayout) -> [Int] {
+        if let slots, slots.layout === layout { return slots.slots }
+        let made = ordering.slots(in: layout)
+        slots = (layout, made)
+        return made
+    }
+
+    // MARK: Objects
+
+    /// The objects of rows if the context has all of them and they are no faults: they stay while they are compared, as
+    /// nothing is read for that and nobody called.
+    private func objectsAtHand(_ rows: [RowToken]) -> [Unmanaged<NSManagedObject>]? {
+        guard let store = identities.store else { return nil }
+        let keys = rows.compactMap(RowIdentities.key)
+        guard keys.count == rows.count, let objects = context.registry.references(keys, in: store),
+            objects.allSatisfy({ $0._withUnsafeGuaranteedRef { !$0.isFault } })
+        else { return nil }
+        return objects
     }
 
     /// The objects of rows, with what the store has of them. Those that the context has need no ID for that.
     private func objects(of rows: [RowToken]) throws -> [NSManagedObject] {
         let keys = rows.compactMap(RowIdentities.key)
         guard keys.count == rows.count, let store = identities.store else {
-            return try context.fetchPipeline.objects(for: identities.objectIDs(of: rows))
+            return try read(identities.objectIDs(of: rows).map { context.registry.object(for: $0) })
         }
-        var objects = context.registry.registered(keys, in: store)
-        let others = objects.indices.filter { objects[$0] == nil }
-        if !others.isEmpty {
-            let ids = identities.objectIDs(of: others.map { rows[$0] })
-            for (index, id) in zip(others, ids) { objects[index] = context.registry.object(for: id) }
-        }
-        let all = objects.compactMap { $0 }
-        try context.fetchPipeline.readRows(of: all)
-        return all
+        let known = context.registry.registered(keys, in: store)
+        let objects = known.compactMap { $0 }
+        if objects.count == rows.count, !objects.containsHeld(where: \.waitsForRow) { return objects }
+        var ids = identities.objectIDs(of: rows.indices.filter { known[$0] == nil }.map { rows[$0] }).makeIterator()
+        return try read(known.compactMap { object in object ?? ids.next().map { context.registry.object(for: $0) } })
     }
 
-    /// Whether a row comes before another one in the list.
-    func isBefore(_ left: RowToken, _ right: RowToken) throws -> Bool {
-        if let left = numbers[left], let right = numbers[right] {
-            let result = ordering.compare(values, left, right)
-            if result != .orderedSame { return result == .orderedAscending }
-        } else {
-            try prepare([left, right])
-            return try isBefore(left, right)
-        }
-        return identities.isBefore(left, right)
+    private func read(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        held += objects
+        try context.fetchPipeline.readRows(of: objects)
+        return objects
     }
 }

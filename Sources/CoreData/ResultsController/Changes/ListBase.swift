@@ -1,0 +1,82 @@
+/// What remains of a list when rows have left their places, for the search for places of others.
+protocol ListBase {
+    var sectionCount: Int { get }
+
+    /// The index of a section and the positions, in the whole list, of its rows; `nil` if it has none now.
+    func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)?
+
+    /// The position of the first row of the section at `index`.
+    func start(ofSectionAt index: Int) -> Int
+
+    func row(at position: Int) -> RowToken
+}
+
+extension ListContents: ListBase {
+    func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)? {
+        index(ofSection: number).map { ($0, range(ofSection: number)) }
+    }
+
+    func start(ofSectionAt index: Int) -> Int { sections.weight(before: index) }
+
+    func row(at position: Int) -> RowToken { rows[position] }
+}
+
+/// A list as plain arrays: made in O(n), and quicker than a tree for whoever looks at a good part of it.
+struct FlatList: ListBase {
+    let isSectioned: Bool
+    private(set) var rows: [RowToken] = []
+    private(set) var sections: [SectionEntry] = []
+    /// Where the rows of each section begin, and where all of them end.
+    private var starts: [Int] = [0]
+    /// The index of each section by its number; -1 where there is none.
+    private var indices: [Int32] = []
+
+    /// The rows of `old` without some of them, each named once.
+    init(_ old: ListContents, without removed: [RowToken]) {
+        isSectioned = old.isSectioned
+        let leaving = removed.compactMap { old.rows.position(of: $0.code) }.sorted()
+        copyRows(of: old, without: leaving)
+        copySections(of: old, without: leaving)
+        indices = Array(repeating: -1, count: (sections.map { Int($0.number) }.max() ?? -1) + 1)
+        for (index, section) in sections.enumerated() { indices[Int(section.number)] = Int32(index) }
+    }
+
+    private mutating func copyRows(of old: ListContents, without leaving: [Int]) {
+        let all = old.rows.elements(in: 0..<old.rowCount)
+        rows.reserveCapacity(all.count - leaving.count)
+        var next = 0
+        for position in leaving {
+            rows.append(contentsOf: all[next..<position])
+            next = position + 1
+        }
+        rows.append(contentsOf: all[next...])
+    }
+
+    private mutating func copySections(of old: ListContents, without leaving: [Int]) {
+        var end = 0
+        var gone = 0
+        for var section in old.allSections {
+            end += section.weight
+            while gone < leaving.count, leaving[gone] < end {
+                gone += 1
+                section.rowCount -= 1
+            }
+            // The one section of a flat list stays.
+            guard section.rowCount > 0 || !isSectioned else { continue }
+            sections.append(section)
+            starts.append(end - gone)
+        }
+    }
+
+    var sectionCount: Int { sections.count }
+
+    func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)? {
+        guard number < indices.count, indices[Int(number)] >= 0 else { return nil }
+        let index = Int(indices[Int(number)])
+        return (index, starts[index]..<starts[index + 1])
+    }
+
+    func start(ofSectionAt index: Int) -> Int { starts[index] }
+
+    func row(at position: Int) -> RowToken { rows[position] }
+}
