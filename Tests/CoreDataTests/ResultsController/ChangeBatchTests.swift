@@ -10,7 +10,7 @@ import Testing
     /// A batch between two lists given as `section: rows`, told as text.
     private func events(_ old: [ListModel.Section], _ new: [ListModel.Section], touched: [UInt64]) -> [String] {
         let batch = ChangeBatch(
-            from: ListModel(old).contents, to: ListModel(new).contents, touched: touched.map(RowToken.init))
+            from: ListModel(old).contents, to: ListModel(new).contents, touched: Set(touched.map(RowToken.init)))
         #expect(ListModel(old).replaying(batch) == ListModel(new))
         func text(_ path: Path?) -> String { path.map { "(\($0.section),\($0.row))" } ?? "-" }
         return batch.deletedSections.map { "section delete \($0.index)" }

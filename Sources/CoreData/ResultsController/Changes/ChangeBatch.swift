@@ -44,7 +44,7 @@ struct ChangeBatch {
     /// - Parameters:
     ///   - touched: every row that came, went or got new values. All others must be in both states in the same order.
     ///   - replaced: rows that were put into place again without having changed: reported only if they had to move.
-    init(from old: ListContents, to new: ListContents, touched: some Sequence<RowToken>, replaced: Set<RowToken> = []) {
+    init(from old: ListContents, to new: ListContents, touched: Set<RowToken>, replaced: Set<RowToken> = []) {
         let builder = BatchBuilder(old: old, new: new, touched: touched, replaced: replaced)
         self.old = old
         self.new = new

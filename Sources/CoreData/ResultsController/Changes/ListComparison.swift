@@ -25,7 +25,7 @@ enum ListComparison {
             Stationary.Item(oldOrder: entry.position, newOrder: order, oldGap: (0, 0), newGap: (0, 0))
         }
         let staying = Stationary.staying(items)
-        for (order, entry) in kept.enumerated() where !staying.contains(order) { touched.insert(entry.row) }
+        for (order, entry) in kept.enumerated() where !staying[order] { touched.insert(entry.row) }
         return touched
     }
 

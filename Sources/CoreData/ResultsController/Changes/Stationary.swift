@@ -12,20 +12,20 @@ enum Stationary {
         var newGap: (group: UInt32, count: Int)
     }
 
-    /// The indices of the items that stay. Of several longest runs, the one with the lower old positions. O(k log k).
-    static func staying(_ items: [Item]) -> Set<Int> {
-        var staying: Set<Int> = []
+    /// For each item, whether it stays. Of several longest runs, the one with the lower old positions. O(k log k).
+    static func staying(_ items: [Item]) -> [Bool] {
+        var staying = Array(repeating: false, count: items.count)
         var run: [Int] = []
+        func endRun() {
+            for item in longestRun(run, in: items) { staying[item] = true }
+            run.removeAll(keepingCapacity: true)
+        }
         let candidates = items.indices.filter { items[$0].oldGap == items[$0].newGap }
-        let ordered = candidates.sorted { items[$0].newOrder < items[$1].newOrder }
-        for candidate in ordered {
-            if let last = run.last, items[last].newGap != items[candidate].newGap {
-                staying.formUnion(longestRun(run, in: items))
-                run = []
-            }
+        for candidate in candidates.sorted(by: { items[$0].newOrder < items[$1].newOrder }) {
+            if let last = run.last, items[last].newGap != items[candidate].newGap { endRun() }
             run.append(candidate)
         }
-        staying.formUnion(longestRun(run, in: items))
+        endRun()
         return staying
     }
 

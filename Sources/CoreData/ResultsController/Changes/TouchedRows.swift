@@ -1,0 +1,90 @@
+/// Rows of which something may have to be told, and where they are in the old and in the new state of a list.
+struct TouchedRows {
+    let tokens: [RowToken]
+    let old: TouchedPlaces
+    let new: TouchedPlaces
+
+    init(_ tokens: [RowToken], old: ListContents, new: ListContents) {
+        self.tokens = tokens
+        self.old = TouchedPlaces(of: tokens, in: old)
+        self.new = TouchedPlaces(of: tokens, in: new)
+    }
+}
+
+/// Where touched rows are in one state of a list.
+struct TouchedPlaces {
+    struct Place {
+        let path: ListContents.Path
+        /// The number of its section.
+        let section: UInt32
+        /// How many untouched rows of its section are before it.
+        let gap: Int
+        /// Its position among the touched rows.
+        let order: Int
+    }
+
+    /// One for each row; `nil` for those that the list does not have.
+    private(set) var places: [Place?]
+    /// The numbers of the rows that the list has, by ascending path.
+    private(set) var order: [Int] = []
+    /// The sections that have no untouched row.
+    private(set) var wholeSections: [(number: UInt32, index: Int)] = []
+
+    init(of tokens: [RowToken], in contents: ListContents) {
+        places = Array(repeating: nil, count: tokens.count)
+        var found: [(position: Int, number: Int)] = []
+        found.reserveCapacity(tokens.count)
+        for (number, token) in tokens.enumerated() {
+            if let position = contents.rows.position(of: token.code) { found.append((position, number)) }
+        }
+        found.sort { $0.position < $1.position }
+        order.reserveCapacity(found.count)
+        var section = SectionCursor(contents, stops: found.count)
+        var touched = 0
+        for (order, row) in found.enumerated() {
+            if section.move(to: row.position) { touched = 0 }
+            let path = ListContents.Path(section: section.index, row: row.position - section.start)
+            places[row.number] = Place(
+                path: path, section: section.entry.number, gap: path.row - touched, order: order)
+            self.order.append(row.number)
+            touched += 1
+            if touched == section.entry.weight { wholeSections.append((section.entry.number, section.index)) }
+        }
+    }
+}
+
+/// Goes through the sections of a list from one of some rows to the next.
+private struct SectionCursor {
+    private let contents: ListContents
+    /// All sections, where so many of them are looked for that it is quicker to go through all.
+    private let all: [SectionEntry]?
+    private(set) var index = -1
+    private(set) var entry = SectionEntry(number: 0, rowCount: 0)
+    /// The position of the section's first row.
+    private(set) var start = 0
+    private var end = 0
+
+    init(_ contents: ListContents, stops: Int) {
+        self.contents = contents
+        all = stops > contents.sectionCount / 8 ? contents.allSections : nil
+    }
+
+    /// Goes to the section of the row at `position`, which is not before the last one.
+    ///
+    /// - Returns: whether that is another section.
+    mutating func move(to position: Int) -> Bool {
+        guard position >= end else { return false }
+        guard let all else {
+            let place = contents.sections.locate(weight: position)
+            (index, entry, start) = (place.position, place.element, position - place.remainder)
+            end = start + entry.weight
+            return true
+        }
+        while position >= end {
+            index += 1
+            entry = all[index]
+            (start, end) = (end, end + entry.weight)
+        }
+        return true
+    }
+}
