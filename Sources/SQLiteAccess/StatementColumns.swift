@@ -25,8 +25,11 @@ extension Statement {
     package func real(at column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
 
     /// The value as text; empty for `NULL`. Bytes that are no UTF-8 are replaced.
-    package func text(at column: Int) -> String {
-        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return "" }
+    package func text(at column: Int) -> String { textIfAny(at: column) ?? "" }
+
+    /// The value as text, `nil` for `NULL`. Bytes that are no UTF-8 are replaced.
+    package func textIfAny(at column: Int) -> String? {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return isNull(at: column) ? nil : "" }
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }

@@ -40,10 +40,22 @@ struct FaultMaker {
     }
 
     /// The object of `key`: a fault takes the row, unless it has a newer one; an object with values keeps its own.
-    mutating func object(for key: RowKey, row: RowSnapshot?) -> NSManagedObject {
-        guard let known = table[key] else { return makeFault(key, row) }
+    mutating func object(for key: RowKey, row: consuming RowSnapshot?) -> NSManagedObject {
+        guard let known = table[key] else { return makeFault(key, consume row) }
         if let row { registry.offer(row, to: known) }
         return known
+    }
+
+    /// The objects of `keys`, in the same order. They take the rows over: none are left.
+    mutating func objects(for keys: [RowKey], taking rows: inout RowList) -> [NSManagedObject] {
+        if keys.count > Self.lookAhead { makeRoom(keys.count) }
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(keys.count)
+        for (index, key) in keys.enumerated() {
+            approach(keys, from: index)
+            objects.append(object(for: key, row: rows.take(at: index)))
+        }
+        return objects
     }
 
     /// The objects of `keys`, in the same order; `batchSize` neighbours that wait for their rows read them together.
@@ -55,7 +67,7 @@ struct FaultMaker {
         var start = 0
         var waiting = 0
         for (index, key) in keys.enumerated() {
-            if index % Self.lookAhead == 0 { table.approach(keys[index..<min(index + Self.lookAhead, keys.count)]) }
+            approach(keys, from: index)
             let object = object(for: key, row: nil)
             objects.append(object)
             guard object.waitsForRow else { continue }
@@ -72,6 +84,12 @@ struct FaultMaker {
     /// For how many keys the places are brought near at a time.
     private static let lookAhead = 32
 
+    @inline(__always)
+    private func approach(_ keys: [RowKey], from index: Int) {
+        guard index % Self.lookAhead == 0 else { return }
+        table.approach(keys[index..<min(index + Self.lookAhead, keys.count)])
+    }
+
     private func join(_ objects: ArraySlice<NSManagedObject>, _ keys: ArraySlice<RowKey>, _ waiting: Int) {
         guard let store = families.last?.store ?? objects.first?.storeReference else { return }
         let members = waiting == keys.count ? keys : ArraySlice(zip(objects, keys).filter { $0.0.waitsForRow }.map(\.1))
@@ -79,11 +97,11 @@ struct FaultMaker {
         for object in objects where object.waitsForRow { object.faultBatch = batch }
     }
 
-    private mutating func makeFault(_ key: RowKey, _ row: RowSnapshot?) -> NSManagedObject {
+    private mutating func makeFault(_ key: RowKey, _ row: consuming RowSnapshot?) -> NSManagedObject {
         let kind = kind(ofEntityAt: key.entity)
         let object = kind.entity._withUnsafeGuaranteedRef { kind.type.init(entity: $0, insertInto: nil) }
         kind.family._withUnsafeGuaranteedRef { object.identify($0, key.reference) }
-        object.snapshot = row
+        object.snapshot = consume row
         object.flags = [.fault, .stored, .awoken]
         object.contextReference = context
         if table.mustGrow(for: key) { letUnusedGo() }

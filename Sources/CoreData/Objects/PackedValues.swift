@@ -106,27 +106,39 @@ struct PackedValues {
 
     // MARK: Making and unmaking
 
-    /// How many words `values` take, with the head.
-    static func wordCount(_ values: UnsafeMutableBufferPointer<SlotValue>) -> Int {
-        values.reduce(headWords(values.count)) { $0 + Int(Tag.of($1) & 3) }
-    }
+    /// How many words `count` values take at most, with the head.
+    static func greatestWordCount(_ count: Int) -> Int { headWords(count) + count * 2 }
 
-    /// Moves `values` into the memory, which has the size for them: they are uninitialised afterwards.
-    ///
-    /// - Precondition: They are less than 65,536.
-    func initialize(moving values: UnsafeMutableBufferPointer<SlotValue>, isUnsaved: Bool) {
-        // What is left of the last word of tags is read with them.
-        let headWords = Self.headWords(values.count)
-        words.initialize(repeating: 0, count: headWords)
-        start.storeBytes(of: UInt16(values.count), as: UInt16.self)
-        start.storeBytes(of: isUnsaved, toByteOffset: 2, as: Bool.self)
-        var place = UnsafeMutableRawPointer(words + headWords)
-        for slot in values.indices {
-            let value = values.moveElement(from: slot)
+    /// Writes values one after the other.
+    struct Writer {
+        private let values: PackedValues
+        private var slot = 0
+        private var place: UnsafeMutableRawPointer
+
+        /// - Parameter words: Memory for as many words as `count` values can take.
+        /// - Precondition: `count` is below 65,536.
+        @inline(__always)
+        init(_ words: UnsafeMutablePointer<UInt64>, count: Int, isUnsaved: Bool) {
+            values = PackedValues(words: words)
+            // What is left of the last word of tags is read with them.
+            let headWords = PackedValues.headWords(count)
+            words.initialize(repeating: 0, count: headWords)
+            values.start.storeBytes(of: UInt16(count), as: UInt16.self)
+            values.start.storeBytes(of: isUnsaved, toByteOffset: 2, as: Bool.self)
+            place = UnsafeMutableRawPointer(words + headWords)
+        }
+
+        /// How many words were written, with the head.
+        @inline(__always)
+        var wordCount: Int { (place - values.start) >> 3 }
+
+        @inline(__always)
+        mutating func append(_ value: consuming SlotValue) {
             let tag = Tag.of(value)
-            tags[slot] = tag
-            Self.initialize(place, to: value)
+            values.tags[slot] = tag
+            PackedValues.initialize(place, to: value)
             place += Int(tag & 3) * 8
+            slot += 1
         }
     }
 

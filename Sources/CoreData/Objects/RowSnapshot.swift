@@ -47,19 +47,24 @@ final class RowSnapshot: @unchecked Sendable {
 
     // MARK: Making rows
 
-    /// - Parameter fill: initialises each of `count` values.
+    /// - Parameter write: appends `count` values.
     @inline(__always)
     static func make(
-        version: Int64, count: Int, isUnsaved: Bool = false, fill: (UnsafeMutableBufferPointer<SlotValue>) -> Void
+        version: Int64, count: Int, isUnsaved: Bool = false, write: (inout PackedValues.Writer) -> Void
     ) -> RowSnapshot {
-        withUnsafeTemporaryAllocation(of: SlotValue.self, capacity: count) { values in
-            fill(values)
-            return pack(values, version: version, isUnsaved: isUnsaved)
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PackedValues.greatestWordCount(count)) { words in
+            // Memory of that size has an address.
+            let start = words.baseAddress.unsafelyUnwrapped
+            var writer = PackedValues.Writer(start, count: count, isUnsaved: isUnsaved)
+            write(&writer)
+            return make(moving: start, count: writer.wordCount, version: version)
         }
     }
 
     static func make(_ values: some Collection<SlotValue>, version: Int64, isUnsaved: Bool = false) -> RowSnapshot {
-        make(version: version, count: values.count, isUnsaved: isUnsaved) { _ = $0.initialize(fromContentsOf: values) }
+        make(version: version, count: values.count, isUnsaved: isUnsaved) { writer in
+            for value in values { writer.append(value) }
+        }
     }
 
     /// A row without any value.
@@ -67,16 +72,10 @@ final class RowSnapshot: @unchecked Sendable {
         make(repeatElement(SlotValue.null, count: layout.slots.count), version: 0)
     }
 
-    /// Takes the values over: they are uninitialised afterwards.
-    private static func pack(
-        _ values: UnsafeMutableBufferPointer<SlotValue>, version: Int64, isUnsaved: Bool
-    ) -> RowSnapshot {
-        let block = Block(bufferClass: RowSnapshot.self, minimumCapacity: PackedValues.wordCount(values)) { _, _ in
-            version
-        }
-        block.withUnsafeMutablePointerToElements { words in
-            PackedValues(words: words).initialize(moving: values, isUnsaved: isUnsaved)
-        }
+    /// Takes over the words of packed values.
+    private static func make(moving words: UnsafeMutablePointer<UInt64>, count: Int, version: Int64) -> RowSnapshot {
+        let block = Block(bufferClass: RowSnapshot.self, minimumCapacity: count) { _, _ in version }
+        block.withUnsafeMutablePointerToElements { $0.moveInitialize(from: words, count: count) }
         return unsafeDowncast(block.buffer, to: RowSnapshot.self)
     }
 }

@@ -52,8 +52,12 @@ import Testing
     /// What the limits of memory in `performance.md` count on.
     @Test func aRowTakesWhatItsValuesTake() {
         #expect(MemoryLayout<String>.size == 16 && MemoryLayout<Data>.size <= 16 && MemoryLayout<UUID>.size == 16)
-        var values: [SlotValue] = [.integer(1), .real(2), .text("a name"), .null, .text("a zone")]
-        let words = values.withUnsafeMutableBufferPointer { PackedValues.wordCount($0) }
-        #expect(words == 1 + 1 + 1 + 2 + 0 + 2)
+        let values: [SlotValue] = [.integer(1), .real(2), .text("a name"), .null, .text("a zone")]
+        let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: PackedValues.greatestWordCount(values.count))
+        defer { memory.deallocate() }
+        var writer = PackedValues.Writer(memory, count: values.count, isUnsaved: false)
+        for value in values { writer.append(value) }
+        #expect(writer.wordCount == 1 + 1 + 1 + 2 + 0 + 2)
+        PackedValues(words: memory).deinitialize()
     }
 }

@@ -84,7 +84,7 @@ struct CorpusContentTests {
             let owners = found.keys.map { store.objectID(for: $0) }
             guard !owners.isEmpty else { continue }
             for relationship in entity.relationshipsByName.values where !relationship.isTransient {
-                let forth = try Self.destinations(of: relationship, owners, found.rows, store)
+                let forth = try Self.destinations(of: relationship, owners, Array(found.rows), store)
                 let wanted = Set(forth.values.joined())
                 let present = Set(try store.rows(for: Array(wanted)).keys)
                 // What the file leaves dangling stays an ID without a row; the many-valued end never names such.

@@ -92,7 +92,7 @@ final class MemoryOperations: StoreOperations {
             if query.limit > 0 { keys = Array(keys.prefix(query.limit)) }
         }
         let rows = query.wantsRows ? database.lock.withLock { keys.map { database.rows[$0]! } } : []
-        return StoreQueryResult(keys: keys, rows: rows, undone: undone)
+        return StoreQueryResult(keys: keys, rows: RowList(rows), undone: undone)
     }
 
     func count(_ query: StoreQuery) throws -> Int? {

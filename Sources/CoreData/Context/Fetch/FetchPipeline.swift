@@ -43,7 +43,7 @@ final class FetchPipeline {
         let plan = try plan(request)
         let readsRows = request.includesPropertyValues && request.fetchBatchSize <= 0
         let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: readsRows)
-        let objects = ObjectMaterializer(context: context, request: request).objects(for: answer)
+        let objects = ObjectMaterializer(context: context, request: request).objects(for: consume answer)
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
         }

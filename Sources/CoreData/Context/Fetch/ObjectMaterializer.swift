@@ -13,22 +13,25 @@ struct ObjectMaterializer {
     }
 
     /// One object per result, in order. Cost: one look-up in the registry each, and no reading.
-    func objects(for answer: FetchAnswer) -> [NSManagedObject] {
-        let found = answer.found
-        if answer.items == nil, found.owners.isEmpty, found.namedIDs.isEmpty, let store = found.stores.first,
+    func objects(for answer: consuming FetchAnswer) -> [NSManagedObject] {
+        // What is taken out of `found` is held nowhere else then.
+        let items = answer.items
+        var found = (consume answer).found
+        if items == nil, found.owners.isEmpty, found.namedIDs.isEmpty, let store = found.stores.first,
             let maker = context.registry.maker(for: store)
         {
-            return objects(for: found, maker)
+            return objects(for: &found, maker)
         }
-        let made = answer.items.map { objects(for: $0, of: found) } ?? objects(for: found)
+        let made = items.map { objects(for: $0, of: found) } ?? objects(for: found)
         if found.rows.isEmpty { FaultBatch.join(made, size: batchSize) }
         return made
     }
 
     /// What one store found, without making IDs.
-    private func objects(for found: FoundRows, _ maker: FaultMaker) -> [NSManagedObject] {
+    private func objects(for found: inout FoundRows, _ maker: FaultMaker) -> [NSManagedObject] {
         var maker = maker
         if found.rows.isEmpty { return maker.faults(for: found.keys, batchSize: batchSize) }
+        if !refreshes { return maker.objects(for: found.keys, taking: &found.rows) }
         return zip(found.keys, found.rows).map { refreshed(maker.object(for: $0, row: $1), $1) }
     }
 

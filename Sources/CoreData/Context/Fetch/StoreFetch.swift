@@ -7,7 +7,7 @@ struct FoundRows {
     /// One ID per result, in order, where a parent context answered: its new objects have no key.
     var namedIDs: [NSManagedObjectID] = []
     /// As many as `keys`, or empty when rows were not asked for.
-    var rows: [RowSnapshot] = []
+    var rows: RowList = []
     /// What stands together, where that was asked for and the one store could tell: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
     /// The stores asked.
@@ -35,7 +35,7 @@ struct FoundRows {
     /// The results at `indexes`, in that order.
     func selecting(_ indexes: [Int]) -> FoundRows {
         FoundRows(
-            keys: indexes.map { keys[$0] }, rows: rows.isEmpty ? [] : indexes.map { rows[$0] }, stores: stores,
+            keys: indexes.map { keys[$0] }, rows: RowList(rows.isEmpty ? [] : indexes.map { rows[$0] }), stores: stores,
             owners: owners.isEmpty ? [] : indexes.map { owners[$0] })
     }
 }

@@ -107,7 +107,7 @@ struct StoreQuery {
 struct StoreQueryResult {
     var keys: [RowKey]
     /// As many as `keys` and in the same order, or empty when rows were not asked for.
-    var rows: [RowSnapshot]
+    var rows: RowList
     /// What the caller has to do in memory; empty when the answer is exact.
     var undone: Undone
     /// What stands together in the order: each value of `groupedBy`, and how many of the rows from there on have it. `nil`

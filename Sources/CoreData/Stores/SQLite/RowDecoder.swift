@@ -95,24 +95,36 @@ final class RowDecoder {
         let version = statement.integer(at: RowColumns.versionColumn)
         let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
             plan.steps.withUnsafeBufferPointer { steps in
-                for slot in steps.indices {
-                    values.initializeElement(at: slot, to: value(steps[slot], slot, plan, statement))
-                }
+                for slot in steps.indices { write(steps[slot], slot, plan, statement, to: &values) }
             }
         }
         return (key, row)
     }
 
+    /// Appends the value of one slot. What is nothing is asked for its kind: most values are something.
     @inline(__always)
+    private func write(
+        _ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement, to values: inout PackedValues.Writer
+    ) {
+        let column = step.column
+        guard column >= 0 else { return values.append(plan.absent[slot]) }
+        switch step.coding {
+        case .integer:
+            let number = statement.integer(at: column)
+            values.append(number == 0 && statement.isNull(at: column) ? .null : .integer(number))
+        case .real, .date:
+            let number = statement.real(at: column)
+            values.append(number == 0 && statement.isNull(at: column) ? .null : .real(number))
+        case .text: values.append(statement.textIfAny(at: column).map(SlotValue.text) ?? .null)
+        default: values.append(value(step, slot, plan, statement))
+        }
+    }
+
     private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
         let column = step.column
-        guard column >= 0 else { return plan.absent[slot] }
         let kind = statement.kind(at: column)
         if kind == .null && step.coding != .composite { return .null }
         switch step.coding {
-        case .integer: return .integer(statement.integer(at: column))
-        case .real, .date: return .real(statement.real(at: column))
-        case .text: return .text(statement.text(at: column))
         case .data: return .data(statement.data(at: column))
         case .reference:
             let own = step.entityColumn < 0 ? 0 : statement.integer(at: step.entityColumn)
@@ -120,7 +132,7 @@ final class RowDecoder {
         case .composite:
             guard let composite = plan.layout.slots[slot] as? NSCompositeAttributeDescription else { return .null }
             return context.compositeValue(composite, from: column, of: statement)
-        case .uuid, .decimal, .externalData, .transformable:
+        default:
             return context.rareValue(
                 step.coding, at: column, of: statement, kind, attribute: plan.layout.attribute(at: slot))
         }

@@ -62,7 +62,7 @@ struct RowQueries {
         guard let select = try builder.rowsToSort(), let columns = select.sortColumns else { return nil }
         let sorter = RowSorter(columns: columns)
         var keys: [RowKey] = []
-        var rows: [RowSnapshot] = []
+        var rows: [RowSnapshot?] = []
         let isWhole = try decode(select) { key, row, statement in
             keys.append(key)
             rows.append(row)
@@ -70,7 +70,7 @@ struct RowQueries {
         }
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
-        return StoreQueryResult(keys: order.map { keys[$0] }, rows: order.map { rows[$0] }, undone: [])
+        return StoreQueryResult(keys: order.map { keys[$0] }, rows: RowList(taking: order, outOf: &rows), undone: [])
     }
 
     /// Calls `body` with each row and the statement there, until it says `false`.
@@ -78,7 +78,7 @@ struct RowQueries {
     /// - Returns: whether it never did.
     @discardableResult
     private func decode(
-        _ select: SelectStatement, _ body: (RowKey, RowSnapshot, Statement) -> Bool
+        _ select: SelectStatement, _ body: (RowKey, consuming RowSnapshot, Statement) -> Bool
     ) throws -> Bool {
         guard let columns = select.columns else { return true }
         let decoder = RowDecoder(columns: columns, context: context)
@@ -101,27 +101,22 @@ struct RowQueries {
         let plan = RowPlan(entity: query.entity, includingSubentities: query.includesSubentities, context: context)
         if try RowLookup.isScanBetter(for: keys.count, table: plan.table, connection) {
             try decode(try builder.rows(isOrdered: false)) { key, row, _ in
-                found[key.reference] = row
+                found.put(row, for: key.reference)
                 return true
             }
         } else {
             let lookup = RowLookup(connection: connection, context: context, plans: plans)
-            try lookup.read(keys.map(\.reference), plan) { key, row in found[key.reference] = row }
+            try lookup.read(keys.map(\.reference), plan) { key, row in found.put(row, for: key.reference) }
         }
-        var result = StoreQueryResult(keys: [], rows: [], undone: [])
-        result.keys.reserveCapacity(keys.count)
-        result.rows.reserveCapacity(keys.count)
-        for key in keys {
-            guard let row = found[key.reference] else { continue }
-            result.keys.append(key)
-            result.rows.append(row)
-        }
-        return result
+        return found.taken(in: keys)
     }
 }
 
 /// Rows by their numbers: in an array where these lie close together, as they mostly do, because a dictionary of a million
 /// rows takes longer than reading them.
+///
+/// Rows are put in and taken out without being looked at: they lie in memory in the order of the table, and to count one
+/// more reference to each in another order would take as long as decoding them.
 private struct RowsByKey {
     private let first: Int64
     private var dense: [RowSnapshot?] = []
@@ -144,14 +139,24 @@ private struct RowsByKey {
         return isTooFar || place < 0 || place >= dense.count ? nil : Int(place)
     }
 
-    subscript(key: Int64) -> RowSnapshot? {
-        get { dense.isEmpty ? sparse[key] : place(of: key).flatMap { dense[$0] } }
-        set {
-            if dense.isEmpty {
-                sparse[key] = newValue
-            } else if let place = place(of: key) {
-                dense[place] = newValue
-            }
+    mutating func put(_ row: consuming RowSnapshot, for key: Int64) {
+        if dense.isEmpty {
+            sparse[key] = row
+        } else if let place = place(of: key) {
+            dense[place] = row
         }
+    }
+
+    /// The rows of those of `keys` that have one, in their order: none are left.
+    mutating func taken(in keys: [RowKey]) -> StoreQueryResult {
+        if dense.isEmpty {
+            let found = keys.filter { sparse[$0.reference] != nil }
+            return StoreQueryResult(keys: found, rows: RowList(found.compactMap { sparse[$0.reference] }), undone: [])
+        }
+        var found: [RowKey] = []
+        found.reserveCapacity(keys.count)
+        let places = keys.lazy.map { [first] in Int($0.reference - first) }
+        let rows = RowList(taking: places, outOf: &dense) { found.append(keys[$0]) }
+        return StoreQueryResult(keys: found, rows: rows, undone: [])
     }
 }
