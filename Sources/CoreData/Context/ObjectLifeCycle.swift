@@ -9,13 +9,15 @@ final class ObjectLifeCycle {
     private let changes: ChangeTracker
     /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
     private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
-    /// The layout of the last new object: its entity belongs to the model and is not abstract.
+    /// The layout of the last new object, and those of all: their entities belong to the model and are not abstract.
     private var lastInserted: EntityLayout?
+    private var inserted: [ObjectIdentifier: EntityLayout] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The class whose entity was asked for last, and that.
     private var lastEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
-    /// What the temporary IDs made last have in common.
+    /// What the temporary IDs made last have in common, and those of all layouts.
     private var lastFamily: (layout: EntityLayout, family: IDFamily)?
+    private var families: [ObjectIdentifier: (layout: EntityLayout, family: IDFamily)] = [:]
 
     init(context: NSManagedObjectContext, registry: ObjectRegistry, changes: ChangeTracker) {
         self.context = context
@@ -44,6 +46,10 @@ final class ObjectLifeCycle {
     }
 
     private func requireOwnEntity(_ layout: EntityLayout) {
+        if let known = inserted[ObjectIdentifier(layout)] {
+            lastInserted = known
+            return
+        }
         let entity = layout.entity
         precondition(!entity.isAbstract, "Cannot insert an object of the abstract entity '\(entity.name ?? "")'.")
         guard let source = context.source else { return }
@@ -52,6 +58,7 @@ final class ObjectLifeCycle {
             source.model?.entitiesByName[name] === entity,
             "The entity '\(name)' is not one of the model of the context's coordinator.")
         lastInserted = layout
+        inserted[ObjectIdentifier(layout)] = layout
     }
 
     func existingObject(_ id: NSManagedObjectID) throws -> NSManagedObject {
@@ -124,9 +131,11 @@ final class ObjectLifeCycle {
     /// What the temporary IDs of new objects with that layout have in common.
     func temporaryFamily(of layout: EntityLayout) -> IDFamily {
         if let lastFamily, lastFamily.layout === layout { return lastFamily.family }
-        let made = IDFamily(entity: layout.entity, store: nil, isTemporary: true)
-        lastFamily = (layout, made)
-        return made
+        let key = ObjectIdentifier(layout)
+        let made = families[key] ?? (layout, IDFamily(entity: layout.entity, store: nil, isTemporary: true))
+        if families[key] == nil { families[key] = made }
+        lastFamily = made
+        return made.family
     }
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {

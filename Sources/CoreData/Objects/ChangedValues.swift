@@ -22,9 +22,11 @@ enum ChangedValues {
 
     /// The numbers of the to-many relationships that differ from the saved ones.
     static func changedToMany(of object: NSManagedObject) -> [Int] {
-        object.touchedToMany.filter { number, state in
-            state.hasChanges && !object.layout.toManyRelationships[number].isTransient
-        }.map(\.number)
+        var changed: [Int] = []
+        object.forEachTouchedToMany { number, state in
+            if state.hasChanges, !object.layout.toManyRelationships[number].isTransient { changed.append(number) }
+        }
+        return changed
     }
 
     static func differsFromSaved(_ object: NSManagedObject) -> Bool {

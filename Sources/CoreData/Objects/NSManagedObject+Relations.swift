@@ -1,7 +1,8 @@
 /// The destinations of relationships as objects, and what of them was read.
 extension NSManagedObject {
     private func ensureRelations() {
-        if relations.isEmpty { relations = Array(repeating: nil, count: layout.traits.relationCount) }
+        guard relations.isEmpty else { return }
+        relations = Array(repeating: nil, count: layout.withTraits { $0.relationCount })
     }
 
     // MARK: To-one
@@ -32,7 +33,7 @@ extension NSManagedObject {
     /// What is known of the to-many relationship `number`.
     final func toManyState(_ number: Int) -> ToManyState {
         ensureRelations()
-        let index = layout.traits.toOneCount + number
+        let index = layout.withTraits { $0.toOneCount } + number
         if let known = relations[index] { return unsafeDowncast(known, to: ToManyState.self) }
         let state = ToManyState(
             isOrdered: layout.toManyRelationships[number].isOrdered, isLoaded: !flags.contains(.stored))
@@ -42,7 +43,9 @@ extension NSManagedObject {
 
     /// The state of the to-many relationship `number` if anybody touched it.
     final func knownToManyState(_ number: Int) -> ToManyState? {
-        guard !relations.isEmpty, let known = relations[layout.traits.toOneCount + number] else { return nil }
+        guard !relations.isEmpty, let known = relations[layout.withTraits { $0.toOneCount } + number] else {
+            return nil
+        }
         return unsafeDowncast(known, to: ToManyState.self)
     }
 
@@ -61,14 +64,21 @@ extension NSManagedObject {
 
     /// All states that were touched, with the numbers of their relationships.
     final var touchedToMany: [(number: Int, state: ToManyState)] {
-        guard mayHaveToMany else { return [] }
-        let traits = layout.traits
         var touched: [(number: Int, state: ToManyState)] = []
-        for index in traits.toOneCount..<traits.fetchedStart {
-            guard let known = relations[index] else { continue }
-            touched.append((index - traits.toOneCount, unsafeDowncast(known, to: ToManyState.self)))
-        }
+        forEachTouchedToMany { touched.append(($0, $1)) }
         return touched
+    }
+
+    /// Calls `body` with each state that was touched, and the number of its relationship.
+    @inline(__always)
+    final func forEachTouchedToMany(_ body: (_ number: Int, _ state: ToManyState) throws -> Void) rethrows {
+        let relations = relations
+        if relations.isEmpty { return }
+        let places = layout.withTraits { $0.toOneCount..<$0.fetchedStart }
+        for index in places {
+            guard let known = relations[index] else { continue }
+            try body(index - places.lowerBound, unsafeDowncast(known, to: ToManyState.self))
+        }
     }
 
     // MARK: Fetched properties

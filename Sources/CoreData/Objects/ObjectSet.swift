@@ -25,7 +25,12 @@ struct ObjectSet: Collection {
 
     private func place(of object: NSManagedObject) -> Int? {
         if let places { return places[ObjectIdentifier(object)] }
-        return members.firstIndex { $0 === object }
+        return members.withUnsafeBufferPointer { members in
+            members.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { references in
+                let wanted = Unmanaged.passUnretained(object).toOpaque()
+                return references.firstIndex { $0.toOpaque() == wanted }
+            }
+        }
     }
 
     /// Makes the next searches quick, if there is enough to search in.
@@ -40,9 +45,14 @@ struct ObjectSet: Collection {
     mutating func insert(_ object: NSManagedObject) -> Bool {
         prepareForSearch()
         guard !contains(object) else { return false }
+        insertNew(object)
+        return true
+    }
+
+    /// - Precondition: The object is no member.
+    mutating func insertNew(_ object: NSManagedObject) {
         places?[ObjectIdentifier(object)] = members.count
         members.append(object)
-        return true
     }
 
     /// - Returns: whether the object was a member.

@@ -13,11 +13,11 @@ final class ToManyState {
     private var members: ObjectSet {
         get { storedMembers }
         _modify {
-            typed = nil
+            keepApart()
             yield &storedMembers
         }
         set {
-            typed = nil
+            keepApart()
             storedMembers = newValue
         }
     }
@@ -25,8 +25,17 @@ final class ToManyState {
     private var order: [NSManagedObject] = []
 
     /// Unsaved changes of membership.
-    private(set) var added = ObjectSet()
+    private(set) var added: ObjectSet {
+        get { areAllAdded ? storedMembers : storedAdded }
+        _modify {
+            keepApart()
+            yield &storedAdded
+        }
+    }
     private(set) var removed = ObjectSet()
+    private var storedAdded = ObjectSet()
+    /// Whether the members are the added ones, as in a new object: then they are kept once.
+    private var areAllAdded: Bool
     /// The saved order, kept from the first change of a loaded ordered relationship on.
     private var committedOrder: [NSManagedObject]?
 
@@ -39,14 +48,38 @@ final class ToManyState {
     private(set) var isStale = false
 
     /// Changes of membership since the event began, and the order as it was then.
-    private(set) var eventAdded = ObjectSet()
+    private(set) var eventAdded: ObjectSet {
+        get { areAllAddedInEvent ? storedMembers : storedEventAdded }
+        _modify {
+            keepApart()
+            yield &storedEventAdded
+        }
+    }
     private(set) var eventRemoved = ObjectSet()
+    private var storedEventAdded = ObjectSet()
+    /// The same as ``areAllAdded`` for the event.
+    private var areAllAddedInEvent: Bool
     private(set) var eventOrder: [NSManagedObject]?
 
     /// - Parameter isLoaded: `true` for a new object, whose relationships are empty and not faults.
     init(isOrdered: Bool, isLoaded: Bool) {
         self.isOrdered = isOrdered
         self.isLoaded = isLoaded
+        areAllAdded = isLoaded
+        areAllAddedInEvent = isLoaded
+    }
+
+    /// Before the members, or those that were added, change alone.
+    private func keepApart() {
+        typed = nil
+        if areAllAdded {
+            storedAdded = storedMembers
+            areAllAdded = false
+        }
+        if areAllAddedInEvent {
+            storedEventAdded = storedMembers
+            areAllAddedInEvent = false
+        }
     }
 
     // MARK: Reading
@@ -107,12 +140,15 @@ final class ToManyState {
     func insert(_ object: NSManagedObject, at index: Int? = nil) -> Bool {
         guard !contains(object) else { return false }
         noteOrder()
-        members.insert(object)
+        let isAdded = removed.isEmpty || !removed.remove(object) || isStale
+        let isAddedInEvent = eventRemoved.isEmpty || !eventRemoved.remove(object)
+        if !isAdded || !isAddedInEvent { keepApart() }
+        typed = nil
+        storedMembers.insertNew(object)
+        if isAdded, !areAllAdded { storedAdded.insert(object) }
+        if isAddedInEvent, !areAllAddedInEvent { storedEventAdded.insert(object) }
         if isOrdered { order.insert(object, at: min(index ?? order.count, order.count)) }
         wantedOrder?.append(object)
-        let wasTakenOut = removed.remove(object)
-        if !wasTakenOut || isStale { added.insert(object) }
-        if !eventRemoved.remove(object) { eventAdded.insert(object) }
         return true
     }
 
@@ -185,7 +221,8 @@ final class ToManyState {
 
     /// The contents are the saved ones from now on.
     func commit() {
-        added = ObjectSet()
+        areAllAdded = false
+        storedAdded = ObjectSet()
         removed = ObjectSet()
         committedOrder = nil
         wantedOrder = nil
@@ -278,7 +315,8 @@ final class ToManyState {
     }
 
     func endEvent() {
-        eventAdded = ObjectSet()
+        areAllAddedInEvent = false
+        storedEventAdded = ObjectSet()
         eventRemoved = ObjectSet()
         eventOrder = nil
     }
