@@ -274,17 +274,19 @@ final class Refresher {
         context.requireQueue("reset()")
         context.generation.advance()
         context.undoRecorder.forgetAll()
-        let objects = context.registry.all
+        let objects = context.registry.takeAll()
         context.changes.removeAll()
-        context.registry.removeAll()
         context.manualChanges = [:]
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(objects.count)
         objects.forEachHeld { object in
+            ids.append(object.objectID)
             object.managedObjectContext = nil
             object.relations = []
             object.baseline = nil
         }
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context,
-            userInfo: [NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
+            userInfo: [NSInvalidatedAllObjectsKey: ids])
     }
 }

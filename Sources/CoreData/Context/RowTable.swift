@@ -194,6 +194,23 @@ final class RowTable {
     /// How many pages so many objects in a row may need.
     private static func pageCount(_ count: Int) -> Int { count / Page.size + 2 }
 
+    /// Takes all objects out, in the order of their rows, without counting a reference.
+    func moveAll(to list: inout [NSManagedObject]) {
+        var living: [Page] = []
+        living.reserveCapacity(used)
+        for case let page? in pages { living.append(page) }
+        living.sort { left, right in
+            let (left, right) = (left.key, right.key)
+            return left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
+        }
+        for page in living {
+            for place in page.objects..<(page.objects + Page.size) {
+                if let object = place.move() { list.append(object) }
+                place.initialize(to: nil)
+            }
+        }
+    }
+
     var objects: [NSManagedObject] {
         var result: [NSManagedObject] = []
         forEach { result.append($0) }
