@@ -156,12 +156,15 @@ final class ChangeTracker {
     func beginPosting() -> Event {
         let number = event
         event += 1
-        let inserted = pendingInserted.takeAll()
+        var areStaying = true
+        let inserted = pendingInserted.takeAll { object in
+            object.flags.insert(.newInEvent)
+            if object.isDeleted { areStaying = false }
+        }
         let updated = pendingUpdated.takeAll()
         let deleted = pendingDeleted.takeAll()
         let refreshed = pendingRefreshed.takeAll()
-        inserted.forEachHeld { $0.flags.insert(.newInEvent) }
-        let staying = inserted.keeping { !$0.isDeleted }
+        let staying = areStaying ? inserted : inserted.filter { !$0.isDeleted }
         return Event(
             number: number,
             inserted: staying,
@@ -179,12 +182,23 @@ final class ChangeTracker {
                 object.flags.remove(.newInEvent)
                 if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
                 guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { return }
-                for (_, state) in object.touchedToMany { state.endEvent() }
+                object.forEachTouchedToMany { _, state in state.endEvent() }
             }
         }
     }
 
     // MARK: Ending saves
+
+    /// Whether `objects` are all that have changes, and all of them are new.
+    func areOnlyInsertions(_ objects: [NSManagedObject]) -> Bool {
+        updated.isEmpty && deleted.isEmpty && inserted.isExactly(objects)
+    }
+
+    /// What says that an object is among the new ones.
+    var insertionMarks: ObjectFlags { inserted.marks }
+
+    /// New objects are saved; the caller took their marks away.
+    func settleInsertions(_ objects: [NSManagedObject]) { inserted.drop(objects) }
 
     /// The objects' changes are saved.
     func settle(_ objects: [NSManagedObject]) {

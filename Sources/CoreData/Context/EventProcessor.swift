@@ -26,21 +26,10 @@ final class EventProcessor {
     /// The set of `objects`, each of which stands there once.
     func set(of objects: [NSManagedObject]) -> Set<NSManagedObject> {
         if objects.isEmpty { return [] }
-        if let known = posted?.last(where: { Self.areSame($0.objects, objects) }) { return known.set }
+        if let known = posted?.last(where: { $0.objects.isSame(as: objects) }) { return known.set }
         let made = Set(held: objects)
         posted?.append((objects, made))
         return made
-    }
-
-    /// Whether both have the same objects in the same order. Compares the references as memory, without taking any up.
-    private static func areSame(_ left: [NSManagedObject], _ right: [NSManagedObject]) -> Bool {
-        guard left.count == right.count else { return false }
-        return left.withUnsafeBytes { left in
-            right.withUnsafeBytes { right in
-                guard let one = left.baseAddress, let other = right.baseAddress else { return true }
-                return memcmp(one, other, left.count) == 0
-            }
-        }
     }
 
     // MARK: Events

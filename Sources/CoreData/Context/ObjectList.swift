@@ -42,12 +42,40 @@ struct ObjectList {
 
     /// Empties the list and gives what was in it.
     @discardableResult
-    mutating func takeAll() -> [NSManagedObject] {
+    mutating func takeAll() -> [NSManagedObject] { takeAll { _ in } }
+
+    /// Empties the list, calls `body` with each object that was in it, and gives these. One look at each object: memory that
+    /// was not looked at for a while is far away.
+    @inline(__always)
+    mutating func takeAll(_ body: (NSManagedObject) -> Void) -> [NSManagedObject] {
         let taken = all
-        let cleared = flag.union(flag.listed)
-        members.forEachHeld { $0.flags.subtract(cleared) }
+        let marks = marks
+        members.forEachHeld { object in
+            let isMember = object.flags.contains(flag)
+            object.flags.subtract(marks)
+            if isMember { body(object) }
+        }
         members = []
         count = 0
         return taken
+    }
+
+    /// What says that an object is in the list.
+    var marks: ObjectFlags { flag.union(flag.listed) }
+
+    /// Whether the list has exactly these objects, in that order: told by their array, not by a look at them.
+    func isExactly(_ objects: [NSManagedObject]) -> Bool { count == members.count && members.isSame(as: objects) }
+
+    /// Forgets the objects, whose marks the caller took away.
+    mutating func drop(_ objects: [NSManagedObject]) {
+        if members.isSame(as: objects) {
+            members = []
+            count = 0
+        } else {
+            // Somebody heard of the first, and changed others.
+            let (flag, marks) = (flag, marks)
+            members.removeAll { $0.flags.isDisjoint(with: marks) }
+            count = members.count { $0.flags.contains(flag) }
+        }
     }
 }

@@ -96,60 +96,43 @@ final class SavePipeline {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
-        let reference = Unmanaged.passUnretained(context)
-        let fresh = objects.keeping { $0.isRegistered(in: reference) && $0.hasTemporaryID }
-        guard !fresh.isEmpty else { return }
-        let runs = Self.runs(of: fresh)
-        for (store, objects) in try grouped(fresh, runs, by: source) {
-            // Mostly all go to one store.
-            let runs = objects.count == fresh.count ? runs : Self.runs(of: objects)
-            let ids = try source.obtainPermanentIDs(for: runs, in: store)
-            context.registry.replaceTemporaryIDs(of: objects, by: ids, in: store)
+        let newcomers = Newcomers(among: objects, of: context)
+        guard !newcomers.objects.isEmpty else { return }
+        for group in try grouped(newcomers, by: source) {
+            let ids = try source.obtainPermanentIDs(for: group.newcomers.runs, in: group.store)
+            context.registry.replaceTemporaryIDs(of: group.newcomers.objects, by: ids, in: group.store)
         }
     }
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
     private func grouped(
-        _ objects: [NSManagedObject], _ runs: [EntityRun], by source: some ContextSource
-    ) throws -> [(store: NSPersistentStore, objects: [NSManagedObject])] {
+        _ newcomers: Newcomers, by source: some ContextSource
+    ) throws -> [(store: NSPersistentStore, newcomers: Newcomers)] {
         var choice = StoreChoice(context: context, source: source)
-        if choice.isByEntity, let store = try commonStore(of: objects, runs, source) { return [(store, objects)] }
+        // Mostly all go to one store.
+        if choice.isByEntity, let store = try commonStore(of: newcomers, source) { return [(store, newcomers)] }
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
-        for object in objects {
+        for object in newcomers.objects {
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }
             groups[group].objects.append(object)
         }
-        return groups
+        return groups.map { ($0.store, Newcomers(among: $0.objects, of: context)) }
     }
 
     /// The store to which all the objects go, by their entities alone; `nil` where there are several, or some objects were
     /// assigned to theirs.
     private func commonStore(
-        of objects: [NSManagedObject], _ runs: [EntityRun], _ source: some ContextSource
+        of newcomers: Newcomers, _ source: some ContextSource
     ) throws -> NSPersistentStore? {
-        guard let first = runs.first, !objects.containsHeld(where: \.hasStore) else { return nil }
+        guard let first = newcomers.runs.first, !newcomers.areSomeAssigned else { return nil }
         let store = try source.store(for: first.entity)
-        for run in runs.dropFirst() where try source.store(for: run.entity) !== store { return nil }
-        return store
-    }
-
-    /// The stretches of objects of one entity.
-    private static func runs(of objects: [NSManagedObject]) -> [EntityRun] {
-        var runs: [EntityRun] = []
-        var last: EntityLayout?
-        var count = 0
-        objects.forEachHeld { object in
-            if object.layout !== last {
-                if let last { runs.append(EntityRun(entity: last.entity, count: count)) }
-                last = object.layout
-                count = 0
-            }
-            count += 1
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(first.entity)]
+        for run in newcomers.runs where seen.insert(ObjectIdentifier(run.entity)).inserted {
+            if try source.store(for: run.entity) !== store { return nil }
         }
-        if let last { runs.append(EntityRun(entity: last.entity, count: count)) }
-        return runs
+        return store
     }
 
     // MARK: Writing

@@ -24,6 +24,17 @@ extension Array where Element: AnyObject {
         }
     }
 
+    /// Whether both are the same array, or have the same objects in the same order. Compares the references as memory.
+    func isSame(as other: [Element]) -> Bool {
+        guard count == other.count else { return false }
+        return withUnsafeBytes { left in
+            other.withUnsafeBytes { right in
+                guard let one = left.baseAddress, let two = right.baseAddress, one != two else { return true }
+                return memcmp(one, two, left.count) == 0
+            }
+        }
+    }
+
     /// The objects that satisfy `isKept`: the array itself, not copied, where all do.
     func keeping(_ isKept: (Element) -> Bool) -> [Element] {
         containsHeld { !isKept($0) } ? filter(isKept) : self

@@ -1,0 +1,55 @@
+/// Objects that wait for permanent IDs, and what has to be known of all of them. One look at each finds all: memory that was
+/// not looked at for a while is far away, and a save may have a hundred thousand objects.
+struct Newcomers {
+    let objects: [NSManagedObject]
+    /// The stretches of objects of one entity.
+    let runs: [EntityRun]
+    /// Whether some were assigned to a store.
+    let areSomeAssigned: Bool
+
+    /// Those of `objects` that are of the context and have temporary IDs.
+    init(among objects: [NSManagedObject], of context: NSManagedObjectContext) {
+        let reference = Unmanaged.passUnretained(context)
+        var waiting = objects
+        var survey = Survey()
+        if objects.containsHeld(where: { !survey.note($0, reference) }) {
+            waiting = objects.filter { Survey.isWaiting($0, reference) }
+            survey = Survey()
+            waiting.forEachHeld { _ = survey.note($0, reference) }
+        }
+        survey.endRun()
+        self.objects = waiting
+        runs = survey.runs
+        areSomeAssigned = survey.areSomeAssigned
+    }
+
+    private struct Survey {
+        private(set) var runs: [EntityRun] = []
+        private(set) var areSomeAssigned = false
+        private var layout: Unmanaged<EntityLayout>?
+        private var count = 0
+
+        static func isWaiting(_ object: NSManagedObject, _ context: Unmanaged<NSManagedObjectContext>) -> Bool {
+            object.isRegistered(in: context) && object.hasTemporaryID
+        }
+
+        /// - Returns: whether the object waits for an ID.
+        mutating func note(_ object: NSManagedObject, _ context: Unmanaged<NSManagedObjectContext>) -> Bool {
+            guard Self.isWaiting(object, context) else { return false }
+            if object.hasStore { areSomeAssigned = true }
+            let own = Unmanaged.passUnretained(object.layout)
+            if own.toOpaque() != layout?.toOpaque() {
+                endRun()
+                layout = own
+            }
+            count += 1
+            return true
+        }
+
+        mutating func endRun() {
+            guard let layout, count > 0 else { return }
+            runs.append(EntityRun(entity: layout._withUnsafeGuaranteedRef(\.entity), count: count))
+            count = 0
+        }
+    }
+}
