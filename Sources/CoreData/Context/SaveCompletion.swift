@@ -55,6 +55,9 @@ struct SaveCompletion {
 
     /// The saved values are the committed ones from now on, and the objects leave the lists of changes.
     private func settle(_ batch: SavedObjects) -> Saved {
+        if context.changes.areOnlyInsertions(batch.objects), batch.objects.isSame(as: batch.written.objects) {
+            return settleInsertions(batch)
+        }
         var saved = Saved()
         var number = 0
         batch.written.objects.forEachHeld { object in
@@ -71,12 +74,27 @@ struct SaveCompletion {
         saved.inserted.forEachHeld { $0.flags.insert(.stored) }
         saved.deleted.forEachHeld { $0.flags.remove(.stored) }
         batch.objects.forEachHeld { object in
-            for (_, state) in object.touchedToMany {
+            object.forEachTouchedToMany { _, state in
                 if object.flags.contains(.stored) { state.commit() } else { state.disownByStore() }
             }
         }
         context.changes.settle(batch.objects)
         return saved
+    }
+
+    /// Where all that has changes is new, one look at each object does.
+    private func settleInsertions(_ batch: SavedObjects) -> Saved {
+        let marks = context.changes.insertionMarks
+        var number = 0
+        batch.objects.forEachHeld { object in
+            adopt(batch.written.rows[number].row, object)
+            object.flags.subtract(marks)
+            object.flags.insert(.stored)
+            object.forEachTouchedToMany { _, state in state.commit() }
+            number += 1
+        }
+        context.changes.settleInsertions(batch.objects)
+        return Saved(inserted: batch.objects)
     }
 
     /// Takes over the values that the stores derived; `nil` where there are none.
@@ -114,13 +132,15 @@ struct SaveCompletion {
 
     private func committed(_ saved: Saved, _ batch: SavedObjects) -> CommittedChanges {
         var changes = CommittedChanges()
-        changes.inserted = saved.inserted.map(\.objectID)
+        changes.inserted =
+            saved.inserted.isSame(as: batch.written.objects)
+            ? batch.written.rows.map(\.id) : saved.inserted.map(\.objectID)
         // What the stores derived comes behind what was written.
         changes.updated = saved.updatedRows.map(\.objectID)
         changes.deleted = saved.deleted.map(\.objectID)
         changes.rows = batch.written.rows
         if batch.derived.isEmpty { return changes }
-        changes.rows = changes.rows.map { CommittedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
+        changes.rows = changes.rows.map { IdentifiedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
         // What the stores derived for other rows is read by whoever merges: it has no version by which it could be late.
         let written = Set(changes.rows.map(\.id))
         changes.updated += batch.derived.keys.filter { !written.contains($0) }

@@ -9,11 +9,11 @@ struct StorePlan {
     /// Rows as they will stand after the commit.
     var written = WrittenRows()
 
-    /// Makes room for new objects.
-    mutating func reserve(_ count: Int) {
-        objects.reserveCapacity(count)
-        written.reserve(count)
-        changes.inserted.reserveCapacity(count)
+    /// Notes the new rows that were planned, and nothing else yet, as written. The lists are shared: to retain everything
+    /// in them anew would take as long as planning the rows.
+    mutating func writeInsertions(of new: [NSManagedObject]) {
+        objects = new
+        written = WrittenRows(objects: new, rows: changes.inserted)
     }
 }
 
@@ -21,21 +21,16 @@ struct StorePlan {
 struct WrittenRows {
     private(set) var objects: [NSManagedObject] = []
     /// As many as there are objects, in the same order.
-    private(set) var rows: [CommittedRow] = []
+    private(set) var rows: [IdentifiedRow] = []
 
     mutating func append(_ object: NSManagedObject, _ id: NSManagedObjectID, _ row: RowSnapshot) {
         objects.append(object)
-        rows.append(CommittedRow(id: id, row: row))
+        rows.append(IdentifiedRow(id: id, row: row))
     }
 
     mutating func append(_ others: WrittenRows) {
         objects += others.objects
         rows += others.rows
-    }
-
-    mutating func reserve(_ count: Int) {
-        objects.reserveCapacity(count)
-        rows.reserveCapacity(count)
     }
 }
 
@@ -59,6 +54,10 @@ struct SavePlanner {
     private var positioned: [NSManagedObject] = []
     /// How many objects are new, for which there is room from the start.
     private var insertedCount = 0
+    /// The destination that was looked for last, and what became of it: neighbours mostly refer to the same.
+    private var lastDestination: (id: NSManagedObjectID, plan: Int, current: NSManagedObjectID?)?
+    /// Objects that may have changed pairs.
+    private var paired: [NSManagedObject] = []
 
     init(context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil) {
         self.context = context
@@ -77,16 +76,12 @@ struct SavePlanner {
         insertedCount = inserted.count
         let updated = chosen(context.changes.updated.all)
         let deleted = chosen(context.changes.deleted.all)
-        var related: [NSManagedObject] = []
-        for objects in [inserted, updated] {
-            objects.forEachHeld { if $0.mayHaveToMany { related.append($0) } }
-        }
-        for object in related { collectPositions(of: object) }
-        try inserted.forEachHeld { try addInsert($0) }
+        if mayHavePlaces { for objects in [inserted, updated] { objects.forEachHeld { collectPositions(of: $0) } } }
+        try addInserts(inserted)
         try updated.forEachHeld { try addUpdate($0) }
         try addPositionedOnly()
         for object in deleted { try addDelete(object) }
-        for object in related { try addPairs(of: object) }
+        for object in paired { try addPairs(of: object) }
         for object in locked where object.flags.isDisjoint(with: .unsaved) { try addLocked(object) }
     }
 
@@ -97,25 +92,40 @@ struct SavePlanner {
 
     // MARK: Rows
 
-    private mutating func addInsert(_ object: NSManagedObject) throws {
+    private mutating func addInserts(_ objects: [NSManagedObject]) throws {
+        // Mostly all go to one store, and are the list of its objects.
+        var lists: [[NSManagedObject]] = []
+        var number = 0
+        try objects.forEachHeld { object in
+            let plan = try addInsert(object)
+            if lists.isEmpty, plan > 0 { lists = [Array(objects.prefix(number))] }
+            if !lists.isEmpty {
+                if plan == lists.count { lists.append([]) }
+                lists[plan].append(object)
+            }
+            number += 1
+        }
+        for plan in plans.indices { plans[plan].writeInsertions(of: lists.isEmpty ? objects : lists[plan]) }
+    }
+
+    /// - Returns: the plan to which the object belongs, and whose objects it has to join.
+    private mutating func addInsert(_ object: NSManagedObject) throws -> Int {
         let id = object.objectID
         let plan = try planIndex(of: id, object)
-        let values = try rowValues(of: object, plan)
-        plans[plan].objects.append(object)
         // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
         let version = object.snapshot?.version ?? 0
-        plans[plan].written.append(object, id, RowSnapshot.make(values, version: version + 1))
-        plans[plan].changes.inserted.append(
-            StoreRowChange(
-                id: id, values: values, changedSlots: object.layout.withTraits { $0.allSlots },
-                changedToMany: ChangedValues.changedToMany(of: object), baseVersion: version,
-                orderedPositions: places(of: object)))
+        let row = try row(of: object, version: version + 1, plan)
+        plans[plan].changes.inserted.append(IdentifiedRow(id: id, row: row))
+        if !positions.isEmpty { plans[plan].changes.insertedPositions[id] = positions[ObjectIdentifier(object)] }
+        notePairs(of: object)
+        return plan
     }
 
     private mutating func addUpdate(_ object: NSManagedObject) throws {
         let id = object.objectID
         let plan = try planIndex(of: id, object)
         plans[plan].objects.append(object)
+        notePairs(of: object)
         let slots = ChangedValues.changedSlots(of: object)
         let toMany = ChangedValues.changedToMany(of: object)
         let places = places(of: object)
@@ -127,12 +137,12 @@ struct SavePlanner {
         _ object: NSManagedObject, _ id: NSManagedObjectID, _ slots: [Int], _ toMany: [Int], _ places: [Int: Int],
         _ plan: Int
     ) throws {
-        let values = try rowValues(of: object, plan)
         let version = object.snapshot?.version ?? 0
-        plans[plan].written.append(object, id, RowSnapshot.make(values, version: version + 1))
+        let row = try row(of: object, version: version + 1, plan)
+        plans[plan].written.append(object, id, row)
         plans[plan].changes.updated.append(
             StoreRowChange(
-                id: id, values: values, changedSlots: slots, changedToMany: toMany, baseVersion: version,
+                id: id, row: row, changedSlots: slots, changedToMany: toMany, baseVersion: version,
                 orderedPositions: places))
     }
 
@@ -165,25 +175,38 @@ struct SavePlanner {
 
     private func bare(_ object: NSManagedObject, _ id: NSManagedObjectID) -> StoreRowChange {
         StoreRowChange(
-            id: id, values: [], changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
+            id: id, row: nil, changedSlots: [], baseVersion: object.snapshot?.version ?? 0)
     }
 
     /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
-    private func rowValues(of object: NSManagedObject, _ plan: Int) throws -> [SlotValue] {
-        var values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
-        object.layout.withTraits { traits in
-            guard traits.hasTransient else { return }
-            for slot in values.indices where traits.isTransient[slot] { values[slot] = traits.transientStart[slot] }
+    private mutating func row(of object: NSManagedObject, version: Int64, _ plan: Int) throws -> RowSnapshot {
+        let values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
+        let firstReference = object.layout.attributeCount
+        return try .make(version: version, count: values.count) { row in
+            try object.layout.withTraits { traits in
+                for slot in values.indices {
+                    if traits.hasTransient, traits.isTransient[slot] {
+                        row.append(traits.transientStart[slot])
+                    } else if slot >= firstReference, case .reference(let id) = values[slot] {
+                        row.append(try destination(id, of: object, slot, plan).map(SlotValue.reference) ?? .null)
+                    } else {
+                        row.append(values[slot])
+                    }
+                }
+            }
         }
-        for slot in object.layout.attributeCount..<values.count {
-            guard case .reference(let id) = values[slot] else { continue }
-            let current = try destination(id, of: object, object.layout.slots[slot], plan)
-            if current !== id { values[slot] = current.map(SlotValue.reference) ?? .null }
-        }
-        return values
     }
 
     /// The present ID of a destination, which must be in the same store.
+    private mutating func destination(
+        _ id: NSManagedObjectID, of object: NSManagedObject, _ slot: Int, _ plan: Int
+    ) throws -> NSManagedObjectID? {
+        if let last = lastDestination, last.id === id, last.plan == plan { return last.current }
+        let current = try destination(id, of: object, object.layout.slots[slot], plan)
+        lastDestination = (id, plan, current)
+        return current
+    }
+
     private func destination(
         _ id: NSManagedObjectID, of object: NSManagedObject, _ property: NSPropertyDescription, _ plan: Int
     ) throws -> NSManagedObjectID? {
@@ -201,6 +224,11 @@ struct SavePlanner {
     }
 
     // MARK: Ordered lists
+
+    /// Whether there is an entity whose lists say in their members' rows what order they have.
+    private var mayHavePlaces: Bool {
+        context.source?.model?.entities.contains { $0.layout.withTraits { $0.hasListsOfPlaces } } ?? true
+    }
 
     /// The object's places in ordered lists, which most saves have none of.
     private func places(of object: NSManagedObject) -> [Int: Int] {
@@ -226,6 +254,10 @@ struct SavePlanner {
     }
 
     // MARK: Pairs
+
+    private mutating func notePairs(of object: NSManagedObject) {
+        if !object.relations.isEmpty, object.layout.withTraits({ $0.hasPairs }) { paired.append(object) }
+    }
 
     private mutating func addPairs(of owner: NSManagedObject) throws {
         for (number, state) in owner.touchedToMany where state.hasChanges {
@@ -269,7 +301,7 @@ struct SavePlanner {
         changes.contextName = context.name
         var plan = StorePlan(store: store, changes: changes)
         // Mostly there is one store.
-        if plans.isEmpty { plan.reserve(insertedCount) }
+        if plans.isEmpty { plan.changes.inserted.reserveCapacity(insertedCount) }
         plans.append(plan)
         planOfStore[identifier] = plans.count - 1
         return plans.count - 1

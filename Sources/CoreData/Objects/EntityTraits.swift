@@ -9,8 +9,6 @@ final class EntityTraits: @unchecked Sendable {
     let hasTransient: Bool
     /// What the slots that live in memory only hold in an object that was read: their default values. Null elsewhere.
     let transientStart: [SlotValue]
-    /// The numbers of all slots: what an insert writes.
-    let allSlots: [Int]
     /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
     let toOneCount: Int
     /// Where the results of fetched properties begin there.
@@ -24,6 +22,10 @@ final class EntityTraits: @unchecked Sendable {
     /// descriptions at each change would take longer than the change.
     let toOneInverses: [NSRelationshipDescription?]
     let toManyInverses: [NSRelationshipDescription?]
+    /// Whether the members of some ordered to-many relationship keep their places in their own rows.
+    let hasListsOfPlaces: Bool
+    /// Whether some to-many relationship is not told by the rows of its members alone.
+    let hasPairs: Bool
     /// The slots of to-one relationships whose inverse is to-one, too.
     let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
@@ -39,7 +41,6 @@ final class EntityTraits: @unchecked Sendable {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
         isTransient = layout.slots.map(\.isTransient)
         transientStart = zip(startingRow.values, isTransient).map { $1 ? $0 : .null }
-        allSlots = Array(layout.slots.indices)
         hasTransient = isTransient.contains(true)
         toOneCount = layout.slots.count - layout.attributeCount
         fetchedStart = toOneCount + layout.toManyRelationships.count
@@ -55,6 +56,9 @@ final class EntityTraits: @unchecked Sendable {
         oneToOneSlots = layout.slots.indices.filter {
             (layout.slots[$0] as? NSRelationshipDescription)?.inverseRelationship?.isToMany == false
         }
+        let isToldByMembers = toManyInverses.map { $0?.isToMany == false }
+        hasListsOfPlaces = zip(layout.toManyRelationships, isToldByMembers).contains { $0.isOrdered && $1 }
+        hasPairs = isToldByMembers.contains(false)
         rules = PropertyRule.rules(of: layout)
         demandingRules = rules.filter(\.demandsAnything).map(Unmanaged.passUnretained)
     }

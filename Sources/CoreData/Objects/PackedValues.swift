@@ -109,7 +109,7 @@ struct PackedValues {
     /// How many words `count` values take at most, with the head.
     static func greatestWordCount(_ count: Int) -> Int { headWords(count) + count * 2 }
 
-    /// Writes values one after the other.
+    /// Writes values one after the other. What was not written is null.
     struct Writer {
         private let values: PackedValues
         private var slot = 0

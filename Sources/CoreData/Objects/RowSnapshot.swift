@@ -47,16 +47,22 @@ final class RowSnapshot: @unchecked Sendable {
 
     // MARK: Making rows
 
-    /// - Parameter write: appends `count` values.
+    /// - Parameter write: appends `count` values, or throws.
     @inline(__always)
     static func make(
-        version: Int64, count: Int, isUnsaved: Bool = false, write: (inout PackedValues.Writer) -> Void
-    ) -> RowSnapshot {
-        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: PackedValues.greatestWordCount(count)) { words in
+        version: Int64, count: Int, isUnsaved: Bool = false, write: (inout PackedValues.Writer) throws -> Void
+    ) rethrows -> RowSnapshot {
+        let capacity = PackedValues.greatestWordCount(count)
+        return try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { words in
             // Memory of that size has an address.
             let start = words.baseAddress.unsafelyUnwrapped
             var writer = PackedValues.Writer(start, count: count, isUnsaved: isUnsaved)
-            write(&writer)
+            do {
+                try write(&writer)
+            } catch {
+                PackedValues(words: start).deinitialize()
+                throw error
+            }
             return make(moving: start, count: writer.wordCount, version: version)
         }
     }

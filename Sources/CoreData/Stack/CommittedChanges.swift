@@ -12,18 +12,12 @@ struct CommittedChanges: Sendable {
 
     /// The rows as they were committed, as far as the writer knows them; the others are read when they are needed.
     /// A list, because most saves have nobody who looks anything up in it.
-    var rows: [CommittedRow] = []
+    var rows: [IdentifiedRow] = []
 
     /// Stores of which it is only known that somebody changed them: whatever was read from them may be stale.
     var staleStores: [NSPersistentStore] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && staleStores.isEmpty }
-}
-
-/// A row as a save left it.
-struct CommittedRow: Sendable {
-    let id: NSManagedObjectID
-    let row: RowSnapshot
 }
 
 /// Somebody who wants to hear of committed changes: the merger of a context.

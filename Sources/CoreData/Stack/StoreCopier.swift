@@ -28,10 +28,8 @@ struct StoreCopier {
         let positions = try orderedPositions()
         for (old, row) in rows {
             guard let id = newIDs[old] else { continue }
-            changes.inserted.append(
-                StoreRowChange(
-                    id: id, values: row.values.map(moved), changedSlots: Array(row.values.indices), baseVersion: 0,
-                    orderedPositions: positions[old] ?? [:]))
+            changes.inserted.append(IdentifiedRow(id: id, row: .make(row.values.map(moved), version: 1)))
+            changes.insertedPositions[id] = positions[old]
         }
         changes.toMany = try pairs()
         try destination.operations.save(changes)

@@ -179,7 +179,7 @@ import Testing
         let rows = ids.map { id in
             var values = [SlotValue](repeating: .null, count: entity.layout.slots.count)
             values[slot] = .integer(id.rowKey?.reference ?? 0)
-            return StoreRowChange(id: id, values: values, changedSlots: [slot], baseVersion: 0)
+            return IdentifiedRow(id: id, row: .make(values, version: 1))
         }
         try open.store.save(StoreChangeSet(inserted: rows.reversed()))
         for count in [1, 2, 3, 255, 256, 257, 400, 512, 513, 3000] {

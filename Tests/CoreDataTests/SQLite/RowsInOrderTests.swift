@@ -27,7 +27,7 @@ import Testing
         let found = try open.store.rows(inOrderOf: wanted)
         #expect(found.count == wanted.count)
         for (id, row) in zip(wanted, found) {
-            let expected = rows.first { $0.id == id }.map { $0.values[0] } ?? (id == folder ? .text("F") : nil)
+            let expected = rows.first { $0.id == id }.map { $0.row.values[0] } ?? (id == folder ? .text("F") : nil)
             #expect(row?.values[0] == expected)
         }
         #expect(try open.store.rows(inOrderOf: []).isEmpty)
@@ -47,7 +47,7 @@ import Testing
         let found = try open.store.destinations(of: relationship, inOrderOf: wanted)
         #expect(found.count == wanted.count)
         for (owner, members) in zip(wanted, found) {
-            let expected = parts.filter { part in part.values.contains(.reference(owner)) }.map(\.id)
+            let expected = parts.filter { part in part.row.values.contains(.reference(owner)) }.map(\.id)
             #expect(Set(members) == Set(expected))
             #expect(members.count == expected.count)
         }

@@ -86,7 +86,7 @@ import Testing
         let venues = try texts.map { try open.newRow("Venue", ["name": $0]) }
         try open.store.save(StoreChangeSet(inserted: venues))
         let saved = try open.store.rows(for: venues.map(\.id))
-        #expect(venues.map { saved[$0.id]?.values.array } == venues.map(\.values))
+        #expect(venues.map { saved[$0.id]?.values.array } == venues.map(\.row.values.array))
         let updates = try venues.map { try open.change($0.id, ["name": .text("new")]) }
         try open.store.save(StoreChangeSet(updated: updates))
         let deletions = try venues.map { try open.deletion($0.id) }

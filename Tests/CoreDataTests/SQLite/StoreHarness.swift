@@ -47,20 +47,17 @@ final class StoreHarness {
         func insert(_ entity: String, _ values: [String: SlotValue], positions: [String: Int] = [:]) throws
             -> NSManagedObjectID
         {
-            let row = try newRow(entity, values, positions: positions)
-            try store.save(StoreChangeSet(inserted: [row]))
+            let row = try newRow(entity, values)
+            try store.save(
+                StoreChangeSet(inserted: [row], insertedPositions: [row.id: slots(positions, row.id.entity)]))
             return row.id
         }
 
-        func newRow(
-            _ name: String, _ values: [String: SlotValue], positions: [String: Int] = [:]
-        ) throws -> StoreRowChange {
+        func newRow(_ name: String, _ values: [String: SlotValue]) throws -> IdentifiedRow {
             let entity = try entity(name)
             let id = try #require(store.obtainPermanentIDs(for: [entity]).first)
-            return StoreRowChange(
-                id: id, values: entity.layout.slots.map { values[$0.name] ?? .null },
-                changedSlots: Array(entity.layout.slots.indices), baseVersion: 0,
-                orderedPositions: slots(positions, entity))
+            return IdentifiedRow(
+                id: id, row: .make(entity.layout.slots.map { values[$0.name] ?? .null }, version: 1))
         }
 
         /// The change that sets some values of a row.
@@ -77,13 +74,13 @@ final class StoreHarness {
                 changed.append(slot)
             }
             return StoreRowChange(
-                id: id, values: all, changedSlots: changed, baseVersion: row.version,
+                id: id, row: .make(all, version: row.version + 1), changedSlots: changed, baseVersion: row.version,
                 orderedPositions: slots(positions, id.entity))
         }
 
         func deletion(_ id: NSManagedObjectID) throws -> StoreRowChange {
             let row = try #require(store.rows(for: [id])[id])
-            return StoreRowChange(id: id, values: [], changedSlots: [], baseVersion: row.version)
+            return StoreRowChange(id: id, row: nil, changedSlots: [], baseVersion: row.version)
         }
 
         func value(_ name: String, of id: NSManagedObjectID) throws -> SlotValue {

@@ -125,9 +125,7 @@ struct CorpusStoreTests {
             let values = [SlotValue](repeating: .null, count: entity.layout.slots.count)
             let id = try #require(open.store.obtainPermanentIDs(for: [entity]).first)
             try open.store.save(
-                StoreChangeSet(inserted: [
-                    StoreRowChange(id: id, values: values, changedSlots: Array(values.indices), baseVersion: 0)
-                ]))
+                StoreChangeSet(inserted: [IdentifiedRow(id: id, row: .make(values, version: 1))]))
             #expect(try open.store.rows(for: [id]).count == 1)
         } else {
             try open.store.save(StoreChangeSet())

@@ -191,22 +191,20 @@ final class MemoryOperations: StoreOperations {
                 throw StoreConflicts(rows: conflicts.map { ($0.id, database.rows[$0.id.rowKey!]) })
             }
             var noted: [StoreTransaction.Change] = []
-            func note(_ change: StoreRowChange, _ kind: StoreTransaction.Kind) {
-                let layout = change.id.entity.layout
+            func note(_ id: NSManagedObjectID, _ kind: StoreTransaction.Kind, slots: [Int] = []) {
                 noted.append(
                     StoreTransaction.Change(
-                        number: Int64(noted.count + 1), key: change.id.rowKey!, kind: kind,
-                        changedProperties: kind == .update ? change.changedSlots.map { layout.slots[$0].name } : [],
-                        tombstone: [:]))
+                        number: Int64(noted.count + 1), key: id.rowKey!, kind: kind,
+                        changedProperties: slots.map { id.entity.layout.slots[$0].name }, tombstone: [:]))
             }
-            for change in changes.inserted { note(change, .insert) }
-            for change in changes.updated { note(change, .update) }
-            for change in changes.inserted + changes.updated {
-                database.rows[change.id.rowKey!] = RowSnapshot.make(change.values, version: change.baseVersion + 1)
-                for (slot, place) in change.orderedPositions {
-                    database.positions[change.id.rowKey!, default: [:]][slot] = place
-                }
+            func write(_ id: NSManagedObjectID, _ row: RowSnapshot?, _ positions: [Int: Int]) {
+                database.rows[id.rowKey!] = row
+                for (slot, place) in positions { database.positions[id.rowKey!, default: [:]][slot] = place }
             }
+            for new in changes.inserted { note(new.id, .insert) }
+            for change in changes.updated { note(change.id, .update, slots: change.changedSlots) }
+            for new in changes.inserted { write(new.id, new.row, changes.insertedPositions[new.id] ?? [:]) }
+            for change in changes.updated { write(change.id, change.row, change.orderedPositions) }
             for change in changes.deleted {
                 database.rows[change.id.rowKey!] = nil
                 database.positions[change.id.rowKey!] = nil
@@ -214,7 +212,7 @@ final class MemoryOperations: StoreOperations {
                 for (name, owners) in database.members {
                     database.members[name] = owners.mapValues { $0.filter { $0 != change.id.rowKey } }
                 }
-                note(change, .delete)
+                note(change.id, .delete)
             }
             for change in changes.toMany {
                 let name = Self.name(of: change.relationship)

@@ -129,7 +129,10 @@ struct RowGroup {
 
 /// Everything that one save writes to one store.
 struct StoreChangeSet {
-    var inserted: [StoreRowChange] = []
+    /// New rows, whole. The version is 1, or goes on from the last one of a row that was deleted before.
+    var inserted: [IdentifiedRow] = []
+    /// Positions of new rows in ordered lists; see ``StoreRowChange/orderedPositions``.
+    var insertedPositions: [NSManagedObjectID: [Int: Int]] = [:]
     var updated: [StoreRowChange] = []
     var deleted: [StoreRowChange] = []
     /// The changes of many-to-many and one-way to-many relationships; the others are foreign keys of rows.
@@ -143,30 +146,29 @@ struct StoreChangeSet {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && toMany.isEmpty && locked.isEmpty }
 }
 
-/// One row of a save. An object, because it is handed on many times, and all of its parts would have to be retained each
-/// time.
+/// A change of one row that is there already. An object, because it is handed on many times, and all of its parts would
+/// have to be retained each time.
 final class StoreRowChange {
     /// Permanent.
     let id: NSManagedObjectID
-    /// The whole row as it shall be, in slot order; to-one values are permanent references. Empty for a delete.
-    let values: [SlotValue]
-    /// The slots that differ from the base row; all of them for an insert. To-many changes of the object, for the
-    /// history, stand in `changedToMany` by their number in the layout.
+    /// The whole row as it shall be; to-one values are permanent references. `nil` for a delete.
+    let row: RowSnapshot?
+    /// The slots that differ from the base row. To-many changes of the object, for the history, stand in `changedToMany` by
+    /// their number in the layout.
     let changedSlots: [Int]
     let changedToMany: [Int]
-    /// The version on which the change is based: 0 for an insert, but the last one for the insert of a row that was deleted
-    /// before. The row is written with one more.
+    /// The version on which the change is based. The row is written with one more.
     let baseVersion: Int64
     /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position,
     /// as it stands in the store (ascending, with room between: 2048, 3072 …). A row without one goes to the end.
     let orderedPositions: [Int: Int]
 
     init(
-        id: NSManagedObjectID, values: [SlotValue], changedSlots: [Int], changedToMany: [Int] = [], baseVersion: Int64,
+        id: NSManagedObjectID, row: RowSnapshot?, changedSlots: [Int], changedToMany: [Int] = [], baseVersion: Int64,
         orderedPositions: [Int: Int] = [:]
     ) {
         self.id = id
-        self.values = values
+        self.row = row
         self.changedSlots = changedSlots
         self.changedToMany = changedToMany
         self.baseVersion = baseVersion

@@ -18,6 +18,7 @@ struct HistoryChangeWriter {
     private static let rowsAtOnce = 32
     private static let manyRows = 256
     private static let placesOfRow = 6
+    private static let placeOfColumns = 5
 
     init(
         connection: Connection, layout: TableLayout, columns: HistoryColumnsCache, transaction: Int64, next: Int64
@@ -29,23 +30,43 @@ struct HistoryChangeWriter {
         self.next = next
     }
 
+    /// The insertions of rows.
+    mutating func writeInsertions(_ rows: [IdentifiedRow]) throws {
+        try write(rows) { writer, row, statement, place in
+            try writer.bind(.insert, row.id, to: statement, at: place)
+            try statement.bindNull(at: place + Self.placeOfColumns)
+        }
+    }
+
+    /// Changes of rows that were there.
     mutating func write(_ kind: StoreTransaction.Kind, _ rows: [StoreRowChange]) throws {
+        try write(rows) { writer, row, statement, place in
+            try writer.bind(kind, row.id, to: statement, at: place)
+            if kind == .update {
+                try statement.bind(writer.bitmap(of: row, row.id.entity), at: place + Self.placeOfColumns)
+            } else {
+                try statement.bindNull(at: place + Self.placeOfColumns)
+            }
+        }
+    }
+
+    private typealias Binding<Row> = (inout HistoryChangeWriter, Row, Statement, _ place: Int) throws -> Void
+
+    private mutating func write<Row>(_ rows: [Row], _ bind: Binding<Row>) throws {
         var rest = rows[...]
         if rows.count >= Self.manyRows {
-            try write(kind, rest.prefix(rows.count / Self.rowsAtOnce * Self.rowsAtOnce), atOnce: Self.rowsAtOnce)
+            try write(rest.prefix(rows.count / Self.rowsAtOnce * Self.rowsAtOnce), atOnce: Self.rowsAtOnce, bind)
             rest = rest.suffix(rows.count % Self.rowsAtOnce)
         }
-        if !rest.isEmpty { try write(kind, rest, atOnce: 1) }
+        if !rest.isEmpty { try write(rest, atOnce: 1, bind) }
     }
 
     /// - Parameter rows: a multiple of `count`.
-    private mutating func write(
-        _ kind: StoreTransaction.Kind, _ rows: ArraySlice<StoreRowChange>, atOnce count: Int
-    ) throws {
+    private mutating func write<Row>(_ rows: ArraySlice<Row>, atOnce count: Int, _ bind: Binding<Row>) throws {
         try connection.withStatement(text(rows: count)) { statement in
             var place = 1
             for row in rows {
-                try bind(kind, row, to: statement, at: place)
+                try bind(&self, row, statement, place)
                 place += Self.placesOfRow
                 guard place > count * Self.placesOfRow else { continue }
                 try statement.run()
@@ -61,20 +82,15 @@ struct HistoryChangeWriter {
     }
 
     private mutating func bind(
-        _ kind: StoreTransaction.Kind, _ row: StoreRowChange, to statement: Statement, at place: Int
+        _ kind: StoreTransaction.Kind, _ id: NSManagedObjectID, to statement: Statement, at place: Int
     ) throws {
-        let entity = row.id.entity
+        let entity = id.entity
         if last?.entity !== entity { last = (entity, layout.number(of: entity)) }
         try statement.bind(next, at: place)
         try statement.bind(Int64(kind.rawValue), at: place + 1)
         try statement.bind(last?.number ?? 0, at: place + 2)
-        try statement.bind(row.id.rowKey?.reference ?? 0, at: place + 3)
+        try statement.bind(id.rowKey?.reference ?? 0, at: place + 3)
         try statement.bind(transaction, at: place + 4)
-        if kind == .update {
-            try statement.bind(bitmap(of: row, entity), at: place + 5)
-        } else {
-            try statement.bindNull(at: place + 5)
-        }
         next += 1
     }
 

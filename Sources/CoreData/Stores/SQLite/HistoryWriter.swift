@@ -33,7 +33,7 @@ struct HistoryWriter {
         let first = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
         var writer = HistoryChangeWriter(
             connection: connection, layout: layout, columns: columns, transaction: number, next: first)
-        try writer.write(.insert, changes.inserted)
+        try writer.writeInsertions(changes.inserted)
         try writer.write(.update, changes.updated)
         let firstDeletion = writer.next
         try writer.write(.delete, changes.deleted)

@@ -37,7 +37,7 @@ final class SaveTransaction {
         }
         try update(changes.updated)
         guard conflicts.isEmpty else { return conflicts }
-        try insert(changes.inserted)
+        try insert(changes)
         let writer = ToManyWriter(connection: connection, layout: layout)
         for change in changes.toMany { try writer.writePairs(of: change) }
         for change in changes.toMany { try writer.writeOrder(of: change) }
@@ -47,7 +47,7 @@ final class SaveTransaction {
     private func checkLocked(_ rows: [StoreRowChange]) throws {
         for row in rows {
             let text = statements[row.id.entity].versionText
-            let version = try connection.integer(text, [.integer(try key(row))])
+            let version = try connection.integer(text, [.integer(try key(row.id))])
             if version != row.baseVersion { conflicts.append(row.id) }
         }
     }
@@ -55,65 +55,56 @@ final class SaveTransaction {
     // MARK: Inserts
 
     /// In the order of tables and keys, so that the rows are added at the end of each table.
-    private func insert(_ rows: [StoreRowChange]) throws {
-        let sorted = isSorted(rows) ? rows : rows.sorted(by: precedes)
-        var start = 0
-        while start < sorted.count {
-            let entity = sorted[start].id.family.entityIndex
-            let end = sorted[start...].firstIndex { $0.id.family.entityIndex != entity } ?? sorted.count
-            try insert(sorted[start..<end], statements[sorted[start].id.entity])
-            start = end
-        }
-    }
-
-    private func isSorted(_ rows: [StoreRowChange]) -> Bool {
-        var last: RowKey?
-        return !rows.containsHeld { row in
-            guard let key = row.id.rowKey else { return false }
-            defer { last = key }
-            return last.map { Self.precedes(key, $0) } ?? false
-        }
-    }
-
-    private func precedes(_ left: StoreRowChange, _ right: StoreRowChange) -> Bool {
-        guard let left = left.id.rowKey, let right = right.id.rowKey else { return false }
-        return Self.precedes(left, right)
-    }
-
-    private static func precedes(_ left: RowKey, _ right: RowKey) -> Bool {
-        left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
-    }
-
-    private func insert(_ rows: ArraySlice<StoreRowChange>, _ entity: RowStatements) throws {
-        if let slots = entity.plainSlots {
-            try insertPlain(rows, slots, entity)
-        } else {
-            try connection.withStatement(entity.insertText) { statement in
-                for row in rows {
-                    try statement.bind(try key(row), at: 1)
-                    var place = 2
-                    for column in entity.columns { try bind(column, of: row, to: statement, at: &place) }
-                    try statement.run()
-                }
+    private func insert(_ changes: StoreChangeSet) throws {
+        for group in InsertOrder(changes.inserted).groups {
+            let entity = statements[group.entity]
+            var comeBack: [IdentifiedRow] = []
+            if let slots = entity.plainSlots {
+                try insertPlain(group.rows[...], slots, entity, &comeBack)
+            } else {
+                try insert(group.rows, entity, changes.insertedPositions, &comeBack)
+            }
+            for new in comeBack {
+                try connection.execute(
+                    entity.setVersionText, [.integer(new.row.version), .integer(try key(new.id))])
             }
         }
-        for row in rows where row.baseVersion > 0 {
-            try connection.execute(entity.setVersionText, [.integer(row.baseVersion + 1), .integer(try key(row))])
+    }
+
+    /// - Parameter comeBack: gets the rows that do not begin with the first version.
+    private func insert(
+        _ rows: [IdentifiedRow], _ entity: RowStatements, _ positions: [NSManagedObjectID: [Int: Int]],
+        _ comeBack: inout [IdentifiedRow]
+    ) throws {
+        try connection.withStatement(entity.insertText) { statement in
+            for new in rows {
+                try statement.bind(try key(new.id), at: 1)
+                var place = 2
+                let positions = positions.isEmpty ? [:] : positions[new.id] ?? [:]
+                for column in entity.columns {
+                    try bind(column, of: new.row, new.id.entity, positions, to: statement, at: &place)
+                }
+                try statement.run()
+                if new.row.version > 1 { comeBack.append(new) }
+            }
         }
     }
 
     /// From how many rows on a statement for many of them, which has to be prepared, is worth it.
     private static let manyRows = 256
 
-    private func insertPlain(_ rows: ArraySlice<StoreRowChange>, _ slots: [Int], _ entity: RowStatements) throws {
+    private func insertPlain(
+        _ rows: ArraySlice<IdentifiedRow>, _ slots: [Int], _ entity: RowStatements, _ comeBack: inout [IdentifiedRow]
+    ) throws {
         var rest = rows
         if rows.count >= Self.manyRows, let text = entity.insertManyText {
             try connection.withStatement(text) { statement in
                 while rest.count >= RowStatements.rowsAtOnce {
                     var place = 1
-                    for row in rest.prefix(RowStatements.rowsAtOnce) {
-                        try bindPlain(row, slots, entity, to: statement, at: place)
+                    try rest.prefix(RowStatements.rowsAtOnce).forEachHeld { id, row in
+                        try bindPlain(id, row, slots, entity, to: statement, at: place)
                         place += slots.count + 1
+                        if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
                     }
                     try statement.run()
                     rest = rest.dropFirst(RowStatements.rowsAtOnce)
@@ -122,9 +113,10 @@ final class SaveTransaction {
         }
         if rest.isEmpty { return }
         try connection.withStatement(entity.insertText) { statement in
-            for row in rest {
-                try bindPlain(row, slots, entity, to: statement, at: 1)
+            try rest.forEachHeld { id, row in
+                try bindPlain(id, row, slots, entity, to: statement, at: 1)
                 try statement.run()
+                if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
             }
         }
     }
@@ -162,13 +154,15 @@ final class SaveTransaction {
 
     private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {
         if let select = update.externalDataText { try noteReplaced(select, rows) }
-        let keys = try rows.map(key)
+        let keys = try rows.map { try key($0.id) }
         var refused: [Int] = []
         try connection.withStatement(update.text) { statement in
             for number in Self.order(of: keys, update) {
                 let row = rows[number]
                 var place = 1
-                for column in update.columns { try bind(column, of: row, to: statement, at: &place) }
+                for column in update.columns {
+                    try bind(column, of: row.row, row.id.entity, row.orderedPositions, to: statement, at: &place)
+                }
                 try statement.bind(row.baseVersion + 1, at: place)
                 try statement.bind(keys[number], at: place + 1)
                 try statement.bind(row.baseVersion, at: place + 2)
@@ -191,7 +185,7 @@ final class SaveTransaction {
     private func delete(_ rows: [StoreRowChange]) throws {
         let pairs = PairRemoval(connection: connection, layout: layout)
         for row in rows {
-            let key = try key(row)
+            let key = try key(row.id)
             if let select = statements[row.id.entity].externalDataText { try noteReplaced(select, [row]) }
             try connection.execute(statements[row.id.entity].deleteText, [.integer(key), .integer(row.baseVersion)])
             if connection.changes == 0 { conflicts.append(row.id) }
@@ -202,7 +196,7 @@ final class SaveTransaction {
     /// Notes the files of the values that the rows are about to lose.
     private func noteReplaced(_ select: String, _ rows: [StoreRowChange]) throws {
         for row in rows {
-            for value in try connection.rows(select, [.integer(try key(row))]).first ?? [] {
+            for value in try connection.rows(select, [.integer(try key(row.id))]).first ?? [] {
                 if case .blob(let stored) = value { try externalData.willReplace(stored) }
             }
         }
@@ -210,9 +204,9 @@ final class SaveTransaction {
 
     // MARK: Values
 
-    private func key(_ row: StoreRowChange) throws -> Int64 {
-        guard let key = row.id.rowKey else {
-            preconditionFailure("A save got a temporary ID: \(row.id)")
+    private func key(_ id: NSManagedObjectID) throws -> Int64 {
+        guard let key = id.rowKey else {
+            preconditionFailure("A save got a temporary ID: \(id)")
         }
         return key.reference
     }
@@ -220,12 +214,13 @@ final class SaveTransaction {
     /// Binds the key and the values of plain columns, from `start` on, for one run.
     @inline(__always)
     private func bindPlain(
-        _ row: StoreRowChange, _ slots: [Int], _ entity: RowStatements, to statement: Statement, at start: Int
+        _ id: NSManagedObjectID, _ row: RowSnapshot, _ slots: [Int], _ entity: RowStatements, to statement: Statement,
+        at start: Int
     ) throws {
-        try statement.bind(try key(row), at: start)
+        try statement.bind(try key(id), at: start)
         for (index, slot) in slots.enumerated() {
             let place = start + 1 + index
-            switch row.values[slot] {
+            switch row.value(slot) {
             case .null: try statement.bindNull(at: place)
             case .integer(let number): try statement.bind(number, at: place)
             case .real(let number): try statement.bind(number, at: place)
@@ -240,9 +235,10 @@ final class SaveTransaction {
     /// Binds a slot's value with its companions.
     @inline(__always)
     private func bind(
-        _ column: RowStatements.Column, of row: StoreRowChange, to statement: Statement, at place: inout Int
+        _ column: RowStatements.Column, of row: RowSnapshot?, _ entity: NSEntityDescription, _ positions: [Int: Int],
+        to statement: Statement, at place: inout Int
     ) throws {
-        let value = row.values[column.slot]
+        let value = row?.value(column.slot) ?? .null
         if column.coding == .composite { return try bindElements(column, value, to: statement, at: &place) }
         try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
         place += 1
@@ -251,7 +247,7 @@ final class SaveTransaction {
             place += 1
         }
         if let position = column.positionName {
-            try bindPosition(column, position, of: row, value, to: statement, at: place)
+            try bindPosition(column, position, positions[column.slot], entity, value, to: statement, at: place)
             place += 1
         }
     }
@@ -274,14 +270,14 @@ final class SaveTransaction {
 
     /// The place in the ordered inverse: as the change says, or at the end of the list.
     private func bindPosition(
-        _ column: RowStatements.Column, _ position: String, of row: StoreRowChange, _ value: SlotValue,
-        to statement: Statement, at place: Int
+        _ column: RowStatements.Column, _ position: String, _ known: Int?, _ entity: NSEntityDescription,
+        _ value: SlotValue, to statement: Statement, at place: Int
     ) throws {
         guard case .reference(let owner) = value, let ownerKey = owner.rowKey else {
             return try statement.bindNull(at: place)
         }
-        if let key = row.orderedPositions[column.slot] { return try statement.bind(Int64(key), at: place) }
-        let table = SQLName.quoted(layout.table(of: row.id.entity))
+        if let known { return try statement.bind(Int64(known), at: place) }
+        let table = SQLName.quoted(layout.table(of: entity))
         let last = try connection.integer(
             "SELECT MAX(\(SQLName.quoted(position))) FROM \(table) WHERE \(SQLName.quoted(column.name)) = ?",
             [.integer(ownerKey.reference)])

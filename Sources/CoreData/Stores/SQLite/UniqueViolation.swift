@@ -12,7 +12,10 @@ struct UniqueViolation {
         guard let (entity, names) = constraint() else {
             return SQLiteStoreErrors(path: path).make(error, .saving)
         }
-        let rows = (changes.inserted + changes.updated).filter { $0.id.entity.isKindOf(entity: entity) }
+        let updated = changes.updated.compactMap { change in
+            change.row.map { IdentifiedRow(id: change.id, row: $0) }
+        }
+        let rows = (changes.inserted + updated).filter { $0.id.entity.isKindOf(entity: entity) }
         var reason = "another \(entity.name ?? "") already has the same \(names.joined(separator: " and "))"
         if rows.count == 1, let values = description(of: names, in: rows[0]) { reason += " (\(values))" }
         return CoreDataError.make(
@@ -39,11 +42,11 @@ struct UniqueViolation {
         return nil
     }
 
-    private func description(of names: [String], in row: StoreRowChange) -> String? {
+    private func description(of names: [String], in row: IdentifiedRow) -> String? {
         let layout = row.id.entity.layout
         let values = names.compactMap { name -> String? in
             guard case .attribute(let slot)? = layout.place(of: name) else { return nil }
-            switch row.values[slot] {
+            switch row.row.value(slot) {
             case .text(let text): return text
             case .integer(let number): return "\(number)"
             case .real(let number): return "\(number)"

@@ -25,7 +25,7 @@ struct DerivedUpkeep {
     func finish(_ changes: StoreChangeSet) throws -> Outcome {
         guard layout.hasDerivedAttributes || !affected.properties.isEmpty else { return Outcome() }
         try correctSums()
-        let written = (changes.inserted + changes.updated).map(\.id)
+        let written = changes.inserted.map(\.id) + changes.updated.map(\.id)
         var wanted = Set(written.filter { layout.derivedSums.isDerived($0.entity) })
         var touched: [NSManagedObjectID: Set<String>] = [:]
         for (row, names) in affected.properties {
@@ -46,7 +46,7 @@ struct DerivedUpkeep {
                     || layout.column(of: property, in: id.entity).map(names.contains) == true
             }
             outcome.others.append(
-                StoreRowChange(id: id, values: row.values.array, changedSlots: slots, baseVersion: row.version))
+                StoreRowChange(id: id, row: row, changedSlots: slots, baseVersion: row.version))
         }
         return outcome
     }

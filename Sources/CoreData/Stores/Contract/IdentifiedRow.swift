@@ -1,0 +1,42 @@
+/// A row with the ID of its object: as a save writes it, and as others hear of it.
+struct IdentifiedRow: Sendable {
+    let id: NSManagedObjectID
+    let row: RowSnapshot
+}
+
+// What happens for every new row counts no references: the array holds them all meanwhile.
+
+/// An ``IdentifiedRow`` in the same memory.
+private struct HeldRow {
+    let id: Unmanaged<NSManagedObjectID>
+    let row: Unmanaged<RowSnapshot>
+}
+
+extension UnsafeBufferPointer<IdentifiedRow> {
+    @inline(__always)
+    fileprivate func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {
+        try withMemoryRebound(to: HeldRow.self) { rows in
+            for held in rows {
+                try held.id._withUnsafeGuaranteedRef { id in
+                    try held.row._withUnsafeGuaranteedRef { row in try body(id, row) }
+                }
+            }
+        }
+    }
+}
+
+extension Array<IdentifiedRow> {
+    /// Calls `body` with each row.
+    @inline(__always)
+    func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { try $0.forEachHeld(body) }
+    }
+}
+
+extension ArraySlice<IdentifiedRow> {
+    /// Calls `body` with each row.
+    @inline(__always)
+    func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { try $0.forEachHeld(body) }
+    }
+}
