@@ -132,10 +132,10 @@ final class ObjectLifeCycle {
     func temporaryFamily(of layout: EntityLayout) -> IDFamily {
         if let lastFamily, lastFamily.layout === layout { return lastFamily.family }
         let key = ObjectIdentifier(layout)
-        let made = families[key] ?? (layout, IDFamily(entity: layout.entity, store: nil, isTemporary: true))
-        if families[key] == nil { families[key] = made }
-        lastFamily = made
-        return made.family
+        let known = families[key] ?? (layout, IDFamily(entity: layout.entity, store: nil, isTemporary: true))
+        families[key] = known
+        lastFamily = known
+        return known.family
     }
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {

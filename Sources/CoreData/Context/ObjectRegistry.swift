@@ -249,10 +249,15 @@ final class ObjectRegistry {
 
     // MARK: All objects
 
-    /// Every registered object that somebody uses, once.
-    var all: [NSManagedObject] {
+    /// Leaves those objects that somebody uses, each in one table.
+    private func prepareForAll() {
         releaseUnused()
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
+    }
+
+    /// Every registered object that somebody uses, once.
+    var all: [NSManagedObject] {
+        prepareForAll()
         var all: [NSManagedObject] = []
         all.reserveCapacity(tables.reduce(temporaries.room) { $0 + $1.rows.room })
         forEach { all.append($0) }
@@ -262,8 +267,7 @@ final class ObjectRegistry {
     /// Every registered object of which a refresh can change anything: faults that have nothing are passed over with a look
     /// at each, as there may be a million of them.
     var refreshable: [NSManagedObject] {
-        releaseUnused()
-        if sharesTemporaryIDs { _ = adoptPermanentIDs() }
+        prepareForAll()
         var found: [NSManagedObject] = []
         func add(_ object: NSManagedObject) {
             let isBare = object.flags.contains(.fault) && object.snapshot == nil && object.relations.isEmpty
@@ -300,21 +304,16 @@ final class ObjectRegistry {
     /// Whether no object was ever registered, or all were forgotten.
     var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 
-    func removeAll() {
-        tables = []
-        temporaries = RowTable()
-    }
-
     /// Forgets all objects, and gives those that somebody uses, once each: neighbours in the order of their rows, in which
     /// they mostly lie in memory, too.
     func takeAll() -> [NSManagedObject] {
-        releaseUnused()
-        if sharesTemporaryIDs { _ = adoptPermanentIDs() }
+        prepareForAll()
         var taken: [NSManagedObject] = []
         taken.reserveCapacity(tables.reduce(temporaries.room) { $0 + $1.rows.room })
         for table in tables { table.rows.moveAll(to: &taken) }
         temporaries.moveAll(to: &taken)
-        removeAll()
+        tables = []
+        temporaries = RowTable()
         return taken
     }
 }

@@ -81,8 +81,8 @@ enum ChangedValues {
                 if !same(object.currentValue(slot), before, object) { body(slot) }
             }
         }
-        for (number, state) in object.touchedToMany where state.hasEventChanges {
-            body(object.layout.slots.count + number)
+        object.forEachTouchedToMany { number, state in
+            if state.hasEventChanges { body(object.layout.slots.count + number) }
         }
     }
 

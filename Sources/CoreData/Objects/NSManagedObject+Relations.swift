@@ -59,9 +59,6 @@ extension NSManagedObject {
     /// The objects of the to-many relationship `number`, in its order if it has one.
     final func toManyTargets(_ number: Int) -> [NSManagedObject] { loadedToManyState(number).contents }
 
-    /// Whether to-many relationships may have been touched: not in an object whose entity has none.
-    final var mayHaveToMany: Bool { !relations.isEmpty && layout.withTraits { $0.toOneCount < $0.fetchedStart } }
-
     /// All states that were touched, with the numbers of their relationships.
     final var touchedToMany: [(number: Int, state: ToManyState)] {
         var touched: [(number: Int, state: ToManyState)] = []

@@ -134,6 +134,7 @@ struct PackedValues {
 
         @inline(__always)
         mutating func append(_ value: consuming SlotValue) {
+            assert(slot < values.count, "There is memory for so many values and no more.")
             let tag = Tag.of(value)
             values.tags[slot] = tag
             PackedValues.initialize(place, to: value)
