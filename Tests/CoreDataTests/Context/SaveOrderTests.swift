@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// The documented order of events in `save()`, recorded as a whole.
-@Suite struct SaveOrderTests {
+/// The documented order of events in `save()`, recorded as a whole. One test at a time: the objects note into one record.
+@Suite(.serialized) struct SaveOrderTests {
     @Test func theOrderOfEventsInASave() throws {
         let stack = try ClubStack()
         let entity = try #require(Club.model.entitiesByName["Team"])
