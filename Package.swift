@@ -18,6 +18,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CNcursesw", providers: [.apt(["libncursesw5-dev"])]),
         .systemLibrary(name: "CGetopt"),
+        .systemLibrary(name: "CPrefetch"),
         .target(name: "CTerminalRestore"),
 
         // What can be understood without Core Data.
@@ -32,7 +33,7 @@ let package = Package(
         .plugin(name: "GenerateModelClasses", capability: .buildTool(), dependencies: ["momc"]),
 
         // The framework.
-        .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
+        .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"]),
 
         // The terminal program.
         .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler"]),

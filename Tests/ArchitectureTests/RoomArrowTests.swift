@@ -10,11 +10,13 @@ import Testing
         "ModelCompiler": ["ModelFiles", "PredicateSyntax"],
         "momc": ["ModelCompiler"],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
-        "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax"],
+        "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "RosterCommands": ["CoreData", "ModelCompiler"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]
-    static let packageModules = Set(rooms.keys).union(["CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt"])
+    static let packageModules = Set(rooms.keys).union([
+        "CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt", "CPrefetch",
+    ])
 
     @Test(arguments: rooms.keys.sorted())
     func importsOnlyRoomsToItsLeft(room: String) {

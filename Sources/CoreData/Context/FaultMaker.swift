@@ -73,28 +73,32 @@ struct FaultMaker {
             guard object.waitsForRow else { continue }
             waiting += 1
             guard waiting == batchSize else { continue }
-            join(objects[start...], keys[start..<objects.count], waiting)
+            join(objects, start..<objects.count, keys, waiting)
             start = objects.count
             waiting = 0
         }
-        if keys.count > 1, waiting > 0 { join(objects[start...], keys[start...], waiting) }
+        if keys.count > 1, waiting > 0 { join(objects, start..<objects.count, keys, waiting) }
         return objects
     }
 
-    /// For how many keys the places are brought near at a time.
-    private static let lookAhead = 32
+    /// For how many keys the places are brought near at a time, while the objects of twice as many before them are made.
+    private static let lookAhead = 8
 
     @inline(__always)
     private func approach(_ keys: [RowKey], from index: Int) {
         guard index % Self.lookAhead == 0 else { return }
-        table.approach(keys[index..<min(index + Self.lookAhead, keys.count)])
+        let start = index == 0 ? 0 : min(index + 2 * Self.lookAhead, keys.count)
+        table.approach(keys[start..<min(index + 3 * Self.lookAhead, keys.count)])
     }
 
-    private func join(_ objects: ArraySlice<NSManagedObject>, _ keys: ArraySlice<RowKey>, _ waiting: Int) {
-        guard let store = families.last?.store ?? objects.first?.storeReference else { return }
-        let members = waiting == keys.count ? keys : ArraySlice(zip(objects, keys).filter { $0.0.waitsForRow }.map(\.1))
+    /// Lets those of the objects in `range` that wait for their rows, `waiting` of them, read them together.
+    private func join(_ objects: [NSManagedObject], _ range: Range<Int>, _ keys: [RowKey], _ waiting: Int) {
+        guard let store = families.last?.store ?? objects[range].first?.storeReference else { return }
+        let members =
+            waiting == range.count
+            ? keys[range] : ArraySlice(range.lazy.filter { objects[$0].waitsForRow }.map { keys[$0] })
         let batch = FaultBatch.make(members, of: store)
-        for object in objects where object.waitsForRow { object.faultBatch = batch }
+        objects.forEachHeld(in: range) { if $0.waitsForRow { $0.faultBatch = batch } }
     }
 
     private mutating func makeFault(_ key: RowKey, _ row: consuming RowSnapshot?) -> NSManagedObject {

@@ -1,3 +1,5 @@
+import CPrefetch
+
 /// Finds the object of a row.
 ///
 /// Rows of one entity that were made together have neighbouring numbers, and so have most that are read together. So
@@ -34,6 +36,22 @@ final class RowTable {
         @inline(__always)
         var key: RowKey { memory.assumingMemoryBound(to: RowKey.self).pointee }
 
+        /// Has the memory brought near that tells whether there is an object at `place`.
+        @inline(__always)
+        func approach(_ place: Int) {
+            roster_prefetch(memory)
+            roster_prefetch(objects + place)
+        }
+
+        /// Has the objects brought near.
+        @inline(__always)
+        func approachObjects() {
+            let addresses = UnsafeRawPointer(objects).assumingMemoryBound(to: UnsafeRawPointer?.self)
+            for place in 0..<Page.size {
+                if let address = addresses[place] { roster_prefetch(address) }
+            }
+        }
+
         @inline(__always)
         var objects: UnsafeMutablePointer<NSManagedObject?> {
             (memory + Self.head).assumingMemoryBound(to: NSManagedObject?.self)
@@ -43,16 +61,18 @@ final class RowTable {
     // Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
     @exclusivity(unchecked)
     private var pages: [Page?] = Array(repeating: nil, count: 16)
+    /// Seven bits of the hash of each page's key, and one that says that there is a page. A look that passes by other
+    /// pages is told so here, where many stand in a line of the processor's cache, and not in the memory of each of them.
+    @exclusivity(unchecked)
+    private var tags: [UInt8] = Array(repeating: 0, count: 16)
     /// The page that was used last: the next row mostly stands there too.
     @exclusivity(unchecked)
     private var last: Page?
     private var used = 0
-    /// What a look ahead comes to: nobody asks for it, but what is not kept is not looked at.
-    private var approached = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
 
-    deinit { for page in pages { page?.free() } }
+    deinit { forEachPage { $0.free() } }
 
     @inline(__always)
     private static func pageKey(_ key: RowKey) -> RowKey {
@@ -64,15 +84,30 @@ final class RowTable {
         Int(truncatingIfNeeded: key.reference) & (Page.size - 1)
     }
 
+    @inline(__always)
+    private static func hash(_ pageKey: RowKey) -> UInt64 {
+        let mixed = UInt64(bitPattern: pageKey.reference) &+ UInt64(pageKey.entity) &* 0x9E37_79B9_7F4A_7C15
+        return (mixed ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93
+    }
+
+    @inline(__always)
+    private static func tag(_ hash: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: hash >> 57) | 0x80 }
+
     /// The place of the page with `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
-        let mask = pages.count - 1
-        var hash = UInt64(bitPattern: key.reference) &+ UInt64(key.entity) &* 0x9E37_79B9_7F4A_7C15
-        hash = (hash ^ (hash >> 32)) &* 0xD6E8_FEB8_6659_FD93
-        var index = Int(truncatingIfNeeded: hash >> 32) & mask
-        while let page = pages[index], page.key != key { index = (index + 1) & mask }
+        let mask = tags.count - 1
+        let hash = Self.hash(key)
+        let tag = Self.tag(hash)
+        var index = Int(truncatingIfNeeded: hash >> 24) & mask
+        while tags[index] != 0, tags[index] != tag || pages[index]?.key != key { index = (index + 1) & mask }
         return index
+    }
+
+    private func enter(_ page: Page) {
+        let index = index(of: page.key)
+        tags[index] = Self.tag(Self.hash(page.key))
+        pages[index] = page
     }
 
     @inline(__always)
@@ -93,12 +128,21 @@ final class RowTable {
         return UnsafeRawPointer(page.objects + Self.place(key)).load(as: Unmanaged<NSManagedObject>?.self)
     }
 
-    /// Looks at the places of keys that are about to be asked for: their memory is fetched side by side, not one after the
-    /// other as each is asked for.
+    /// Has the places of keys that are about to be asked for brought near: their memory is fetched side by side, not one
+    /// after the other as each is asked for.
     func approach(_ keys: ArraySlice<RowKey>) {
-        for key in keys {
-            if let page = page(Self.pageKey(key)), page.objects[Self.place(key)] != nil { approached &+= 1 }
-        }
+        for key in keys { likelyPage(Self.pageKey(key))?.approach(Self.place(key)) }
+    }
+
+    /// The first page that may have `key`, by its tag alone: touches no page.
+    @inline(__always)
+    private func likelyPage(_ key: RowKey) -> Page? {
+        let mask = tags.count - 1
+        let hash = Self.hash(key)
+        let tag = Self.tag(hash)
+        var index = Int(truncatingIfNeeded: hash >> 24) & mask
+        while tags[index] != 0, tags[index] != tag { index = (index + 1) & mask }
+        return pages[index]
     }
 
     /// How many objects there may be at most.
@@ -116,7 +160,7 @@ final class RowTable {
         if isFull { rebuild(room: 1) }
         let page = Page(pageKey)
         page.objects[Self.place(key)] = object
-        pages[index(of: pageKey)] = page
+        enter(page)
         last = page
         used += 1
     }
@@ -139,7 +183,7 @@ final class RowTable {
         newcomers = 0
         var unused: [NSManagedObject] = []
         var hasEmptyPages = false
-        for case let page? in pages {
+        forEachPage { page in
             var isEmpty = true
             for place in 0..<Page.size where page.objects[place] != nil {
                 guard isKnownUniquelyReferenced(&page.objects[place]), let object = page.objects[place] else {
@@ -171,8 +215,9 @@ final class RowTable {
 
     private func place(_ living: [Page], in capacity: Int) {
         pages = Array(repeating: nil, count: capacity)
+        tags = Array(repeating: 0, count: capacity)
         used = living.count
-        for page in living { pages[index(of: page.key)] = page }
+        for page in living { enter(page) }
     }
 
     /// Makes room for so many more pages.
@@ -219,10 +264,18 @@ final class RowTable {
 
     /// Calls `body`, which must not change the table, with each object.
     func forEach(_ body: (NSManagedObject) -> Void) {
-        for case let page? in pages {
+        forEachPage { page in
             for place in 0..<Page.size {
                 if let object = page.objects[place] { body(object) }
             }
+        }
+    }
+
+    /// Calls `body` with each page, while the objects of later ones are brought near: they stand anywhere in memory.
+    private func forEachPage(_ body: (Page) -> Void) {
+        for index in pages.indices {
+            if index + 2 < pages.count { pages[index + 2]?.approachObjects() }
+            if let page = pages[index] { body(page) }
         }
     }
 }

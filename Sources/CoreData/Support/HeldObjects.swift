@@ -4,12 +4,12 @@ import Foundation
 // objects a dozen times, and to retain and release each takes longer than most of these looks.
 
 extension Array where Element: AnyObject {
-    /// Calls `body` with each object.
+    /// Calls `body` with each object, or with those in `range`.
     @inline(__always)
-    func forEachHeld(_ body: (Element) throws -> Void) rethrows {
+    func forEachHeld(in range: Range<Int>? = nil, _ body: (Element) throws -> Void) rethrows {
         try withUnsafeBufferPointer { objects in
             try objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
-                for reference in references { try reference._withUnsafeGuaranteedRef(body) }
+                for index in range ?? 0..<count { try references[index]._withUnsafeGuaranteedRef(body) }
             }
         }
     }
