@@ -20,7 +20,7 @@ protocol ContextSource: RowsByID, AnyObject {
     /// that is not one store, or where it reads rows only by their IDs.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])?
+    ) throws -> (store: NSPersistentStore, found: DestinationRows)?
 
     /// Whether there can be a row of that ID: of a temporary one only in a parent.
     func mayHold(_ id: NSManagedObjectID) -> Bool
@@ -70,7 +70,7 @@ extension ContextSource {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])? { nil }
+    ) throws -> (store: NSPersistentStore, found: DestinationRows)? { nil }
 }
 
 /// The source of a context that stands on a coordinator.
@@ -169,12 +169,12 @@ final class CoordinatorSource: ContextSource {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> (store: NSPersistentStore, lists: [[DestinationRow]])? {
+    ) throws -> (store: NSPersistentStore, found: DestinationRows)? {
         try reading {
             guard let store = onlyStore(of: owners),
-                let lists = try store.operations.destinationRows(of: relationship, inOrderOf: owners, limit: limit)
+                let found = try store.operations.destinationRows(of: relationship, inOrderOf: owners, limit: limit)
             else { return nil }
-            return (store, lists)
+            return (store, found)
         }
     }
 

@@ -143,10 +143,10 @@ final class FaultFirer {
         let isShortList = listsReadWithRows.contains(ObjectIdentifier(relationship))
         let limit = rowLimit ?? (isShortList ? FaultBatch.defaultSize : 0)
         if limit > 0, !registry.sharesTemporaryIDs,
-            let found = try? source.destinationRows(of: relationship, inOrderOf: ids, limit: limit),
-            var maker = registry.maker(for: found.store)
+            let (store, found) = try? source.destinationRows(of: relationship, inOrderOf: ids, limit: limit),
+            var maker = registry.maker(for: store)
         {
-            return found.lists.map { list in list.map { maker.object(for: $0.key, row: $0.row) } }
+            return maker.lists(of: found)
         }
         return try source.destinations(of: relationship, inOrderOf: ids).map { members in
             members.map { registry.object(for: $0, row: nil, isLocal: true) }

@@ -58,6 +58,23 @@ struct FaultMaker {
         return objects
     }
 
+    /// The destinations of each owner. They take the rows over, as far as there are any.
+    mutating func lists(of found: consuming DestinationRows) -> [[NSManagedObject]] {
+        if found.keys.count > Self.lookAhead { makeRoom(found.keys.count) }
+        var lists: [[NSManagedObject]] = []
+        lists.reserveCapacity(found.ranges.count)
+        for range in found.ranges {
+            var list: [NSManagedObject] = []
+            list.reserveCapacity(range.count)
+            for index in range {
+                let row = index < found.rows.count ? found.rows.take(at: index) : nil
+                list.append(object(for: found.keys[index], row: row))
+            }
+            lists.append(list)
+        }
+        return lists
+    }
+
     /// The objects of `keys`, in the same order; `batchSize` neighbours that wait for their rows read them together.
     mutating func faults(for keys: [RowKey], batchSize: Int) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []

@@ -22,12 +22,10 @@ import Testing
         let relationship = try open.relationship(entity, name)
         let found = try open.store.destinations(of: relationship, from: [id])[id] ?? []
         // With their rows, they are the same.
-        let lists = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2))
-        #expect(lists.count == 1 && lists[0].map { open.store.objectID(for: $0.key) } == found)
+        let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2))
+        #expect(read.ranges == [0..<found.count] && read.keys.map(open.store.objectID(for:)) == found)
         let rows = try open.store.rows(inOrderOf: found)
-        for (index, destination) in lists[0].enumerated() {
-            #expect(destination.row?.array == (index < 2 ? rows[index]?.array : nil))
-        }
+        #expect(read.rows.map(\.array) == rows.prefix(2).map { $0?.array })
         return found
     }
 

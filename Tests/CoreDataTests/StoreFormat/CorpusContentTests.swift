@@ -120,15 +120,17 @@ struct CorpusContentTests {
         _ found: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription,
         _ owners: [NSManagedObjectID], _ store: SQLiteStore
     ) throws {
-        let lists = try #require(try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max))
+        let read = try #require(try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max))
         let rows = try store.rows(for: Array(Set(found.values.joined())))
-        for (owner, list) in zip(owners, lists) {
-            #expect(list.map { store.objectID(for: $0.key) } == found[owner] ?? [], "\(owner).\(relationship.name)")
-            for destination in list {
-                let row = rows[store.objectID(for: destination.key)]
-                #expect(destination.row?.array == row?.array && destination.row?.version == row?.version)
-            }
+        for (owner, range) in zip(owners, read.ranges) {
+            #expect(
+                read.keys[range].map(store.objectID(for:)) == found[owner] ?? [], "\(owner).\(relationship.name)")
         }
+        for (key, row) in zip(read.keys, read.rows) {
+            let alone = rows[store.objectID(for: key)]
+            #expect(row.array == alone?.array && row.version == alone?.version)
+        }
+        #expect(read.rows.count == read.keys.count)
     }
 
     private static func checkBack(

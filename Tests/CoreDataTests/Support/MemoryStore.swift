@@ -143,20 +143,17 @@ final class MemoryOperations: StoreOperations {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> [[DestinationRow]]? {
+    ) throws -> DestinationRows? {
         let found = try destinations(of: relationship, inOrderOf: owners)
         let rows = database.lock.withLock { database.rows }
-        var given = 0
-        let lists = found.map { ids in
-            ids.map { id in
-                let key = id.rowKey!
-                guard given < limit else { return DestinationRow(key: key, row: nil) }
-                given += 1
-                return DestinationRow(key: key, row: rows[key])
-            }
+        var read = DestinationRows()
+        for ids in found {
+            read.ranges.append(read.keys.count..<read.keys.count + ids.count)
+            read.keys += ids.map { $0.rowKey! }
         }
-        rowsWithLists.append(given)
-        return lists
+        read.rows += read.keys.prefix(limit).compactMap { rows[$0] }
+        rowsWithLists.append(read.rows.count)
+        return read
     }
 
     /// To be called under the lock.

@@ -12,17 +12,19 @@ struct Prefetcher {
             var level = objects
             let keys = keyPath.split(separator: ".")
             for (index, key) in keys.enumerated() where !level.isEmpty {
-                level = try step(String(key), of: keyPath, from: level)
-                guard index < keys.count - 1 else { break }
+                let isLast = index == keys.count - 1
+                level = try step(String(key), of: keyPath, from: level, isLast: isLast)
+                if isLast { break }
                 var seen: Set<ObjectIdentifier> = []
                 level = level.filter { seen.insert(ObjectIdentifier($0)).inserted }
             }
         }
     }
 
-    /// - Returns: the destinations; one that several objects refer to may be among them several times.
+    /// - Returns: the destinations; one that several objects refer to may be among them several times. After the last
+    ///   step nobody asks for them, and members of to-many relationships are not gathered.
     private func step(
-        _ key: String, of keyPath: String, from objects: [NSManagedObject]
+        _ key: String, of keyPath: String, from objects: [NSManagedObject], isLast: Bool
     ) throws -> [NSManagedObject] {
         var byLayout: [ObjectIdentifier: [NSManagedObject]] = [:]
         for object in objects { byLayout[ObjectIdentifier(object.layout), default: []].append(object) }
@@ -30,7 +32,7 @@ struct Prefetcher {
         for group in byLayout.values {
             switch group[0].layout.place(of: key) {
             case .toOne(let slot): destinations += try toOne(slot, from: group)
-            case .toMany(let number): destinations += try toMany(number, from: group)
+            case .toMany(let number): destinations += try toMany(number, from: group, isLast)
             default:
                 throw CoreDataError.make(
                     134060,
@@ -51,11 +53,15 @@ struct Prefetcher {
         return targets
     }
 
-    private func toMany(_ number: Int, from objects: [NSManagedObject]) throws -> [NSManagedObject] {
+    private func toMany(_ number: Int, from objects: [NSManagedObject], _ isLast: Bool) throws -> [NSManagedObject] {
         let unread = objects.filter { $0.flags.contains(.stored) && !$0.toManyState(number).isLoaded }
         if !unread.isEmpty { context.faults.load(unread, number: number, rowLimit: .max) }
-        let members = objects.flatMap { $0.toManyState(number).contents }
-        try context.fetchPipeline.readRows(of: members)
-        return members
+        // Most have come with their rows.
+        var waiting: [NSManagedObject] = []
+        objects.forEachHeld { object in
+            object.toManyState(number).contents.forEachHeld { if $0.waitsForRow { waiting.append($0) } }
+        }
+        try context.fetchPipeline.readRows(of: waiting)
+        return isLast ? [] : objects.flatMap { $0.toManyState(number).contents }
     }
 }

@@ -19,7 +19,7 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// reads rows only by their IDs.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> [[DestinationRow]]?
+    ) throws -> DestinationRows?
 
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID]
@@ -76,15 +76,17 @@ extension StoreOperations {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> [[DestinationRow]]? { nil }
+    ) throws -> DestinationRows? { nil }
 }
 
-/// A destination of a relationship, with its row where that was read along.
-struct DestinationRow: Equatable {
-    let key: RowKey
-    let row: RowSnapshot?
-
-    static func == (left: DestinationRow, right: DestinationRow) -> Bool { left.key == right.key }
+/// The destinations of a relationship of several owners, with the rows that were read along.
+struct DestinationRows {
+    /// One owner's after the other's.
+    var keys: [RowKey] = []
+    /// The rows of the first of them.
+    var rows: RowList = []
+    /// Which of the keys are whose, in the order of the owners that were asked for.
+    var ranges: [Range<Int>] = []
 }
 
 /// What a fetch asks of a store, without any object of the context.

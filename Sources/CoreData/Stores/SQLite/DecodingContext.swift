@@ -75,10 +75,14 @@ final class DecodingContext {
 ///
 /// A fixed number of places; an ID that wants a place takes it from the one before.
 final class ObjectIDCache {
+    // Asked for each reference that is decoded, under the store's lock: not checked for overlapping accesses.
+    @exclusivity(unchecked)
     private var keys: [RowKey]
+    @exclusivity(unchecked)
     private var ids: [NSManagedObjectID?]
     private unowned let store: NSPersistentStore
     /// Rows of one entity mostly follow each other.
+    @exclusivity(unchecked)
     private var lastFamily: (number: Int64, family: IDFamily)?
     var storeIdentifier: String? { store.identifier }
     private static let size = 1 << 13

@@ -21,23 +21,28 @@ final class RowDecoder {
 
     private final class Plan {
         let entityIndex: UInt32
-        let steps: [Step]
+        /// Memory of the plan's own: an array would be retained for each row.
+        let steps: UnsafeBufferPointer<Step>
         /// For each slot the value without a column: the default of one that lives in memory only, else null.
         let absent: [SlotValue]
         let layout: EntityLayout
 
         init(layout: EntityLayout, steps: [Step]) {
             entityIndex = UInt32(layout.index)
-            self.steps = steps
+            let memory = UnsafeMutableBufferPointer<Step>.allocate(capacity: steps.count)
+            _ = memory.initialize(fromContentsOf: steps)
+            self.steps = UnsafeBufferPointer(memory)
             absent = layout.traits.transientStart
             self.layout = layout
         }
+
+        deinit { steps.deallocate() }
     }
 
     private let plans: [Int64: Plan]
     private let context: DecodingContext
-    /// The plan, where all rows are of one entity.
-    private let onlyPlan: Plan?
+    /// The plan, where all rows are of one entity. Held by `plans`, as every plan that is taken up: none is retained.
+    private let onlyPlan: Unmanaged<Plan>?
     private let onlyNumber: Int64?
 
     init(columns: RowColumns, context: DecodingContext) {
@@ -52,7 +57,7 @@ final class RowDecoder {
         }
         self.plans = plans
         let only = plans.count == 1 ? plans.first : nil
-        self.onlyPlan = only?.value
+        self.onlyPlan = (only?.value).map(Unmanaged.passUnretained)
         self.onlyNumber = only?.key
     }
 
@@ -76,8 +81,9 @@ final class RowDecoder {
         return number == onlyNumber || plans[number] != nil
     }
 
-    private func plan(of statement: Statement) -> Plan? {
-        onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)]
+    @inline(__always)
+    private func plan(of statement: Statement) -> Unmanaged<Plan>? {
+        onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)].map(Unmanaged.passUnretained)
     }
 
     @inline(__always)
@@ -86,19 +92,20 @@ final class RowDecoder {
     }
 
     /// The key of the current row alone, as below.
-    func key(of statement: Statement) -> RowKey? { plan(of: statement).map { key(of: statement, $0) } }
+    func key(of statement: Statement) -> RowKey? {
+        plan(of: statement)?._withUnsafeGuaranteedRef { key(of: statement, $0) }
+    }
 
     /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
-        guard let plan = plan(of: statement) else { return nil }
-        let key = key(of: statement, plan)
-        let version = statement.integer(at: RowColumns.versionColumn)
-        let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
-            plan.steps.withUnsafeBufferPointer { steps in
-                for slot in steps.indices { write(steps[slot], slot, plan, statement, to: &values) }
+        plan(of: statement)?._withUnsafeGuaranteedRef { plan in
+            let key = key(of: statement, plan)
+            let version = statement.integer(at: RowColumns.versionColumn)
+            let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
+                for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
             }
+            return (key, row)
         }
-        return (key, row)
     }
 
     /// Appends the value of one slot. What is nothing is asked for its kind: most values are something.

@@ -239,7 +239,7 @@ extension SQLiteStore: StagedSaving {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> [[DestinationRow]]? {
+    ) throws -> DestinationRows? {
         try withVisibleSession { try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit) }
     }
 

@@ -15,11 +15,15 @@ struct ToManyQueries {
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID]
     ) throws -> [[NSManagedObjectID]] {
         guard let plan = plans.keys(of: relationship) else { return owners.map { _ in [] } }
-        return try lists(plan, owners) { statement in
-            ids.newID(
+        var found: [NSManagedObjectID] = []
+        let ranges = try ranges(plan, owners) { statement, start in
+            let id = ids.newID(
                 ofEntityNumbered: statement.integer(at: RowColumns.entityColumn), in: layout,
                 reference: statement.integer(at: RowColumns.primaryKeyColumn))
+            if let id, start == found.count || found.last != id { found.append(id) }
+            return found.count
         }
+        return ranges.map { Array(found[$0]) }
     }
 
     /// A destination is of an entity that the relationship does not lead to, but shares a table with.
@@ -30,43 +34,45 @@ struct ToManyQueries {
     /// - Throws: SQLite's errors; also where a destination is of an entity that the relationship does not lead to.
     func rows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> [[DestinationRow]] {
-        guard let plan = plans.rows(of: relationship), let decoder = plan.decoder else { return owners.map { _ in [] } }
-        var left = limit
-        return try lists(plan, owners) { statement in
-            guard decoder.isPrepared(for: statement) else { throw ForeignEntity() }
-            guard left > 0 else { return decoder.key(of: statement).map { DestinationRow(key: $0, row: nil) } }
-            left -= 1
-            return decoder.row(of: statement).map { DestinationRow(key: $0.key, row: $0.snapshot) }
+    ) throws -> DestinationRows {
+        var found = DestinationRows(ranges: Array(repeating: 0..<0, count: owners.count))
+        guard let plan = plans.rows(of: relationship), let decoder = plan.decoder else { return found }
+        found.ranges = try ranges(plan, owners) { statement, start in
+            guard decoder.isPrepared(for: statement), let key = decoder.key(of: statement) else { throw ForeignEntity() }
+            guard start == found.keys.count || found.keys.last != key else { return found.keys.count }
+            if found.rows.count < limit, let row = decoder.row(of: statement) { found.rows.append(row.snapshot) }
+            found.keys.append(key)
+            return found.keys.count
         }
+        return found
     }
 
-    /// - Parameter member: What stands in a result row; `nil` for an entity that is not known.
-    private func lists<Member: Equatable>(
-        _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ member: (Statement) throws -> Member?
-    ) throws -> [[Member]] {
-        var result: [[Member]] = Array(repeating: [], count: owners.count)
+    /// Where the destinations of each owner stand among all that were read.
+    ///
+    /// - Parameter append: Takes what stands in a result row up, where the last that was taken up since `start` is not the
+    ///   same: a foreign join table may name a pair twice. Returns how many there are then.
+    private func ranges(
+        _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ append: (Statement, _ start: Int) throws -> Int
+    ) throws -> [Range<Int>] {
+        var result = Array(repeating: 0..<0, count: owners.count)
         var wanted = WantedKeys(owners)
+        // The rows of an owner follow each other.
+        var (start, end) = (0, 0)
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
             try connection.withStatement(plan.text(places: places)) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
-                // The rows of an owner follow each other.
                 var owner: Int64?
-                var members: [Member] = []
                 func finish() {
-                    // Copies of the size that they need, out of one that keeps its room.
-                    if let owner { wanted.forEachPlace(of: owner) { result[$0] = members.map(\.self) } }
-                    members.removeAll(keepingCapacity: true)
+                    if let owner { wanted.forEachPlace(of: owner) { result[$0] = start..<end } }
+                    start = end
                 }
                 while try statement.step() {
-                    guard let member = try member(statement) else { continue }
                     let key = statement.integer(at: plan.ownerColumn)
                     if owner != key {
                         finish()
                         owner = key
                     }
-                    // A foreign join table may name a pair twice.
-                    if members.last != member { members.append(member) }
+                    end = try append(statement, start)
                 }
                 finish()
             }
