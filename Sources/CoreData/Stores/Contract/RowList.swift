@@ -37,6 +37,8 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
         return row
     }
 
+    mutating func reserveCapacity(_ count: Int) { rows.reserveCapacity(count) }
+
     mutating func append(_ row: consuming RowSnapshot) { rows.append(row) }
 
     mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<RowSnapshot>) {

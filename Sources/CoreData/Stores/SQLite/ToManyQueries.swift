@@ -26,6 +26,8 @@ struct ToManyQueries {
         return ranges.map { Array(found[$0]) }
     }
 
+    private static let usualCount = 16
+
     /// A destination is of an entity that the relationship does not lead to, but shares a table with.
     private struct ForeignEntity: Error {}
 
@@ -37,6 +39,9 @@ struct ToManyQueries {
     ) throws -> DestinationRows {
         var found = DestinationRows(ranges: Array(repeating: 0..<0, count: owners.count))
         guard let plan = plans.rows(of: relationship), let decoder = plan.decoder else { return found }
+        // Mostly more than a few, and then room would be made several times.
+        found.keys.reserveCapacity(Self.usualCount)
+        found.rows.reserveCapacity(min(limit, Self.usualCount))
         found.ranges = try ranges(plan, owners) { statement, start in
             guard decoder.isPrepared(for: statement), let key = decoder.key(of: statement) else { throw ForeignEntity() }
             guard start == found.keys.count || found.keys.last != key else { return found.keys.count }
