@@ -5,13 +5,16 @@ final class FaultFirer {
     private unowned(unsafe) let context: NSManagedObjectContext
 
     /// What could not be read.
-    private(set) lazy var unread = UnreadFaults(context: context)
+    let unread: UnreadFaults
 
     /// The to-many relationships that have shown small lists whose members are touched: their rows are read along with
     /// the next lists.
     private var listsReadWithRows: Set<ObjectIdentifier> = []
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        unread = UnreadFaults(context: context)
+    }
 
     // MARK: Objects
 

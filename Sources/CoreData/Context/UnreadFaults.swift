@@ -26,7 +26,9 @@ extension NSNotification.Name {
 final class UnreadFaults {
     private unowned(unsafe) let context: NSManagedObjectContext
 
-    /// The values that were set in objects whose rows could not be read.
+    /// The values that were set in objects whose rows could not be read. Every fault that becomes real looks here, on the
+    /// context's queue: not checked for overlapping accesses.
+    @exclusivity(unchecked)
     private var writes: [ObjectIdentifier: Writes] = [:]
     private struct Writes {
         /// Kept, so that the identifier stays the object's.

@@ -141,6 +141,17 @@ struct PackedValues {
             place += Int(tag & 3) * 8
             slot += 1
         }
+
+        /// Appends a text, or nothing. Moved to its place, where one that is wrapped would be copied.
+        @inline(__always)
+        mutating func append(text: consuming String?) {
+            guard let text else { return append(.null) }
+            assert(slot < values.count, "There is memory for so many values and no more.")
+            values.tags[slot] = Tag.text
+            place.initializeMemory(as: String.self, to: text)
+            place += Int(Tag.text & 3) * 8
+            slot += 1
+        }
     }
 
     @inline(__always)

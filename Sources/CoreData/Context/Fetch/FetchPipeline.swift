@@ -48,7 +48,7 @@ final class FetchPipeline {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
         }
         if !request.returnsObjectsAsFaults && request.fetchBatchSize <= 0 {
-            for object in objects where object.isFault { object.fireIfNeeded() }
+            objects.forEachHeld { $0.fireIfNeeded() }
         }
         return objects
     }

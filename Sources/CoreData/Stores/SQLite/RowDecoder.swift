@@ -122,7 +122,7 @@ final class RowDecoder {
         case .real, .date:
             let number = statement.real(at: column)
             values.append(number == 0 && statement.isNull(at: column) ? .null : .real(number))
-        case .text: values.append(statement.textIfAny(at: column).map(SlotValue.text) ?? .null)
+        case .text: values.append(text: statement.textIfAny(at: column))
         default: values.append(value(step, slot, plan, statement))
         }
     }
