@@ -151,6 +151,7 @@ final class RowTable {
     private var isFull: Bool { used * 3 >= pages.count * 2 }
 
     /// Whether an object of `key` would make the table grow: the moment to take out what is not used.
+    @inline(__always)
     func mustGrow(for key: RowKey) -> Bool { isFull && pages[index(of: Self.pageKey(key))] == nil }
 
     func insert(_ object: NSManagedObject, for key: RowKey) {

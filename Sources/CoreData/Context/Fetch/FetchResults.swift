@@ -36,7 +36,8 @@ enum FetchResults {
     private static func classes(of objects: [NSManagedObject]) -> [NSManagedObject.Type] {
         var classes: [NSManagedObject.Type] = []
         var last: NSManagedObject.Type?
-        for object in objects where type(of: object) != last {
+        objects.forEachHeld { object in
+            guard type(of: object) != last else { return }
             last = type(of: object)
             classes.append(type(of: object))
         }
