@@ -18,14 +18,32 @@ final class RowTable {
         static let bits: Int64 = 4
         static let size = 1 << 4
         private static let head = MemoryLayout<RowKey>.stride
+        /// That of all memory: the last four bits of an address are free to tag it.
+        private static let alignment = 16
+        private static let tagMask = UInt(alignment - 1)
 
         init(_ key: RowKey) {
             memory = .allocate(
-                byteCount: Self.head + Self.size * MemoryLayout<NSManagedObject?>.stride,
-                alignment: MemoryLayout<RowKey>.alignment)
+                byteCount: Self.head + Self.size * MemoryLayout<NSManagedObject?>.stride, alignment: Self.alignment)
             memory.initializeMemory(as: RowKey.self, to: key)
             objects.initialize(repeating: nil, count: Self.size)
         }
+
+        /// The page with four bits of its key's hash, in one word: what stands in the directory.
+        @inline(__always)
+        func tagged(_ tag: UInt) -> UInt { UInt(bitPattern: memory) | tag }
+
+        @inline(__always)
+        init?(tagged word: UInt) {
+            guard let memory = UnsafeMutableRawPointer(bitPattern: word & ~Self.tagMask) else { return nil }
+            self.memory = memory
+        }
+
+        @inline(__always)
+        static func tag(_ hash: UInt64) -> UInt { UInt(truncatingIfNeeded: hash >> 60) & tagMask }
+
+        @inline(__always)
+        static func hasTag(_ word: UInt, _ tag: UInt) -> Bool { word & tagMask == tag }
 
         func free() {
             objects.deinitialize(count: Self.size)
@@ -59,12 +77,10 @@ final class RowTable {
     }
 
     // Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
+    /// The pages with their tags; 0 where there is none. A look that passes by other pages is told so by their tags mostly,
+    /// where many stand in a line of the processor's cache, and not by the memory of each of them.
     @exclusivity(unchecked)
-    private var pages: [Page?] = Array(repeating: nil, count: 16)
-    /// Seven bits of the hash of each page's key, and one that says that there is a page. A look that passes by other
-    /// pages is told so here, where many stand in a line of the processor's cache, and not in the memory of each of them.
-    @exclusivity(unchecked)
-    private var tags: [UInt8] = Array(repeating: 0, count: 16)
+    private var directory: [UInt] = Array(repeating: 0, count: 16)
     /// The page that was used last: the next row mostly stands there too.
     @exclusivity(unchecked)
     private var last: Page?
@@ -90,30 +106,28 @@ final class RowTable {
         return (mixed ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93
     }
 
-    @inline(__always)
-    private static func tag(_ hash: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: hash >> 57) | 0x80 }
-
     /// The place of the page with `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
-        let mask = tags.count - 1
+        let mask = directory.count - 1
         let hash = Self.hash(key)
-        let tag = Self.tag(hash)
+        let tag = Page.tag(hash)
         var index = Int(truncatingIfNeeded: hash >> 24) & mask
-        while tags[index] != 0, tags[index] != tag || pages[index]?.key != key { index = (index + 1) & mask }
+        while directory[index] != 0 {
+            if Page.hasTag(directory[index], tag), Page(tagged: directory[index])?.key == key { break }
+            index = (index + 1) & mask
+        }
         return index
     }
 
     private func enter(_ page: Page) {
-        let index = index(of: page.key)
-        tags[index] = Self.tag(Self.hash(page.key))
-        pages[index] = page
+        directory[index(of: page.key)] = page.tagged(Page.tag(Self.hash(page.key)))
     }
 
     @inline(__always)
     private func page(_ key: RowKey) -> Page? {
         if let last, last.key == key { return last }
-        guard let found = pages[index(of: key)] else { return nil }
+        guard let found = Page(tagged: directory[index(of: key)]) else { return nil }
         last = found
         return found
     }
@@ -137,22 +151,22 @@ final class RowTable {
     /// The first page that may have `key`, by its tag alone: touches no page.
     @inline(__always)
     private func likelyPage(_ key: RowKey) -> Page? {
-        let mask = tags.count - 1
+        let mask = directory.count - 1
         let hash = Self.hash(key)
-        let tag = Self.tag(hash)
+        let tag = Page.tag(hash)
         var index = Int(truncatingIfNeeded: hash >> 24) & mask
-        while tags[index] != 0, tags[index] != tag { index = (index + 1) & mask }
-        return pages[index]
+        while directory[index] != 0, !Page.hasTag(directory[index], tag) { index = (index + 1) & mask }
+        return Page(tagged: directory[index])
     }
 
     /// How many objects there may be at most.
     var room: Int { used * Page.size }
 
-    private var isFull: Bool { used * 3 >= pages.count * 2 }
+    private var isFull: Bool { used * 3 >= directory.count * 2 }
 
     /// Whether an object of `key` would make the table grow: the moment to take out what is not used.
     @inline(__always)
-    func mustGrow(for key: RowKey) -> Bool { isFull && pages[index(of: Self.pageKey(key))] == nil }
+    func mustGrow(for key: RowKey) -> Bool { isFull && directory[index(of: Self.pageKey(key))] == 0 }
 
     func insert(_ object: NSManagedObject, for key: RowKey) {
         newcomers += 1
@@ -204,33 +218,32 @@ final class RowTable {
     private func dropEmptyPages() {
         last = nil
         var living: [Page] = []
-        for case let page? in pages {
+        for page in pages {
             if (0..<Page.size).contains(where: { page.objects[$0] != nil }) {
                 living.append(page)
             } else {
                 page.free()
             }
         }
-        place(living, in: pages.count)
+        place(living, in: directory.count)
     }
 
     private func place(_ living: [Page], in capacity: Int) {
-        pages = Array(repeating: nil, count: capacity)
-        tags = Array(repeating: 0, count: capacity)
+        directory = Array(repeating: 0, count: capacity)
         used = living.count
         for page in living { enter(page) }
     }
 
     /// Makes room for so many more pages.
     private func rebuild(room: Int) {
-        let living = pages.compactMap(\.self)
+        let living = Array(pages)
         var capacity = 16
         while capacity < (living.count + room) * 2 { capacity *= 2 }
         place(living, in: capacity)
     }
 
     /// Whether so many more objects in a row would make the table grow.
-    func mustGrow(by count: Int) -> Bool { (used + Self.pageCount(count)) * 3 >= pages.count * 2 }
+    func mustGrow(by count: Int) -> Bool { (used + Self.pageCount(count)) * 3 >= directory.count * 2 }
 
     /// Makes room for so many more objects in a row.
     func reserve(_ count: Int) {
@@ -244,7 +257,7 @@ final class RowTable {
     func moveAll(to list: inout [NSManagedObject]) {
         var living: [Page] = []
         living.reserveCapacity(used)
-        for case let page? in pages { living.append(page) }
+        living.append(contentsOf: pages)
         living.sort { left, right in
             let (left, right) = (left.key, right.key)
             return left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
@@ -272,11 +285,13 @@ final class RowTable {
         }
     }
 
+    private var pages: some Sequence<Page> { directory.lazy.compactMap { Page(tagged: $0) } }
+
     /// Calls `body` with each page, while the objects of later ones are brought near: they stand anywhere in memory.
     private func forEachPage(_ body: (Page) -> Void) {
-        for index in pages.indices {
-            if index + 2 < pages.count { pages[index + 2]?.approachObjects() }
-            if let page = pages[index] { body(page) }
+        for index in directory.indices {
+            if index + 2 < directory.count { Page(tagged: directory[index + 2])?.approachObjects() }
+            if let page = Page(tagged: directory[index]) { body(page) }
         }
     }
 }
