@@ -149,7 +149,7 @@ final class FaultFirer {
             let (store, found) = try? source.destinationRows(of: relationship, inOrderOf: ids, limit: limit),
             var maker = registry.maker(for: store)
         {
-            return maker.lists(of: found)
+            return maker.lists(of: consume found, areShared: relationship.inverseRelationship?.isToMany ?? true)
         }
         return try source.destinations(of: relationship, inOrderOf: ids).map { members in
             members.map { registry.object(for: $0, row: nil, isLocal: true) }

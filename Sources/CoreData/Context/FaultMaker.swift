@@ -48,7 +48,7 @@ struct FaultMaker {
 
     /// The objects of `keys`, in the same order. They take the rows over: none are left.
     mutating func objects(for keys: [RowKey], taking rows: inout RowList) -> [NSManagedObject] {
-        if keys.count > Self.lookAhead { makeRoom(keys.count) }
+        makeRoom(keys.count)
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
         for (index, key) in keys.enumerated() {
@@ -59,8 +59,10 @@ struct FaultMaker {
     }
 
     /// The destinations of each owner. They take the rows over, as far as there are any.
-    mutating func lists(of found: consuming DestinationRows) -> [[NSManagedObject]] {
-        if found.keys.count > Self.lookAhead { makeRoom(found.keys.count) }
+    ///
+    /// - Parameter areShared: Whether several owners may have the same destinations.
+    mutating func lists(of found: consuming DestinationRows, areShared: Bool) -> [[NSManagedObject]] {
+        if !areShared { makeRoom(found.keys.count) }
         var lists: [[NSManagedObject]] = []
         lists.reserveCapacity(found.ranges.count)
         for range in found.ranges {
@@ -79,7 +81,7 @@ struct FaultMaker {
     mutating func faults(for keys: [RowKey], batchSize: Int) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
-        if keys.count > Self.lookAhead { makeRoom(keys.count) }
+        makeRoom(keys.count)
         // The neighbours that are to be joined begin here.
         var start = 0
         var waiting = 0
@@ -130,9 +132,9 @@ struct FaultMaker {
         return object
     }
 
-    /// Makes room for so many rows at once, most of which are new as a rule.
+    /// Makes room for so many rows at once, most of which are new as a rule. For a few the table grows as they come.
     private func makeRoom(_ count: Int) {
-        guard table.mustGrow(by: count) else { return }
+        guard count > 32, table.mustGrow(by: count) else { return }
         letUnusedGo()
         table.reserve(count)
     }

@@ -12,7 +12,7 @@ import CPrefetch
 final class RowTable {
     /// Memory of the table's own: the key, and behind it the places of the rows. The table itself is no larger than
     /// its addresses, and a look that finds a page has its key and its objects side by side.
-    private struct Page: Equatable {
+    private struct Page {
         private let memory: UnsafeMutableRawPointer
 
         static let bits: Int64 = 4
@@ -31,7 +31,10 @@ final class RowTable {
 
         /// The page with four bits of its key's hash, in one word: what stands in the directory.
         @inline(__always)
-        func tagged(_ tag: UInt) -> UInt { UInt(bitPattern: memory) | tag }
+        func tagged(_ tag: UInt) -> UInt {
+            assert(UInt(bitPattern: memory) & Self.tagMask == 0 && tag <= Self.tagMask)
+            return UInt(bitPattern: memory) | tag
+        }
 
         @inline(__always)
         init?(tagged word: UInt) {
@@ -64,9 +67,8 @@ final class RowTable {
         /// Has the objects brought near.
         @inline(__always)
         func approachObjects() {
-            let addresses = UnsafeRawPointer(objects).assumingMemoryBound(to: UnsafeRawPointer?.self)
             for place in 0..<Page.size {
-                if let address = addresses[place] { roster_prefetch(address) }
+                roster_prefetch(UnsafeRawPointer(objects + place).load(as: UnsafeRawPointer?.self))
             }
         }
 
@@ -76,9 +78,10 @@ final class RowTable {
         }
     }
 
-    // Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
     /// The pages with their tags; 0 where there is none. A look that passes by other pages is told so by their tags mostly,
     /// where many stand in a line of the processor's cache, and not by the memory of each of them.
+    ///
+    /// Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
     @exclusivity(unchecked)
     private var directory: [UInt] = Array(repeating: 0, count: 16)
     /// The page that was used last: the next row mostly stands there too.
@@ -106,13 +109,19 @@ final class RowTable {
         return (mixed ^ (mixed >> 32)) &* 0xD6E8_FEB8_6659_FD93
     }
 
+    /// Where the search for the page with `key` begins, and its tag.
+    @inline(__always)
+    private func start(_ key: RowKey, _ mask: Int) -> (index: Int, tag: UInt) {
+        let hash = Self.hash(key)
+        return (Int(truncatingIfNeeded: hash >> 24) & mask, Page.tag(hash))
+    }
+
     /// The place of the page with `key`, or the free place where it belongs.
     @inline(__always)
     private func index(of key: RowKey) -> Int {
         let mask = directory.count - 1
-        let hash = Self.hash(key)
-        let tag = Page.tag(hash)
-        var index = Int(truncatingIfNeeded: hash >> 24) & mask
+        let (start, tag) = start(key, mask)
+        var index = start
         while directory[index] != 0 {
             if Page.hasTag(directory[index], tag), Page(tagged: directory[index])?.key == key { break }
             index = (index + 1) & mask
@@ -152,9 +161,8 @@ final class RowTable {
     @inline(__always)
     private func likelyPage(_ key: RowKey) -> Page? {
         let mask = directory.count - 1
-        let hash = Self.hash(key)
-        let tag = Page.tag(hash)
-        var index = Int(truncatingIfNeeded: hash >> 24) & mask
+        let (start, tag) = start(key, mask)
+        var index = start
         while directory[index] != 0, !Page.hasTag(directory[index], tag) { index = (index + 1) & mask }
         return Page(tagged: directory[index])
     }
@@ -288,7 +296,10 @@ final class RowTable {
     private var pages: some Sequence<Page> { directory.lazy.compactMap { Page(tagged: $0) } }
 
     /// Calls `body` with each page, while the objects of later ones are brought near: they stand anywhere in memory.
+    ///
+    /// Goes through the pages that there are when it begins, none of which `body` may free but the one that it is given.
     private func forEachPage(_ body: (Page) -> Void) {
+        let directory = directory
         for index in directory.indices {
             if index + 2 < directory.count { Page(tagged: directory[index + 2])?.approachObjects() }
             if let page = Page(tagged: directory[index]) { body(page) }

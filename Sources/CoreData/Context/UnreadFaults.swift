@@ -26,9 +26,10 @@ extension NSNotification.Name {
 final class UnreadFaults {
     private unowned(unsafe) let context: NSManagedObjectContext
 
-    /// The values that were set in objects whose rows could not be read. Every fault that becomes real looks here, on the
-    /// context's queue: not checked for overlapping accesses.
+    /// Whether there ever were `writes`. Every fault that becomes real asks: not checked for overlapping accesses.
     @exclusivity(unchecked)
+    private var hasWrites = false
+    /// The values that were set in objects whose rows could not be read.
     private var writes: [ObjectIdentifier: Writes] = [:]
     private struct Writes {
         /// Kept, so that the identifier stays the object's.
@@ -84,6 +85,7 @@ final class UnreadFaults {
     }
 
     func set(_ value: SlotValue, _ slot: Int, of object: NSManagedObject) {
+        hasWrites = true
         writes[ObjectIdentifier(object), default: Writes(object: object)].values[slot] = value
     }
 
@@ -94,7 +96,7 @@ final class UnreadFaults {
 
     /// The object has been read: lays what was set over its row.
     func apply(to object: NSManagedObject) {
-        guard !writes.isEmpty, let found = writes.removeValue(forKey: ObjectIdentifier(object)) else { return }
+        guard hasWrites, let found = writes.removeValue(forKey: ObjectIdentifier(object)) else { return }
         if let baseline = object.baseline, baseline.snapshot == nil {
             object.baseline = EventBaseline(event: baseline.event, values: [], snapshot: object.snapshot)
         }

@@ -51,6 +51,30 @@ import Testing
         #expect(try destinations("Folder", "notes", of: folders[0]) == [notes[1], notes[2]])
     }
 
+    /// More owners than one statement asks for, in no order, some without members and one of them twice.
+    @Test(arguments: [0, 7, 1000]) func ownersAreAskedForTogether(limit: Int) throws {
+        let folders = try insert("Folder", (0..<700).map { "F\($0)" })
+        let notes = try insert("Note", (0..<20).map { "n\($0)" })
+        let lists = folders.indices.map { folder in
+            folder % 3 == 0 ? [] : [notes[folder % 10], notes[10 + folder * 7 % 10]]
+        }
+        let relationship = try open.relationship("Folder", "notes")
+        try open.store.save(
+            StoreChangeSet(
+                toMany: zip(folders, lists).map { folder, notes in
+                    StoreToManyChange(
+                        relationship: relationship, owner: folder, added: notes, removed: [], order: notes)
+                }))
+        let places = (0..<700).map { $0 * 11 % 700 } + [4]
+        let owners = places.map { folders[$0] }
+        let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: owners, limit: limit))
+        #expect(read.ranges.map { read.keys[$0].map(open.store.objectID(for:)) } == places.map { lists[$0] })
+        #expect(try open.store.destinations(of: relationship, inOrderOf: owners) == places.map { lists[$0] })
+        #expect(read.rows.count == min(limit, read.keys.count))
+        let alone = try open.store.rows(inOrderOf: read.keys.prefix(limit).map(open.store.objectID(for:)))
+        #expect(read.rows.map(\.array) == alone.map { $0?.array })
+    }
+
     @Test func positionsAreApplesAndFewRowsChange() throws {
         let folder = try insert("Folder", ["F"])[0]
         let notes = try insert("Note", ["a", "b", "c", "d"])

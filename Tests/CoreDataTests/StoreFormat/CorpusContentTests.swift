@@ -130,7 +130,7 @@ struct CorpusContentTests {
             let alone = rows[store.objectID(for: key)]
             #expect(row.array == alone?.array && row.version == alone?.version)
         }
-        #expect(read.rows.count == read.keys.count)
+        #expect(read.rows.count == read.keys.count && read.ranges.count == owners.count)
     }
 
     private static func checkBack(

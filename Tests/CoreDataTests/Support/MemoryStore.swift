@@ -151,7 +151,7 @@ final class MemoryOperations: StoreOperations {
             read.ranges.append(read.keys.count..<read.keys.count + ids.count)
             read.keys += ids.map { $0.rowKey! }
         }
-        read.rows += read.keys.prefix(limit).compactMap { rows[$0] }
+        read.rows += read.keys.prefix(limit).map { rows[$0] }.prefix { $0 != nil }.compactMap(\.self)
         rowsWithLists.append(read.rows.count)
         return read
     }

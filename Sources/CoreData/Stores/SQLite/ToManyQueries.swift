@@ -43,9 +43,14 @@ struct ToManyQueries {
         found.keys.reserveCapacity(Self.usualCount)
         found.rows.reserveCapacity(min(limit, Self.usualCount))
         found.ranges = try ranges(plan, owners) { statement, start in
-            guard decoder.isPrepared(for: statement), let key = decoder.key(of: statement) else { throw ForeignEntity() }
+            guard decoder.isPrepared(for: statement), let key = decoder.key(of: statement) else {
+                throw ForeignEntity()
+            }
             guard start == found.keys.count || found.keys.last != key else { return found.keys.count }
-            if found.rows.count < limit, let row = decoder.row(of: statement) { found.rows.append(row.snapshot) }
+            if found.rows.count < limit {
+                guard let row = decoder.row(of: statement) else { throw ForeignEntity() }
+                found.rows.append(row.snapshot)
+            }
             found.keys.append(key)
             return found.keys.count
         }
@@ -54,8 +59,8 @@ struct ToManyQueries {
 
     /// Where the destinations of each owner stand among all that were read.
     ///
-    /// - Parameter append: Takes what stands in a result row up, where the last that was taken up since `start` is not the
-    ///   same: a foreign join table may name a pair twice. Returns how many there are then.
+    /// - Parameter append: Takes up what stands in a result row, and returns how many there are then. It leaves out what is
+    ///   the same as the last one, where that stands at `start` or behind it: a foreign join table may name a pair twice.
     private func ranges(
         _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ append: (Statement, _ start: Int) throws -> Int
     ) throws -> [Range<Int>] {
