@@ -98,13 +98,19 @@ final class RowDecoder {
 
     /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
-        plan(of: statement)?._withUnsafeGuaranteedRef { plan in
-            let key = key(of: statement, plan)
-            let version = statement.integer(at: RowColumns.versionColumn)
-            let row = RowSnapshot.make(version: version, count: plan.steps.count) { values in
-                for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
-            }
-            return (key, row)
+        plan(of: statement)?._withUnsafeGuaranteedRef { (key(of: statement, $0), snapshot(of: statement, $0)) }
+    }
+
+    /// The snapshot of the current row alone, as above.
+    func snapshot(of statement: Statement) -> RowSnapshot? {
+        plan(of: statement)?._withUnsafeGuaranteedRef { snapshot(of: statement, $0) }
+    }
+
+    @inline(__always)
+    private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
+        let version = statement.integer(at: RowColumns.versionColumn)
+        return RowSnapshot.make(version: version, count: plan.steps.count) { values in
+            for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
         }
     }
 

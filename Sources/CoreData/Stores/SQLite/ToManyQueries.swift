@@ -16,12 +16,12 @@ struct ToManyQueries {
     ) throws -> [[NSManagedObjectID]] {
         guard let plan = plans.keys(of: relationship) else { return owners.map { _ in [] } }
         var found: [NSManagedObjectID] = []
-        let ranges = try ranges(plan, owners) { statement, start in
-            let id = ids.newID(
+        let ranges = try ranges(plan, owners) { statement in
+            ids.newID(
                 ofEntityNumbered: statement.integer(at: RowColumns.entityColumn), in: layout,
                 reference: statement.integer(at: RowColumns.primaryKeyColumn))
-            if let id, start == found.count || found.last != id { found.append(id) }
-            return found.count
+        } takeUp: { id, _ in
+            found.append(id)
         }
         return ranges.map { Array(found[$0]) }
     }
@@ -42,27 +42,27 @@ struct ToManyQueries {
         // Mostly more than a few, and then room would be made several times.
         found.keys.reserveCapacity(Self.usualCount)
         found.rows.reserveCapacity(min(limit, Self.usualCount))
-        found.ranges = try ranges(plan, owners) { statement, start in
-            guard decoder.isPrepared(for: statement), let key = decoder.key(of: statement) else {
-                throw ForeignEntity()
-            }
-            guard start == found.keys.count || found.keys.last != key else { return found.keys.count }
+        found.ranges = try ranges(plan, owners) { statement in
+            guard decoder.isPrepared(for: statement) else { throw ForeignEntity() }
+            return decoder.key(of: statement)
+        } takeUp: { key, statement in
             if found.rows.count < limit {
-                guard let row = decoder.row(of: statement) else { throw ForeignEntity() }
-                found.rows.append(row.snapshot)
+                guard let row = decoder.snapshot(of: statement) else { throw ForeignEntity() }
+                found.rows.append(row)
             }
             found.keys.append(key)
-            return found.keys.count
         }
         return found
     }
 
-    /// Where the destinations of each owner stand among all that were read.
+    /// Where the destinations of each owner stand among all that are taken up.
     ///
-    /// - Parameter append: Takes up what stands in a result row, and returns how many there are then. It leaves out what is
-    ///   the same as the last one, where that stands at `start` or behind it: a foreign join table may name a pair twice.
-    private func ranges(
-        _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ append: (Statement, _ start: Int) throws -> Int
+    /// - Parameters:
+    ///   - member: What stands in a result row; `nil` for an entity that is not known.
+    ///   - takeUp: Called with each of them and its row, but not with a pair that a foreign join table names once more.
+    private func ranges<Member: Equatable>(
+        _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ member: (Statement) throws -> Member?,
+        takeUp: (Member, Statement) throws -> Void
     ) throws -> [Range<Int>] {
         var result = Array(repeating: 0..<0, count: owners.count)
         var wanted = WantedKeys(owners)
@@ -72,17 +72,23 @@ struct ToManyQueries {
             try connection.withStatement(plan.text(places: places)) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 var owner: Int64?
+                var last: Member?
                 func finish() {
                     if let owner { wanted.forEachPlace(of: owner) { result[$0] = start..<end } }
                     start = end
+                    last = nil
                 }
                 while try statement.step() {
+                    guard let member = try member(statement) else { continue }
                     let key = statement.integer(at: plan.ownerColumn)
                     if owner != key {
                         finish()
                         owner = key
                     }
-                    end = try append(statement, start)
+                    if member == last { continue }
+                    try takeUp(member, statement)
+                    last = member
+                    end += 1
                 }
                 finish()
             }
