@@ -139,6 +139,8 @@ package final class Connection: @unchecked Sendable {
 
     /// How many rows the last `INSERT`, `UPDATE` or `DELETE` changed, without those of triggers.
     package var changes: Int { Int(sqlite3_changes(handle)) }
+    /// How many rows were changed through the connection since it was opened.
+    package var totalChanges: Int64 { sqlite3_total_changes64(handle) }
     package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     // MARK: Errors

@@ -28,6 +28,7 @@ final class ContextGeneration {
     /// - Throws: 134060 for a token whose state is not kept any more, or has other stores.
     func set(_ token: NSQueryGenerationToken?) throws {
         context.requireQueue("setQueryGenerationFrom(_:)")
+        context.faults.ahead.forgetLists()
         switch token?.meaning {
         case nil: pin = .none
         case .current: pin = .next
@@ -41,6 +42,7 @@ final class ContextGeneration {
 
     /// A pinned context goes on to what is newest at its next reading: after a save, a merge and a reset.
     func advance() {
+        context.faults.ahead.forgetLists()
         if case .kept = pin { pin = .next }
     }
 

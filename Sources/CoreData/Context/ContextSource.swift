@@ -17,9 +17,9 @@ protocol ContextSource: RowsByID, AnyObject {
     func count(_ plan: FetchPlan) throws -> Int
 
     /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, and the store that has them; `nil` where
-    /// that is not one store, or where it reads rows only by their IDs.
+    /// that is not one store, where it reads rows only by their IDs, or where there are more than `most`.
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> (store: NSPersistentStore, found: DestinationRows)?
 
     /// Whether there can be a row of that ID: of a temporary one only in a parent.
@@ -69,7 +69,7 @@ extension ContextSource {
     func saveMetadata() throws {}
 
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> (store: NSPersistentStore, found: DestinationRows)? { nil }
 }
 
@@ -97,7 +97,9 @@ final class CoordinatorSource: ContextSource {
             for store in plan.stores {
                 let version = try store.operations.dataVersion()
                 let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
-                if let last, last != version { context.noteChangesBeneath() }
+                guard let last, last != version else { continue }
+                context.noteChangesBeneath()
+                context.faults.ahead.forgetLists()
             }
             return try StoreFetch(plan: plan).run(query)
         }
@@ -168,11 +170,12 @@ final class CoordinatorSource: ContextSource {
     }
 
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> (store: NSPersistentStore, found: DestinationRows)? {
         try reading {
             guard let store = onlyStore(of: owners),
-                let found = try store.operations.destinationRows(of: relationship, inOrderOf: owners, limit: limit)
+                let found = try store.operations.destinationRows(
+                    of: relationship, inOrderOf: owners, limit: limit, most: most)
             else { return nil }
             return (store, found)
         }

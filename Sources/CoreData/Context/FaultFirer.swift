@@ -11,8 +11,12 @@ final class FaultFirer {
     /// the next lists.
     private var listsReadWithRows: Set<ObjectIdentifier> = []
 
+    /// The lists that are likely to be asked for next.
+    let ahead: ListReadAhead
+
     init(context: NSManagedObjectContext) {
         self.context = context
+        ahead = ListReadAhead(context: context)
         unread = UnreadFaults(context: context)
     }
 
@@ -115,7 +119,7 @@ final class FaultFirer {
         let readable = waiting.filter { owner in
             owner.flags.isDisjoint(with: .inaccessible) && context.source?.mayHold(owner.objectID) ?? false
         }
-        let found = readable.isEmpty ? [] : try findMembers(relationship, of: readable, rowLimit)
+        let found = readable.isEmpty ? [] : try findMembers(number, of: readable, rowLimit)
         var next = 0
         for owner in waiting {
             var read: [NSManagedObject] = []
@@ -138,15 +142,29 @@ final class FaultFirer {
     /// The members of each of `owners` as they are stored. Where the rows that were to be read along cannot be read, the
     /// members come without.
     private func findMembers(
-        _ relationship: NSRelationshipDescription, of owners: [NSManagedObject], _ rowLimit: Int?
+        _ number: Int, of owners: [NSManagedObject], _ rowLimit: Int?
+    ) throws -> [[NSManagedObject]] {
+        let relationship = owners[0].layout.toManyRelationships[number]
+        let isShortList = listsReadWithRows.contains(ObjectIdentifier(relationship))
+        guard owners.count == 1, rowLimit == nil else {
+            return try readMembers(relationship, of: owners, rowLimit, isShortList)
+        }
+        if let members = ahead.members(of: owners[0], number: number, readsRows: isShortList) { return [members] }
+        let read = try readMembers(relationship, of: owners, nil, isShortList)
+        ahead.didRead(relationship, count: read.first?.count ?? 0)
+        return read
+    }
+
+    private func readMembers(
+        _ relationship: NSRelationshipDescription, of owners: [NSManagedObject], _ rowLimit: Int?, _ isShortList: Bool
     ) throws -> [[NSManagedObject]] {
         guard let source = context.source else { return [] }
         let ids = owners.map(\.objectID)
         let registry = context.registry
-        let isShortList = listsReadWithRows.contains(ObjectIdentifier(relationship))
         let limit = rowLimit ?? (isShortList ? FaultBatch.defaultSize : 0)
         if limit > 0, !registry.sharesTemporaryIDs,
-            let (store, found) = try? source.destinationRows(of: relationship, inOrderOf: ids, limit: limit),
+            let (store, found) = try? source.destinationRows(
+                of: relationship, inOrderOf: ids, limit: limit, most: .max),
             var maker = registry.maker(for: store)
         {
             return maker.lists(of: consume found, areShared: relationship.inverseRelationship?.isToMany ?? true)

@@ -62,19 +62,24 @@ struct FaultMaker {
     ///
     /// - Parameter areShared: Whether several owners may have the same destinations.
     mutating func lists(of found: consuming DestinationRows, areShared: Bool) -> [[NSManagedObject]] {
+        var found = found
         if !areShared { makeRoom(found.keys.count) }
         var lists: [[NSManagedObject]] = []
         lists.reserveCapacity(found.ranges.count)
-        for range in found.ranges {
-            var list: [NSManagedObject] = []
-            list.reserveCapacity(range.count)
-            for index in range {
-                let row = index < found.rows.count ? found.rows.take(at: index) : nil
-                list.append(object(for: found.keys[index], row: row))
-            }
-            lists.append(list)
-        }
+        for index in found.ranges.indices { lists.append(list(of: &found, at: index)) }
         return lists
+    }
+
+    /// The destinations of the owner at `index` alone. They take their rows over.
+    mutating func list(of found: inout DestinationRows, at index: Int) -> [NSManagedObject] {
+        let range = found.ranges[index]
+        var list: [NSManagedObject] = []
+        list.reserveCapacity(range.count)
+        for place in range {
+            let row = place < found.rows.count ? found.rows.take(at: place) : nil
+            list.append(object(for: found.keys[place], row: row))
+        }
+        return list
     }
 
     /// The objects of `keys`, in the same order; `batchSize` neighbours that wait for their rows read them together.

@@ -11,6 +11,7 @@ final class Refresher {
     /// Where values are merged and the store cannot be read, the objects stay as they are.
     func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
         context.requireQueue("refresh(_:mergeChanges:)")
+        context.faults.ahead.forgetLists()
         if mergeChanges { readBeneathInsertions(objects) }
         let known = objects.filter { $0.managedObjectContext === context && $0.flags.contains(.stored) }
         let stored = known.filter { !$0.isDeleted }
@@ -272,6 +273,7 @@ final class Refresher {
 
     func reset() {
         context.requireQueue("reset()")
+        context.faults.ahead.forgetAll()
         context.generation.advance()
         context.undoRecorder.forgetAll()
         let objects = context.registry.takeAll()

@@ -87,7 +87,8 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return result
     }
 
-    private func member(_ index: Int) -> Member {
+    /// What names the member at `index`.
+    func member(_ index: Int) -> Member {
         guard let store = header.store else { return .named(header.ids[index]) }
         return withUnsafeMutablePointers { head, bytes in
             let place = bytes + index * head.pointee.size

@@ -115,7 +115,7 @@ import Testing
         let (context, venues, asked) = try venues([5, 4, 3, 0, 1])
         context.performAndWait {
             #expect(venues.map(wins) == [5, 4, 3, 0, 1])
-            #expect(asked.rowRequests == [5] && asked.rowsWithLists == [4, 3, 0, 1])
+            #expect(asked.rowRequests == [5] && asked.rowsWithLists == [4, 3 + 0 + 1])
         }
     }
 
@@ -128,14 +128,14 @@ import Testing
     }
 
     @Test func aLongListBringsItsFirstRowsOnly() throws {
-        let (context, venues, asked) = try venues([200, 3, 3, 300])
+        let (context, venues, asked) = try venues([200, 3, 300])
         context.performAndWait {
             #expect(wins(venues[0]) == 200)
             #expect(wins(venues[1]) == 3)
             #expect(asked.rowsWithLists == [], "a list that takes several batches is none to bring rows with")
-            #expect(wins(venues[2]) == 3 && wins(venues[3]) == 300)
+            #expect(wins(venues[2]) == 300)
             // The members of a set come in any order.
-            #expect(asked.rowRequests.sorted() == [3, 44, 72, 128, 128] && asked.rowsWithLists == [3, 128])
+            #expect(asked.rowRequests.sorted() == [3, 44, 72, 128, 128] && asked.rowsWithLists == [128])
         }
     }
 

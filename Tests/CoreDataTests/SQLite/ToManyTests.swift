@@ -22,7 +22,7 @@ import Testing
         let relationship = try open.relationship(entity, name)
         let found = try open.store.destinations(of: relationship, from: [id])[id] ?? []
         // With their rows, they are the same.
-        let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2))
+        let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: [id], limit: 2, most: .max))
         #expect(read.ranges == [0..<found.count] && read.keys.map(open.store.objectID(for:)) == found)
         let rows = try open.store.rows(inOrderOf: found)
         #expect(read.rows.map(\.array) == rows.prefix(2).map { $0?.array })
@@ -67,12 +67,44 @@ import Testing
                 }))
         let places = (0..<700).map { $0 * 11 % 700 } + [4]
         let owners = places.map { folders[$0] }
-        let read = try #require(try open.store.destinationRows(of: relationship, inOrderOf: owners, limit: limit))
+        let read = try #require(
+            try open.store.destinationRows(
+                of: relationship, inOrderOf: owners, limit: limit, most: .max))
         #expect(read.ranges.map { read.keys[$0].map(open.store.objectID(for:)) } == places.map { lists[$0] })
         #expect(try open.store.destinations(of: relationship, inOrderOf: owners) == places.map { lists[$0] })
         #expect(read.rows.count == min(limit, read.keys.count))
         let alone = try open.store.rows(inOrderOf: read.keys.prefix(limit).map(open.store.objectID(for:)))
         #expect(read.rows.map(\.array) == alone.map { $0?.array })
+    }
+
+    /// Most of all owners: their lists are put together from one scan of the table, some of whose rows have no owner that
+    /// is asked for.
+    @Test func theListsOfMostOwnersAreReadWithOneScan() throws {
+        let folders = try insert("Folder", (0..<600).map { "F\($0)" })
+        let marks = try open.relationship("Folder", "marks")
+        let rows = try (0..<2000).map { number in try open.newRow("Mark", ["name": .text("m\(number)")]) }
+        var lists: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+        for (number, row) in rows.enumerated() where number % 7 > 0 {
+            lists[folders[number * 389 % 610 % 600], default: []].append(row.id)
+        }
+        try open.store.save(
+            StoreChangeSet(
+                inserted: rows,
+                toMany: lists.map { folder, members in
+                    StoreToManyChange(relationship: marks, owner: folder, added: members, removed: [], order: nil)
+                }))
+        let owners = folders.indices.map { folders[$0 * 7 % 600] }.dropFirst(5) + [folders[4]]
+        let read = try #require(
+            try open.store.destinationRows(of: marks, inOrderOf: Array(owners), limit: .max, most: .max))
+        #expect(
+            read.ranges.map { read.keys[$0].map(open.store.objectID(for:)) } == owners.map { lists[$0] ?? [] })
+        let alone = try open.store.rows(inOrderOf: read.keys.map(open.store.objectID(for:)))
+        #expect(read.rows.map(\.array) == alone.map { $0?.array })
+        let lookedUp = try #require(
+            try open.store.destinationRows(of: marks, inOrderOf: Array(owners), limit: 5000, most: .max))
+        #expect(lookedUp.keys.count == Set(read.keys).count && Set(lookedUp.keys) == Set(read.keys))
+        let fewer = lookedUp.keys.count - 1
+        #expect(try open.store.destinationRows(of: marks, inOrderOf: Array(owners), limit: 9, most: fewer) == nil)
     }
 
     @Test func positionsAreApplesAndFewRowsChange() throws {

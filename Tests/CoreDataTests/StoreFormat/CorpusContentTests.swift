@@ -120,7 +120,8 @@ struct CorpusContentTests {
         _ found: [NSManagedObjectID: [NSManagedObjectID]], of relationship: NSRelationshipDescription,
         _ owners: [NSManagedObjectID], _ store: SQLiteStore
     ) throws {
-        let read = try #require(try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max))
+        let read = try #require(
+            try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max, most: .max))
         let rows = try store.rows(for: Array(Set(found.values.joined())))
         for (owner, range) in zip(owners, read.ranges) {
             #expect(

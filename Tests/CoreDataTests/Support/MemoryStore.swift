@@ -142,7 +142,7 @@ final class MemoryOperations: StoreOperations {
     }
 
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows? {
         let found = try destinations(of: relationship, inOrderOf: owners)
         let rows = database.lock.withLock { database.rows }
@@ -152,6 +152,7 @@ final class MemoryOperations: StoreOperations {
             read.keys += ids.map { $0.rowKey! }
         }
         read.rows += read.keys.prefix(limit).map { rows[$0] }.prefix { $0 != nil }.compactMap(\.self)
+        if read.keys.count > most { return nil }
         rowsWithLists.append(read.rows.count)
         return read
     }
@@ -178,8 +179,12 @@ final class MemoryOperations: StoreOperations {
         }
     }
 
+    /// How often this store, and no other on the same rows, saved.
+    private(set) var ownChangeCount: Int64? = 0
+
     func save(_ changes: StoreChangeSet) throws {
         if let saveFailure { throw saveFailure }
+        ownChangeCount? += 1
         try database.lock.withLock {
             let conflicts = (changes.updated + changes.deleted + changes.locked).filter { change in
                 database.rows[change.id.rowKey!]?.version != change.baseVersion

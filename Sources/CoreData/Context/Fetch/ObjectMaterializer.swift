@@ -31,8 +31,14 @@ struct ObjectMaterializer {
     private func objects(for found: inout FoundRows, _ maker: FaultMaker) -> [NSManagedObject] {
         var maker = maker
         if found.rows.isEmpty { return maker.faults(for: found.keys, batchSize: batchSize) }
-        if !refreshes { return maker.objects(for: found.keys, taking: &found.rows) }
-        return zip(found.keys, found.rows).map { refreshed(maker.object(for: $0, row: $1), $1) }
+        let made =
+            refreshes
+            ? zip(found.keys, found.rows).map { refreshed(maker.object(for: $0, row: $1), $1) }
+            : maker.objects(for: found.keys, taking: &found.rows)
+        if let first = made.first, let store = found.stores.first {
+            context.faults.ahead.noteFetch(of: found.keys, first.layout, from: store)
+        }
+        return made
     }
 
     private func objects(for found: FoundRows) -> [NSManagedObject] {

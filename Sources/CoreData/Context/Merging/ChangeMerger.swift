@@ -63,6 +63,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard let context else { return }
         context.processPendingChanges()
         context.generation.advance()
+        context.faults.ahead.forgetLists()
         var work = MergeWork(context: context)
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }
@@ -73,6 +74,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// The store is gone: its objects are forgotten, and reported as invalidated.
     private func invalidateObjects(of store: NSPersistentStore) {
         guard let context else { return }
+        context.faults.ahead.forgetAll()
         context.processPendingChanges()
         let objects = context.registry.all.filter { object in
             !object.objectID.isTemporaryID && object.objectID.storeIdentifier == store.identifier

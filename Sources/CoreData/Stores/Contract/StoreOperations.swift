@@ -16,9 +16,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     func count(_ query: StoreQuery) throws -> Int?
 
     /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
-    /// reads rows only by their IDs.
+    /// reads rows only by their IDs, and where it finds more than `most`, none of which is read then.
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows?
 
     /// Reserves a permanent ID for a new object of each of `entities`, in the same order.
@@ -46,6 +46,10 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
+    /// A number that grows with every row that is written through this store; `nil` where it is not told. For dropping what
+    /// was read before.
+    var ownChangeCount: Int64? { get }
+
     /// A text that differs after every commit by anybody, also across processes and launches: for validating caches.
     func changeToken() throws -> String
 
@@ -66,6 +70,8 @@ struct EntityRun {
 }
 
 extension StoreOperations {
+    var ownChangeCount: Int64? { nil }
+
     func idFamily(ofEntityAt index: UInt32) -> IDFamily { objectID(for: RowKey(entity: index, reference: 0)).family }
 
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
@@ -75,7 +81,7 @@ extension StoreOperations {
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
 
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows? { nil }
 }
 

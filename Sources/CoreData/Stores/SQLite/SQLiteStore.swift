@@ -238,9 +238,11 @@ extension SQLiteStore: StagedSaving {
     }
 
     func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows? {
-        try withVisibleSession { try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit) }
+        try withVisibleSession {
+            try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit, most: most)
+        }
     }
 
     func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
@@ -313,6 +315,8 @@ extension SQLiteStore: StagedSaving {
             try session.connection.dataVersion() &+ reader.openings << 40
         }
     }
+
+    var ownChangeCount: Int64? { session.map { $0.connection.totalChanges &+ reader.openings << 40 } }
 
     func changeToken() throws -> String {
         try withSession { session in try changeTokens?.current(session.connection) ?? UUID().uuidString }

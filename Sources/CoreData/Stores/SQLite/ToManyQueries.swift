@@ -22,27 +22,31 @@ struct ToManyQueries {
                 reference: statement.integer(at: RowColumns.primaryKeyColumn))
         } takeUp: { id, _ in
             found.append(id)
+            return true
         }
-        return ranges.map { Array(found[$0]) }
+        return ranges?.map { Array(found[$0]) } ?? []
     }
 
     private static let usualCount = 16
 
     /// A destination is of an entity that the relationship does not lead to, but shares a table with.
-    private struct ForeignEntity: Error {}
+    struct ForeignEntity: Error {}
 
-    /// The same, with the first `limit` rows.
+    /// The same, with the first `limit` rows (`Int.max` means all); `nil` as soon as there are more than `most`.
     ///
     /// - Throws: SQLite's errors; also where a destination is of an entity that the relationship does not lead to.
     func rows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int
-    ) throws -> DestinationRows {
+        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
+    ) throws -> DestinationRows? {
         var found = DestinationRows(ranges: Array(repeating: 0..<0, count: owners.count))
         guard let plan = plans.rows(of: relationship), let decoder = plan.decoder else { return found }
+        if limit == .max, most == .max, let scan = try scan(plan, decoder, relationship, owners.count) {
+            return try scan.rows(of: owners)
+        }
         // Mostly more than a few, and then room would be made several times.
         found.keys.reserveCapacity(Self.usualCount)
         found.rows.reserveCapacity(min(limit, Self.usualCount))
-        found.ranges = try ranges(plan, owners) { statement in
+        let ranges = try ranges(plan, owners) { statement in
             guard decoder.isPrepared(for: statement) else { throw ForeignEntity() }
             return decoder.key(of: statement)
         } takeUp: { key, statement in
@@ -51,24 +55,43 @@ struct ToManyQueries {
                 found.rows.append(row)
             }
             found.keys.append(key)
+            return found.keys.count <= most
         }
+        guard let ranges else { return nil }
+        found.ranges = ranges
         return found
+    }
+
+    /// What reads the lists of so many owners with one scan, where that is quicker.
+    private func scan(
+        _ plan: ToManyPlan, _ decoder: RowDecoder, _ relationship: NSRelationshipDescription, _ ownerCount: Int
+    ) throws -> ToManyScan? {
+        guard let text = plan.scanText, let destination = relationship.destinationEntity else { return nil }
+        let tables = [relationship.entity, destination].map { SQLName.quoted(layout.table(of: $0)) }
+        guard try RowLookup.isScanBetter(for: ownerCount, table: tables[0], connection),
+            try ToManyScan.isWorthwhile(for: ownerCount, destinations: tables[1], connection)
+        else { return nil }
+        return ToManyScan(connection: connection, text: text, decoder: decoder, ownerColumn: plan.ownerColumn)
     }
 
     /// Where the destinations of each owner stand among all that are taken up.
     ///
     /// - Parameters:
     ///   - member: What stands in a result row; `nil` for an entity that is not known.
-    ///   - takeUp: Called with each of them and its row, but not with a pair that a foreign join table names once more.
+    ///   - takeUp: Called with each of them and its row, but not with a pair that a foreign join table names once more;
+    ///     returns whether to go on.
+    /// - Returns: `nil` where `takeUp` did not go on.
     private func ranges<Member: Equatable>(
         _ plan: ToManyPlan, _ owners: [NSManagedObjectID], _ member: (Statement) throws -> Member?,
-        takeUp: (Member, Statement) throws -> Void
-    ) throws -> [Range<Int>] {
+        takeUp: (Member, Statement) throws -> Bool
+    ) throws -> [Range<Int>]? {
         var result = Array(repeating: 0..<0, count: owners.count)
         var wanted = WantedKeys(owners)
         // The rows of an owner follow each other.
         var (start, end) = (0, 0)
+        var isWhole = true
         try RowLookup.forEachBatch(of: wanted.keys) { batch, places in
+            guard isWhole else { return }
             try connection.withStatement(plan.text(places: places)) { statement in
                 for place in 0..<places { try statement.bind(batch[min(place, batch.count - 1)], at: place + 1) }
                 var owner: Int64?
@@ -86,14 +109,14 @@ struct ToManyQueries {
                         owner = key
                     }
                     if member == last { continue }
-                    try takeUp(member, statement)
+                    guard try takeUp(member, statement) else { return isWhole = false }
                     last = member
                     end += 1
                 }
                 finish()
             }
         }
-        return result
+        return isWhole ? result : nil
     }
 }
 
@@ -102,6 +125,8 @@ final class ToManyPlan {
     let ownerColumn: Int
     /// Where whole rows are selected.
     let decoder: RowDecoder?
+    /// Selects the destinations of all owners in the order of the table; `nil` where that is not the order of a list.
+    let scanText: String?
     private let head: String
     private let owner: String
     private let order: String
@@ -120,12 +145,15 @@ final class ToManyPlan {
             owner = "d." + SQLName.quoted(column)
             order = orderColumn.map { "d.\(SQLName.quoted($0)), " } ?? ""
             head = "SELECT \(columns("d")), \(owner) FROM \(table)"
+            // Of an index that has the owner alone, one row after the other would be looked up.
+            scanText = orderColumn == nil ? "\(head) NOT INDEXED" : nil
         case .joinTable(let join, let ownerColumn, let destinationColumn, let orderColumn):
             owner = "j." + SQLName.quoted(ownerColumn)
             order = orderColumn.map { "j.\(SQLName.quoted($0)), " } ?? ""
             head =
                 "SELECT \(columns("d")), \(owner) FROM \(SQLName.quoted(join)) AS j JOIN \(table) "
                 + "ON d.Z_PK = j.\(SQLName.quoted(destinationColumn))"
+            scanText = nil
         }
     }
 

@@ -1,0 +1,98 @@
+/// The order in which a fetch found its objects. Holds their names only.
+final class FetchOrder {
+    let layout: EntityLayout
+    let store: StoreReference
+    private let keys: FaultBatch
+    /// How many objects of the order may be left out between two that are asked for.
+    private static let greatestGap = 8
+
+    init(layout: EntityLayout, keys: FaultBatch, store: StoreReference) {
+        self.layout = layout
+        self.keys = keys
+        self.store = store
+    }
+
+    var count: Int { Int(keys.header.count) }
+
+    func key(at place: Int) -> RowKey? {
+        if case .row(let key, _) = keys.member(place) { return key }
+        return nil
+    }
+
+    /// Where `key` stands, from `start` on or little behind it.
+    func place(of key: RowKey, from start: Int) -> Int? {
+        (start..<max(start, min(start + Self.greatestGap, count))).first { self.key(at: $0) == key }
+    }
+}
+
+/// Somebody asks the objects of a fetch for one of their lists, one object after the other.
+final class ListWalk {
+    let order: FetchOrder
+    /// The place in the order behind the object that was asked last.
+    private(set) var next = 0
+    /// How many objects were asked in order so far.
+    private(set) var run = 0
+    /// What was read and is still to be asked for.
+    var ahead: ListsAhead?
+    /// For how many objects lists are read ahead.
+    private var window = 2
+    private var lastLength = 0
+
+    init(along order: FetchOrder) { self.order = order }
+
+    /// - Returns: whether the object of `key` is next, or nearly.
+    func step(to key: RowKey) -> Bool {
+        guard let place = order.place(of: key, from: next) else {
+            run = 0
+            return false
+        }
+        next = place + 1
+        run += 1
+        return true
+    }
+
+    func noteLength(_ count: Int) { lastLength = count }
+
+    /// Twice as many lists as the last time, within the limits: if they are as long as the last one.
+    func widen(to greatest: Int, memberLimit: Int) -> Int {
+        window = min(window * 2, greatest)
+        return min(window, memberLimit / max(lastLength, 1))
+    }
+
+    /// There were too many members to read them ahead.
+    func narrow() { window = 1 }
+
+    /// What was read ahead is of no use: the next time it is less.
+    func dropAhead() {
+        if let ahead, ahead.hasMore { window = max(ahead.usedCount / 2, 1) }
+        ahead = nil
+    }
+}
+
+/// Lists that were read with one query and not asked for yet.
+final class ListsAhead {
+    let changeCount: Int64
+    private let owners: [RowKey]
+    private var found: DestinationRows
+    private var maker: FaultMaker
+    private let readAt = ContinuousClock.now
+    private(set) var usedCount = 0
+
+    init(owners: [RowKey], found: consuming DestinationRows, maker: FaultMaker, changeCount: Int64) {
+        self.owners = owners
+        self.found = found
+        self.maker = maker
+        self.changeCount = changeCount
+    }
+
+    var age: Duration { ContinuousClock.now - readAt }
+
+    var hasMore: Bool { usedCount < owners.count }
+
+    /// The members of the list of that owner, with their rows; `nil` where it was not read, or was given already.
+    func members(of owner: RowKey) -> [NSManagedObject]? {
+        guard let place = owners[usedCount...].firstIndex(of: owner) else { return nil }
+        usedCount = place + 1
+        return maker.list(of: &found, at: place)
+    }
+}
