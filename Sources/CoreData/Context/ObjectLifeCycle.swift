@@ -109,7 +109,7 @@ final class ObjectLifeCycle {
         context.registry.forEach { object in
             object.managedObjectContext = nil
             object.flags.subtract(.lists)
-            object.relations = []
+            object.relations.forgetAll()
             object.baseline = nil
         }
     }

@@ -141,7 +141,7 @@ final class ObjectRegistry {
         object.flags.insert([.stored, .fault])
         object.values = []
         object.snapshot = nil
-        object.relations = []
+        object.relations.forgetAll()
     }
 
     /// What makes the objects of rows that `store`, one of the context's own stack, has just given; `nil` where the context

@@ -129,7 +129,7 @@ final class Refresher {
         context.changes.forget(object)
         object.values = []
         object.snapshot = nil
-        object.relations = []
+        object.relations.forgetAll()
         object.flags.insert(.fault)
         object.didTurnIntoFault()
         context.changes.noteRefresh(object)
@@ -284,7 +284,7 @@ final class Refresher {
         objects.forEachHeld { object in
             ids.append(object.objectID)
             object.managedObjectContext = nil
-            object.relations = []
+            object.relations.forgetAll()
             object.baseline = nil
         }
         NotificationCenter.default.post(

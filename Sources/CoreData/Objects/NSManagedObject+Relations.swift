@@ -1,8 +1,14 @@
 /// The destinations of relationships as objects, and what of them was read.
 extension NSManagedObject {
-    private func ensureRelations() {
-        guard relations.isEmpty else { return }
-        relations = Array(repeating: nil, count: layout.withTraits { $0.relationCount })
+    /// What is known of the relationship or fetched property at `index` of ``RelationPlaces``.
+    @inline(__always)
+    private func relation(_ index: Int) -> AnyObject? {
+        relations.isEmpty ? nil : relations.value(at: index, of: layout.withTraits { $0.relationCount })
+    }
+
+    @inline(__always)
+    private func setRelation(_ value: AnyObject?, _ index: Int) {
+        relations.set(value, at: index, of: layout.withTraits { $0.relationCount })
     }
 
     // MARK: To-one
@@ -10,8 +16,7 @@ extension NSManagedObject {
     /// The destination of the to-one relationship in `slot`; fires this object's fault, not the destination's.
     final func toOneTarget(_ slot: Int) -> NSManagedObject? {
         guard case .reference(let id) = slotValue(slot) else { return nil }
-        let index = slot - layout.attributeCount
-        if !relations.isEmpty, let known = relations[index] {
+        if let known = relation(slot - layout.attributeCount) {
             // Places of to-one relationships hold managed objects only.
             let target = unsafeDowncast(known, to: NSManagedObject.self)
             if target.isNamed(id), isBesides(target) { return target }
@@ -24,29 +29,24 @@ extension NSManagedObject {
 
     /// Keeps the destination alive as long as this object refers to it.
     final func remember(_ target: NSManagedObject?, slot: Int) {
-        ensureRelations()
-        relations[slot - layout.attributeCount] = target
+        setRelation(target, slot - layout.attributeCount)
     }
 
     // MARK: To-many
 
     /// What is known of the to-many relationship `number`.
     final func toManyState(_ number: Int) -> ToManyState {
-        ensureRelations()
         let index = layout.withTraits { $0.toOneCount } + number
-        if let known = relations[index] { return unsafeDowncast(known, to: ToManyState.self) }
+        if let known = relation(index) { return unsafeDowncast(known, to: ToManyState.self) }
         let state = ToManyState(
             isOrdered: layout.toManyRelationships[number].isOrdered, isLoaded: !flags.contains(.stored))
-        relations[index] = state
+        setRelation(state, index)
         return state
     }
 
     /// The state of the to-many relationship `number` if anybody touched it.
     final func knownToManyState(_ number: Int) -> ToManyState? {
-        guard !relations.isEmpty, let known = relations[layout.withTraits { $0.toOneCount } + number] else {
-            return nil
-        }
-        return unsafeDowncast(known, to: ToManyState.self)
+        relation(layout.withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
     }
 
     /// The state with its contents read.
@@ -69,11 +69,10 @@ extension NSManagedObject {
     /// Calls `body` with each state that was touched, and the number of its relationship.
     @inline(__always)
     final func forEachTouchedToMany(_ body: (_ number: Int, _ state: ToManyState) throws -> Void) rethrows {
-        let relations = relations
         if relations.isEmpty { return }
         let places = layout.withTraits { $0.toOneCount..<$0.fetchedStart }
         for index in places {
-            guard let known = relations[index] else { continue }
+            guard let known = relation(index) else { continue }
             try body(index - places.lowerBound, unsafeDowncast(known, to: ToManyState.self))
         }
     }
@@ -83,19 +82,19 @@ extension NSManagedObject {
     /// What the fetched property `number` finds: asked of the store once, and kept until the object is refreshed.
     final func fetchedObjects(_ number: Int) -> [AnyObject] {
         let index = layout.traits.fetchedStart + number
-        if !relations.isEmpty, let known = relations[index] as? FetchedObjects { return known.all }
+        if let known = relation(index) as? FetchedObjects { return known.all }
         guard let context = managedObjectContext else { return [] }
         let found = context.objects(ofFetchedProperty: number, of: self)
-        ensureRelations()
-        relations[index] = FetchedObjects(found)
+        setRelation(FetchedObjects(found), index)
         return found
     }
 
     /// Fetched properties are asked for anew when they are wanted.
     final func forgetFetched() {
         guard !relations.isEmpty else { return }
-        for index in layout.traits.fetchedStart..<relations.count where relations[index] != nil {
-            changing(.fetched(index - layout.traits.fetchedStart)) { relations[index] = nil }
+        let (start, end) = layout.withTraits { ($0.fetchedStart, $0.relationCount) }
+        for index in start..<end where relation(index) != nil {
+            changing(.fetched(index - start)) { setRelation(nil, index) }
         }
     }
 

@@ -26,7 +26,7 @@ extension NSManagedObject {
     final func write(_ value: SlotValue, slot: Int) {
         if values.isEmpty {
             guard let snapshot else { return writeUnread(value, slot: slot) }
-            values = snapshot.values.array
+            values = snapshot.array(inCopyOf: layout.withTraits { $0.nullValues })
         }
         values[slot] = value
     }

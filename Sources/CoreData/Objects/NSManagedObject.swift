@@ -42,7 +42,7 @@ open class NSManagedObject: NSObject {
     /// What was touched of the relationships: to-one destinations by slot, then ``ToManyState``s by number, then what
     /// fetched properties found. Empty until the first touch.
     @exclusivity(unchecked)
-    final var relations: [AnyObject?] = []
+    final var relations = RelationPlaces()
     /// What the object needs for a while only.
     @exclusivity(unchecked)
     final var companion = ObjectCompanion.none

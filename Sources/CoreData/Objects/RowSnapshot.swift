@@ -43,6 +43,15 @@ final class RowSnapshot: @unchecked Sendable {
         }
     }
 
+    /// The same in a copy of as many nulls.
+    func array(inCopyOf nulls: [SlotValue]) -> [SlotValue] {
+        withExtendedLifetime(self) {
+            var values = nulls
+            values.withUnsafeMutableBufferPointer { packed.copy(to: $0) }
+            return values
+        }
+    }
+
     deinit { packed.deinitialize() }
 
     // MARK: Making rows

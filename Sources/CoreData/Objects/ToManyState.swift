@@ -5,11 +5,13 @@
 /// difference from the saved contents stands the difference from the start of the current event, for undo.
 @usableFromInline
 final class ToManyState {
+    // What each change of a member touches is not checked for overlapping accesses, as in the objects themselves.
+
     let isOrdered: Bool
     private(set) var isLoaded: Bool
-    private var storedMembers = ObjectSet()
+    @exclusivity(unchecked) private var storedMembers = ObjectSet()
     /// What ``typedMembers()`` gave last, as long as nothing changes.
-    @usableFromInline var typed: AnyObject?
+    @exclusivity(unchecked) @usableFromInline var typed: AnyObject?
     private var members: ObjectSet {
         get { storedMembers }
         _modify {
@@ -22,7 +24,7 @@ final class ToManyState {
         }
     }
     /// Ordered relationships only: the members in order; while not loaded the added ones in the order they came.
-    private var order: [NSManagedObject] = []
+    @exclusivity(unchecked) private var order: [NSManagedObject] = []
 
     /// Unsaved changes of membership.
     private(set) var added: ObjectSet {
@@ -32,16 +34,16 @@ final class ToManyState {
             yield &storedAdded
         }
     }
-    private(set) var removed = ObjectSet()
-    private var storedAdded = ObjectSet()
+    @exclusivity(unchecked) private(set) var removed = ObjectSet()
+    @exclusivity(unchecked) private var storedAdded = ObjectSet()
     /// Whether the members are the added ones, as in a new object: then they are kept once.
-    private var areAllAdded: Bool
+    @exclusivity(unchecked) private var areAllAdded: Bool
     /// The saved order, kept from the first change of a loaded ordered relationship on.
-    private var committedOrder: [NSManagedObject]?
+    @exclusivity(unchecked) private var committedOrder: [NSManagedObject]?
 
     /// The order before the contents were forgotten, where it had unsaved changes: they shall show in the contents that
     /// are read next.
-    private var wantedOrder: [NSManagedObject]?
+    @exclusivity(unchecked) private var wantedOrder: [NSManagedObject]?
 
     /// Whether the contents were forgotten because somebody else may have changed them: then it is open, until they are read,
     /// whether a member that comes or goes is a saved one.
@@ -55,10 +57,10 @@ final class ToManyState {
             yield &storedEventAdded
         }
     }
-    private(set) var eventRemoved = ObjectSet()
-    private var storedEventAdded = ObjectSet()
+    @exclusivity(unchecked) private(set) var eventRemoved = ObjectSet()
+    @exclusivity(unchecked) private var storedEventAdded = ObjectSet()
     /// The same as ``areAllAdded`` for the event.
-    private var areAllAddedInEvent: Bool
+    @exclusivity(unchecked) private var areAllAddedInEvent: Bool
     private(set) var eventOrder: [NSManagedObject]?
 
     /// - Parameter isLoaded: `true` for a new object, whose relationships are empty and not faults.

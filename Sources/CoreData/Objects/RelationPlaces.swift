@@ -1,0 +1,53 @@
+/// What was touched of the relationships and fetched properties of one object: a place for each of them, and no memory
+/// before the first touch. Where the entity has only one, the object itself is that place's memory.
+struct RelationPlaces {
+    /// What stands in the only place, or a block of all.
+    private var storage: AnyObject?
+
+    /// Whether nothing was touched.
+    @inline(__always)
+    var isEmpty: Bool { storage == nil }
+
+    /// - Parameter count: How many places the object's entity has.
+    @inline(__always)
+    func value(at index: Int, of count: Int) -> AnyObject? {
+        guard count > 1, let storage else { return storage }
+        return unsafeDowncast(storage, to: Block.self).value(at: index)
+    }
+
+    @inline(__always)
+    mutating func set(_ value: AnyObject?, at index: Int, of count: Int) {
+        guard count > 1 else { return storage = value }
+        let block = storage.map { unsafeDowncast($0, to: Block.self) } ?? Block.make(count)
+        block.set(value, at: index)
+        storage = block
+    }
+
+    mutating func forgetAll() { storage = nil }
+
+    private final class Block: ManagedBuffer<Int, AnyObject?> {
+        static func make(_ count: Int) -> Block {
+            let made = create(minimumCapacity: count) { _ in count }
+            made.withUnsafeMutablePointerToElements { $0.initialize(repeating: nil, count: count) }
+            return unsafeDowncast(made, to: Block.self)
+        }
+
+        @inline(__always)
+        func value(at index: Int) -> AnyObject? {
+            withUnsafeMutablePointers { count, places in
+                precondition(index >= 0 && index < count.pointee)
+                return places[index]
+            }
+        }
+
+        @inline(__always)
+        func set(_ value: AnyObject?, at index: Int) {
+            withUnsafeMutablePointers { count, places in
+                precondition(index >= 0 && index < count.pointee)
+                places[index] = value
+            }
+        }
+
+        deinit { _ = withUnsafeMutablePointers { count, places in places.deinitialize(count: count.pointee) } }
+    }
+}
