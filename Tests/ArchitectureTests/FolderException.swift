@@ -46,6 +46,9 @@ struct FolderException {
             place: "Predicates/NSPredicate+Tree", type: "NSManagedObject",
             reason: "any object may be evaluated: the frequent class is known without a search for what it conforms to"),
         FolderException(
+            place: "Predicates/NSPredicate+Tree", type: "SlotProgram",
+            reason: "the same: what the frequent class is evaluated by"),
+        FolderException(
             place: "Predicates/NSSortDescriptor+Key", type: "NSManagedObject",
             reason: "any two objects may be compared: the frequent class is known without a search"),
         FolderException(

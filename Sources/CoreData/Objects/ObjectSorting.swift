@@ -9,11 +9,13 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// - Precondition: The objects have the keys of the descriptors.
     public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
-        let objects = Array(self)
-        guard let first = objects.first, objects.count > 1 else { return objects }
-        let entity = objects.reduce(first.entity) { Self.common($0, $1.entity) }
+        // As objects of any class: what is sorted is code for that one.
+        let objects: [NSManagedObject] = map { $0 }
+        guard let first = objects.first, objects.count > 1 else { return Array(self) }
+        var entity = first.entity
+        objects.forEachHeld { if $0.layout !== first.layout { entity = Self.common(entity, $0.entity) } }
         do {
-            return try ObjectOrdering(descriptors, entity: entity).sorted(objects)
+            return try ObjectOrdering(descriptors, entity: entity).sorted(objects, as: Element.self)
         } catch {
             preconditionFailure("These objects cannot be sorted so: \(error.localizedDescription)")
         }
@@ -24,4 +26,14 @@ extension Sequence where Element: NSManagedObject {
         if left === right || right.isKindOf(entity: left) { return left }
         return left.superentity.map { common($0, right) } ?? left
     }
+}
+
+extension ObjectOrdering {
+    /// `objects` in order.
+    func sorted<Object: NSManagedObject>(_ objects: [NSManagedObject], as class: Object.Type) -> [Object] {
+        objects.inOrder(of: places(of: objects), as: Object.self)
+    }
+
+    /// The same as objects of any class.
+    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { sorted(objects, as: NSManagedObject.self) }
 }

@@ -61,6 +61,25 @@ struct PackedValues {
         return Self.value(tags[slot], words + Self.headWords(count) + wordsBefore(slot))
     }
 
+    /// `nil` for a value of another kind.
+    @inline(__always)
+    func integer(_ slot: Int) -> Int64? {
+        let count = count
+        precondition(slot >= 0 && slot < count)
+        guard tags[slot] == Tag.integer else { return nil }
+        return Int64(bitPattern: (words + Self.headWords(count) + wordsBefore(slot)).pointee)
+    }
+
+    /// Calls `body` with a text where it lies; `nil` for a value of another kind.
+    @inline(__always)
+    func withText<Result>(_ slot: Int, _ body: (borrowing String) -> Result) -> Result? {
+        let count = count
+        precondition(slot >= 0 && slot < count)
+        guard tags[slot] == Tag.text else { return nil }
+        let place = UnsafeMutableRawPointer(words + Self.headWords(count) + wordsBefore(slot))
+        return body(place.assumingMemoryBound(to: String.self).pointee)
+    }
+
     func copy(to values: UnsafeMutableBufferPointer<SlotValue>) {
         var place = words + Self.headWords(count)
         for slot in 0..<count {

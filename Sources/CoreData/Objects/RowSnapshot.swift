@@ -32,6 +32,16 @@ final class RowSnapshot: @unchecked Sendable {
     @inline(__always)
     func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
 
+    /// The same for one that is an integer, or `nil`.
+    @inline(__always)
+    func integer(_ slot: Int) -> Int64? { withExtendedLifetime(self) { packed.integer(slot) } }
+
+    /// Calls `body` with the text in a slot, if there is one, where it lies.
+    @inline(__always)
+    func withText<Result>(_ slot: Int, _ body: (borrowing String) -> Result) -> Result? {
+        withExtendedLifetime(self) { packed.withText(slot, body) }
+    }
+
     /// The values in an array of their own, to be changed.
     var array: [SlotValue] {
         withExtendedLifetime(self) {

@@ -69,7 +69,9 @@ open class NSComparisonPredicate: NSPredicate {
     open override var predicateFormat: String { FormatPrinter.string(.comparison(tree)) }
     open override var description: String { FormatPrinter.string(.comparison(tree)) }
 
-    open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
+    open override func evaluate(with object: Any?) -> Bool {
+        evaluator.evaluateKnown(object) ?? evaluator.evaluate(.comparison(tree), with: object, variables: nil)
+    }
 
     /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///

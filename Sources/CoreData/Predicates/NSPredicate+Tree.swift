@@ -64,6 +64,10 @@ final class TreeCompoundPredicate: NSCompoundPredicate {
     override var predicateFormat: String { FormatPrinter.string(tree) }
     override var description: String { predicateFormat }
 
+    override func evaluate(with object: Any?) -> Bool {
+        evaluator.evaluateKnown(object) ?? evaluator.evaluate(tree, with: object, variables: nil)
+    }
+
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         evaluator.evaluate(tree, with: object, variables: bindings)
     }
@@ -86,41 +90,74 @@ final class LazyEvaluator: @unchecked Sendable {
     private var others: [ObjectIdentifier: ForLayout] = [:]
 
     private final class ForLayout: Sendable {
-        let layout: EntityLayout
-        nonisolated(unsafe) let predicate: CompiledPredicate
+        private let layout: EntityLayout
+        /// The type as which the first object came, where that has the object's address first, as classes have, and not a
+        /// box's; no type at all otherwise.
+        private let type: UInt
+        nonisolated(unsafe) private let predicate: CompiledPredicate
+        private let program: SlotProgram?
 
-        init(_ layout: EntityLayout, _ predicate: CompiledPredicate) {
-            self.layout = layout
+        init(_ object: NSManagedObject, in value: Any?, _ predicate: CompiledPredicate) {
+            let words = AnyWords(value)
+            layout = object.layout
+            type = words.reference == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) ? words.type : .max
             self.predicate = predicate
+            program = predicate.program(for: object.layout)
         }
+
+        /// `nil` where `value` is of another type, or its object of another entity.
+        @inline(__always)
+        func evaluate(_ value: AnyWords) -> Bool? {
+            guard value.type == type, let address = UnsafeRawPointer(bitPattern: value.reference) else { return nil }
+            return Unmanaged<NSManagedObject>.fromOpaque(address)._withUnsafeGuaranteedRef { evaluate($0) }
+        }
+
+        /// `nil` where `object` is of another entity.
+        @inline(__always)
+        func evaluate(_ object: NSManagedObject) -> Bool? {
+            guard object.layout === layout else { return nil }
+            return program?.holds(for: object) ?? predicate.evaluate(object)
+        }
+    }
+
+    /// Whether `object` matches, where it is of the entity of the first one that came, and was put into a value of any type
+    /// as one of the same class; `nil` otherwise.
+    @inline(__always)
+    func evaluateKnown(_ object: borrowing Any?) -> Bool? {
+        guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
+        let words = AnyWords(object)
+        return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(words) }
+    }
+
+    /// The same for an object.
+    private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
+        guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
+        return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(object) }
     }
 
     /// - Precondition: the predicate can be evaluated: its functions exist, its regular expressions are well formed, as
     ///   Apple's raises an exception otherwise.
     func evaluate(_ tree: PredicateTree, with object: Any?, variables: [String: Any]?) -> Bool {
         if variables == nil, let row = object as? NSManagedObject {
-            let layout = row.layout
-            if let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) {
-                let known = Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { first in
-                    first.layout === layout ? first.predicate.evaluate(row) : nil
-                }
-                if let known { return known }
+            if let known = evaluateFirst(row) ?? forLayout(of: row, in: object, tree).evaluate(row) {
+                return known
             }
-            return predicate(tree, for: layout).evaluate(row)
         }
         return lock.withLock { untyped(tree) }.evaluate(any: object, variables: variables ?? [:])
     }
 
-    /// The predicate that reads the values of the layout's objects by slot.
-    private func predicate(_ tree: PredicateTree, for layout: EntityLayout) -> CompiledPredicate {
-        lock.withLock {
-            if let known = others[ObjectIdentifier(layout)] { return known.predicate }
-            let made = ForLayout(layout, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
+    /// The predicate that reads the values of such objects by slot.
+    private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
+        let layout = object.layout
+        return lock.withLock {
+            if let known = others[ObjectIdentifier(layout)] { return known }
+            let made = ForLayout(
+                object, in: value, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
             others[ObjectIdentifier(layout)] = made
             if first.load(ordering: .relaxed) == 0 {
                 first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
             }
-            return made.predicate
+            return made
         }
     }
 

@@ -11,6 +11,9 @@ struct ObjectOrdering {
         let isAscending: Bool
         let comparison: StoreSortKey.Comparison
         let hasCode: Bool
+
+        /// Whether values are compared as they are, and not by code or a language's rules.
+        var isByValue: Bool { !hasCode && (comparison == .plain || comparison == .caseInsensitive) }
     }
 
     private enum Access {
@@ -130,11 +133,34 @@ struct ObjectOrdering {
         return result == .orderedSame ? Self.compare(left.objectID, right.objectID) : result
     }
 
-    /// `objects` in order. Reads the values of each object once.
-    func sorted<Object: RowReadable>(_ objects: [Object]) -> [Object] {
-        var values = values(ofRows: objects.count)
-        for object in objects { read(object, into: &values) }
-        return sortedPlaces(of: values, id: { objects[$0].objectID }).map { objects[$0] }
+    /// The places of `objects` in order. Reads each value once at most: those of later keys only where the earlier ones do
+    /// not tell.
+    func places(of objects: [some RowReadable]) -> [Int] {
+        var words = SortWords(count: objects.count)
+        for (index, rule) in rules.enumerated() {
+            guard rule.isByValue else { break }
+            guard words.append(objects.map { value(of: $0, index) }, isAscending: rule.isAscending) else { break }
+        }
+        var order = words.all.enumerated().map { (word: $1, place: $0) }
+        order.sort { left, right in left.word == right.word ? left.place < right.place : left.word < right.word }
+        Self.forEachRun(of: order.map(\.word)) { run in
+            let places = order[run].map(\.place)
+            var values = values(ofRows: places.count)
+            for place in places { read(objects[place], into: &values) }
+            let sorted = sortedPlaces(of: values, id: { objects[places[$0]].objectID })
+            for (index, place) in zip(run, sorted) { order[index].place = places[place] }
+        }
+        return order.map(\.place)
+    }
+
+    /// Calls `body` with the places of words that stand next to each other and are the same.
+    private static func forEachRun(of words: [UInt64], _ body: (Range<Int>) -> Void) {
+        var start = 0
+        for place in words.indices.dropFirst() where words[place] != words[start] {
+            if place - start > 1 { body(start..<place) }
+            start = place
+        }
+        if words.count - start > 1 { body(start..<words.count) }
     }
 
     /// The numbers of rows in their order.
@@ -144,11 +170,8 @@ struct ObjectOrdering {
     ///
     /// - Parameter id: the identity of a row, asked for where all values are equal.
     func sortedPlaces(of values: SortValues, id: (Int) -> NSManagedObjectID) -> [Int] {
-        let isKnown =
-            rules.first.map {
-                !$0.hasCode && ($0.comparison == .plain || $0.comparison == .caseInsensitive)
-            } ?? false
-        let beginnings = ValueBeginning.list(of: values, isAscending: rules.first?.isAscending ?? true, isKnown)
+        let beginnings = ValueBeginning.list(
+            of: values, isAscending: rules.first?.isAscending ?? true, rules.first?.isByValue ?? false)
         var order = beginnings.enumerated().map { (beginning: $1, place: $0) }
         values.all.withUnsafeBufferPointer { values in
             order.sort { left, right in

@@ -55,6 +55,44 @@ extension Set where Element: NSObject {
     }
 }
 
+extension Array where Element: AnyObject {
+    /// The elements at `places`, each of which is named once, as objects of their class. Their references are counted in the
+    /// order in which they stand here, where they mostly lie next to each other in memory, and not in the new one.
+    func inOrder<Object: AnyObject>(of places: [Int], as class: Object.Type) -> [Object] {
+        precondition(places.count == count, "Each place is named once.")
+        return withUnsafeBufferPointer { elements in
+            elements.withMemoryRebound(to: Unmanaged<Element>.self) { references in
+                for reference in references { _ = reference.retain() }
+                return [Object](unsafeUninitializedCapacity: count) { target, filled in
+                    target.withMemoryRebound(to: Unmanaged<Element>.self) { target in
+                        for (index, place) in places.enumerated() {
+                            target.initializeElement(at: index, to: references[place])
+                        }
+                    }
+                    filled = count
+                }
+            }
+        }
+    }
+}
+
+/// A value of any type as it lies in memory: an object's reference comes first, and the type as which it was put there last.
+struct AnyWords {
+    let reference: UInt
+    let type: UInt
+
+    /// Copies nothing: to take a value of any type apart retains and releases what is in it.
+    @inline(__always)
+    init(_ value: borrowing Any?) {
+        (reference, type) = withUnsafeBytes(of: value) { bytes in
+            (
+                bytes.load(as: UInt.self),
+                bytes.load(fromByteOffset: MemoryLayout<Any>.size - MemoryLayout<UInt>.size, as: UInt.self)
+            )
+        }
+    }
+}
+
 extension Unmanaged {
     /// The reference in `value`, where that is an object of exactly that class; `nil` says nothing.
     ///

@@ -43,6 +43,10 @@ final class PredicateRow: RowReadable {
     }
 }
 
+extension ObjectOrdering {
+    func sorted<Row: RowReadable>(_ rows: [Row]) -> [Row] { places(of: rows).map { rows[$0] } }
+}
+
 /// Tables named as Apple names them, as far as the translation asks.
 final class PredicateSchema: SQLSchema {
     let numbers: [String: Int64]

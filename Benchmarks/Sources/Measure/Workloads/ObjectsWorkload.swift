@@ -28,14 +28,32 @@ import Foundation
         read(teams, plain)
     }
 
+    /// What is measured, on no actor: closures of the main one would ask at each object whether they are on it.
+    private enum Work {
+        static func count(_ plain: [PlainTeam], notIn zone: String) -> Int {
+            plain.count { $0.wins > 500 && $0.zone != zone }
+        }
+
+        static func count(_ teams: [Team], _ predicate: NSPredicate) -> Int {
+            teams.count { predicate.evaluate(with: $0) }
+        }
+
+        static func sorted(_ plain: [PlainTeam]) -> [PlainTeam] {
+            plain.sorted { left, right in
+                if left.zone != right.zone { return left.zone < right.zone }
+                return left.wins != right.wins ? left.wins > right.wins : left.name < right.name
+            }
+        }
+    }
+
     private func filter(_ teams: [Team], _ plain: [PlainTeam]) {
         let zone = plain[0].zone
         let predicate = NSPredicate(format: "wins > %d AND qualifyingZone != %@", 500, zone)
         let rounds = Rounds.run(max(5, stage.rounds), warmUp: true) { rounds in
             var expected = 0
             var found = 0
-            rounds.note("raw", Clock.processor.time { expected = plain.count { $0.wins > 500 && $0.zone != zone } })
-            rounds.note("roster", Clock.processor.time { found = teams.count { predicate.evaluate(with: $0) } })
+            rounds.note("raw", Clock.processor.time { expected = Work.count(plain, notIn: zone) })
+            rounds.note("roster", Clock.processor.time { found = Work.count(teams, predicate) })
             precondition(found == expected)
         }
         report("predicate by format, two conditions (raw: a closure)", rounds, target: .ratio(4), limit: .ratio(10))
@@ -44,13 +62,7 @@ import Foundation
 
     private func sort(_ teams: [Team], _ plain: [PlainTeam]) {
         let rounds = Rounds.run(max(3, stage.rounds / 2)) { rounds in
-            let ordered = Clock.processor.time {
-                let sorted = plain.sorted { left, right in
-                    if left.zone != right.zone { return left.zone < right.zone }
-                    return left.wins != right.wins ? left.wins > right.wins : left.name < right.name
-                }
-                precondition(sorted.count == plain.count)
-            }
+            let ordered = Clock.processor.time { precondition(Work.sorted(plain).count == plain.count) }
             rounds.note("raw", ordered)
             let list = teams as NSArray
             let sorting = Clock.processor.time {

@@ -17,7 +17,7 @@ struct EvaluationFrame {
 /// The rules for `nil`, the same as of the SQL translation: `nil` equals `nil` and nothing else, so `a != 1` holds where `a`
 /// is `nil`; `nil` is neither less nor greater, begins with nothing and contains nothing; NOT turns exactly that round.
 struct CompiledPredicate {
-    private let test: PredicateCompiler.Test
+    private let test: PredicateTest
 
     /// - Parameters:
     ///   - tree: the predicate; variables that are not substituted are looked up at evaluation.
@@ -38,6 +38,9 @@ struct CompiledPredicate {
         guard let test = try? compiler.predicate(tree) else { return nil }
         self.test = test
     }
+
+    /// `nil` where more than slots of `SELF` is looked at.
+    var ofSlots: SlotTree? { test.ofSlots }
 
     /// Whether `object` matches.
     func evaluate(_ object: any RowReadable) -> Bool { test(EvaluationFrame(subject: .object(object))) }

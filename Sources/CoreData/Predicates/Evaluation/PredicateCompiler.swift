@@ -3,55 +3,46 @@ import PredicateSyntax
 
 /// Turns trees into closures: logic here, comparisons and expressions in the files of their families.
 struct PredicateCompiler {
-    typealias Test = (EvaluationFrame) -> Bool
     typealias Relation = (PredicateValue, PredicateValue) -> Bool
 
     /// The entity of `SELF`, where it is known.
     let entity: NSEntityDescription?
 
-    mutating func predicate(_ tree: PredicateTree) throws -> Test {
+    mutating func predicate(_ tree: PredicateTree) throws -> PredicateTest {
         switch tree {
-        case .constant(let value): return { _ in value }
+        case .constant(let value): return .constant(value)
         case .comparison(let comparison): return try self.comparison(comparison)
-        case .and(let parts):
-            let tests = try tests(parts)
-            if tests.count == 2 { return { tests[0]($0) && tests[1]($0) } }
-            return { frame in tests.allSatisfy { $0(frame) } }
-        case .or(let parts):
-            let tests = try tests(parts)
-            if tests.count == 2 { return { tests[0]($0) || tests[1]($0) } }
-            return { frame in tests.contains { $0(frame) } }
-        case .not(let part):
-            let test = try predicate(part)
-            return { !test($0) }
+        case .and(let parts): return .all(try tests(parts))
+        case .or(let parts): return .any(try tests(parts))
+        case .not(let part): return .not(try predicate(part))
         case .opaque(let code):
-            return { frame in
+            return PredicateTest { frame in
                 code.evaluate(frame.subject.foundationValue, frame.variables.compactMapValues(\.foundationValue))
             }
         }
     }
 
-    private mutating func tests(_ parts: [PredicateTree]) throws -> [Test] {
-        var tests: [Test] = []
+    private mutating func tests(_ parts: [PredicateTree]) throws -> [PredicateTest] {
+        var tests: [PredicateTest] = []
         for part in parts { tests.append(try predicate(part)) }
         return tests
     }
 
-    private mutating func comparison(_ tree: ComparisonTree) throws -> Test {
+    private mutating func comparison(_ tree: ComparisonTree) throws -> PredicateTest {
         let left = try expression(tree.left)
         let right = try expression(tree.right)
         if tree.modifier == .direct, let test = SlotTests.test(tree, left: left, right: right) { return test }
         let relation = try Self.relation(tree.comparison, tree.options, right: right.constant)
         let (leftValue, rightValue) = (left.evaluate, right.evaluate)
         switch tree.modifier {
-        case .direct: return { relation(leftValue($0), rightValue($0)) }
+        case .direct: return PredicateTest { relation(leftValue($0), rightValue($0)) }
         case .any:
-            return { frame in
+            return PredicateTest { frame in
                 let right = rightValue(frame)
                 return leftValue(frame).elements.contains { relation($0, right) }
             }
         case .all:
-            return { frame in
+            return PredicateTest { frame in
                 let right = rightValue(frame)
                 return leftValue(frame).elements.allSatisfy { relation($0, right) }
             }

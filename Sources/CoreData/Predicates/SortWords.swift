@@ -1,0 +1,151 @@
+/// The values of rows under several sort keys, as far as they go into one number for each row: where two of the numbers
+/// differ, so do the values, in the same order.
+///
+/// Most of what is sorted has few different values, or texts that begin alike: a section's name, a number of wins and a date
+/// take no more bits than they need to be told apart.
+struct SortWords {
+    private(set) var all: [UInt64]
+    /// How many of the keys the numbers tell wholly.
+    private(set) var toldCount = 0
+    private var room = UInt64.bitWidth
+
+    init(count: Int) { all = Array(repeating: 0, count: count) }
+
+    /// Puts the values of the next key behind those that are there.
+    ///
+    /// - Parameter values: one for each row, compared as they are.
+    /// - Returns: whether the key is told wholly, so that the next one may follow.
+    mutating func append(_ values: [SlotValue], isAscending: Bool) -> Bool {
+        guard let ordinals = SortOrdinals(values) else { return false }
+        let width = min(ordinals.width, room)
+        let mask = width == 64 ? UInt64.max : (1 << UInt64(width)) - 1
+        for row in all.indices {
+            let ordinal = ordinals.of(values[row]) >> UInt64(ordinals.width - width)
+            all[row] = (width == 64 ? 0 : all[row] << UInt64(width)) | (isAscending ? ordinal : mask - ordinal)
+        }
+        room -= width
+        guard ordinals.isExact, width == ordinals.width else { return false }
+        toldCount += 1
+        return true
+    }
+}
+
+/// How the values of one key become numbers of few bits in the same order: all are of one kind, or `null`.
+private struct SortOrdinals {
+    /// How many bits the greatest of them has.
+    private(set) var width = 0
+    /// Whether different values have different numbers.
+    private(set) var isExact = true
+    private var kind = Kind.null
+    /// The smallest number, and what is added to leave 0 to `null`.
+    private var least: UInt64 = 0
+    private var offset: UInt64 = 0
+    /// How many bytes all texts begin with.
+    private var commonCount = 0
+
+    private enum Kind { case null, number, bytes }
+
+    /// `nil` for values that are of several kinds, or of one whose order no number tells.
+    init?(_ values: [SlotValue]) {
+        var hasNull = false
+        var numbers: (least: UInt64, greatest: UInt64)?
+        var bytes = ByteSurvey()
+        var tag: UInt8 = 0
+        for value in values {
+            if value.isNull {
+                hasNull = true
+                continue
+            }
+            guard let itsTag = Self.tag(of: value), tag == 0 || tag == itsTag else { return nil }
+            tag = itsTag
+            if let number = Self.number(value) {
+                numbers = numbers.map { (min($0.least, number), max($0.greatest, number)) } ?? (number, number)
+            } else {
+                Self.withBytes(of: value) { bytes.look(at: $0) }
+            }
+        }
+        if let numbers {
+            kind = .number
+            (least, offset) = (numbers.least, hasNull ? 1 : 0)
+            let (greatest, overflows) = (numbers.greatest - numbers.least).addingReportingOverflow(offset)
+            if overflows { return nil }
+            width = UInt64.bitWidth - greatest.leadingZeroBitCount
+        } else if tag != 0 {
+            kind = .bytes
+            commonCount = bytes.commonCount
+            width = min(bytes.greatestCount - commonCount, 8) * 8
+            isExact = bytes.greatestCount - commonCount <= 8 && !bytes.hasZero && !hasNull
+        }
+    }
+
+    @inline(__always)
+    func of(_ value: SlotValue) -> UInt64 {
+        switch kind {
+        case .null: return 0
+        case .number: return Self.number(value).map { $0 - least + offset } ?? 0
+        case .bytes:
+            let count = width / 8
+            return Self.withBytes(of: value) { bytes in
+                let bytes = bytes.dropFirst(commonCount).prefix(count)
+                let number = bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+                return bytes.isEmpty ? 0 : number << UInt64((count - bytes.count) * 8)
+            } ?? 0
+        }
+    }
+
+    private static func tag(of value: SlotValue) -> UInt8? {
+        switch value {
+        case .integer: 1
+        case .real(let number): number.isNaN ? nil : 2
+        case .text: 3
+        case .data: 4
+        default: nil
+        }
+    }
+
+    @inline(__always)
+    private static func number(_ value: SlotValue) -> UInt64? {
+        switch value {
+        case .integer(let number): return UInt64(bitPattern: number) ^ 1 << 63
+        case .real(let number):
+            // Negative numbers are ordered the other way round by their bits; -0 is 0.
+            let bits = (number + 0).bitPattern
+            return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+        default: return nil
+        }
+    }
+
+    @inline(__always) @discardableResult
+    private static func withBytes<Result>(
+        of value: SlotValue, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        switch value {
+        case .text(let text): TextBytes.with(text) { body(UnsafeRawBufferPointer($0)) }
+        case .data(let data): data.withUnsafeBytes(body)
+        default: nil
+        }
+    }
+}
+
+/// What texts have in common.
+private struct ByteSurvey {
+    private var first: [UInt8]?
+    private(set) var commonCount = 0
+    private(set) var greatestCount = 0
+    /// Whether there are bytes that a shorter text could be filled up with.
+    private(set) var hasZero = false
+
+    mutating func look(at bytes: UnsafeRawBufferPointer) {
+        greatestCount = max(greatestCount, bytes.count)
+        if !hasZero, bytes.contains(0) { hasZero = true }
+        guard let first else {
+            first = Array(bytes)
+            commonCount = bytes.count
+            return
+        }
+        let most = min(commonCount, bytes.count)
+        var count = 0
+        while count < most, bytes[count] == first[count] { count += 1 }
+        commonCount = count
+    }
+}

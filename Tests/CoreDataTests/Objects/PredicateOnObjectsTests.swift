@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Predicates on managed objects in whatever state they are: the way over slots and the usual one say the same.
+@Suite struct PredicateOnObjectsTests {
+    private static let formats = [
+        "wins > 2", "wins <= 2 AND name != 'Ghana'", "wins = 3 OR name == 'Peru'", "NOT (wins > 2 OR zone = nil)",
+        "zone != nil AND (wins < 1 OR wins > 3) AND name != 'x'", "name > 'H'", "name BEGINSWITH 'G' AND wins > 0",
+        "TRUEPREDICATE AND wins > 1", "FALSEPREDICATE OR wins > 1", "wins > 1.5", "zone == name", "wins == nil",
+        "venue == nil AND wins > 1", "name == 'K' OR name == 'Köln'", "wins BETWEEN {1, 3} AND name != 'Peru'",
+    ]
+
+    private func expect(_ objects: [NSManagedObject], _ note: Comment) {
+        for format in Self.formats {
+            let predicate = NSPredicate(format: format)
+            for object in objects {
+                // A frame is made where there are variables.
+                let expected = predicate.evaluate(with: object, substitutionVariables: ["unused": 1])
+                #expect(predicate.evaluate(with: object) == expected, "\(format): \(object), \(note)")
+                let any: Any = object
+                #expect(predicate.evaluate(with: any) == expected, "\(format): \(object), \(note)")
+            }
+        }
+    }
+
+    @Test func objectsInAnyState() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let writer = League.context(coordinator)
+        try writer.performAndWait {
+            for (number, name) in ["Ghana", "Peru", "K", "\u{212A}", "Köln", "Ko\u{308}ln", ""].enumerated() {
+                let team = writer.addTeam(name, wins: number)
+                team.setValue(number % 2 == 0 ? nil : "Z", forKey: "zone")
+                if number == 4 { team.setValue(nil, forKey: "wins") }
+            }
+            expect(Array(writer.insertedObjects), "new")
+            try writer.save()
+            expect(Array(writer.registeredObjects), "saved")
+        }
+        let reader = League.context(coordinator)
+        try reader.performAndWait { () throws in
+            let teams = try reader.fetch(League.request("Team"))
+            expect(teams, "fetched")
+            teams[0].setValue(9, forKey: "wins")
+            teams[1].setValue("Ghana", forKey: "name")
+            expect(teams, "changed")
+            reader.refreshAllObjects()
+            expect(teams, "faults")
+        }
+    }
+
+    @Test func charactersThatAreTheSameInOtherBytesAreNot() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        context.performAndWait {
+            // The sign of Kelvin is the same character as the letter.
+            let team = context.addTeam("\u{212A}", wins: 1)
+            let predicate = NSPredicate(format: "name == 'K'")
+            #expect(!predicate.evaluate(with: team) && !predicate.evaluate(with: team))
+            let other = NSPredicate(format: "name != 'K' AND wins = 1")
+            #expect(other.evaluate(with: team) && other.evaluate(with: team))
+        }
+    }
+
+    /// What the object comes in first says nothing of what it comes in later.
+    @Test func objectsInBoxes() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        context.performAndWait {
+            let team = context.addTeam("Ghana", wins: 3)
+            let boxes: [Any?] = [
+                AnyHashable(team), team, Optional(team) as Any, team as AnyObject, team as any Hashable,
+            ]
+            for first in boxes {
+                let predicate = NSPredicate(format: "wins > 2 AND name == 'Ghana'")
+                #expect(predicate.evaluate(with: first))
+                for box in boxes { #expect(predicate.evaluate(with: box)) }
+                #expect(!predicate.evaluate(with: nil))
+                #expect(!predicate.evaluate(with: Optional<NSManagedObject>.none as Any))
+            }
+        }
+    }
+
+    /// One predicate for objects of several entities and classes, and for what is no object at all.
+    @Test func whateverComes() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        context.performAndWait {
+            let team = context.addTeam("Ghana", wins: 3)
+            let club = NSEntityDescription.insertNewObject(forEntityName: "ClubTeam", into: context)
+            club.setValue("Celta", forKey: "name")
+            club.setValue(5, forKey: "wins")
+            let predicate = NSPredicate(format: "wins > 2 AND name != 'Ghana'")
+            let dictionary: [String: Any] = ["wins": 4, "name": "Peru"]
+            for _ in 0..<3 {
+                #expect(!predicate.evaluate(with: team))
+                #expect(predicate.evaluate(with: club))
+                #expect(predicate.evaluate(with: dictionary))
+                #expect(!predicate.evaluate(with: nil))
+                let wrapped: NSManagedObject?? = club
+                #expect(predicate.evaluate(with: wrapped as Any))
+                team.setValue("Chad", forKey: "name")
+                #expect(predicate.evaluate(with: team))
+                team.setValue("Ghana", forKey: "name")
+            }
+        }
+    }
+}
