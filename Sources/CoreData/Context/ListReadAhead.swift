@@ -2,11 +2,11 @@
 /// one object come those of the next, in one query where there would be one for each.
 ///
 /// What was read ahead shows nowhere before it is asked for: the relationships stay faults, and no object is made. It is
-/// used as long as it is what a query would find now: until this process writes to the store or the context hears of
-/// changes, and no longer than ``lifetime``, as another process may write too. Belongs to the context's queue.
+/// used as long as it is what a query would find now: until somebody writes through the context's coordinator or the context
+/// hears of changes, and no longer than ``lifetime``, as others may write to the file too. Belongs to the context's queue.
 final class ListReadAhead {
-    /// As long as a transaction that reads all of it might take.
-    private static let lifetime = Duration.milliseconds(20)
+    /// How long lists that were read ahead are used: as long as a transaction that reads all of them might take.
+    var lifetime = Duration.milliseconds(20)
     /// How many lists of a relationship are asked for in order before more are read than were asked for.
     private static let sureAfter = 2
     private static let greatestWindow = 64
@@ -48,12 +48,15 @@ final class ListReadAhead {
     ///
     /// - Parameter readsRows: Whether the members' rows are wanted too. Only then lists are read ahead.
     func members(of owner: NSManagedObject, number: Int, readsRows: Bool) -> [NSManagedObject]? {
-        guard !fetches.isEmpty, let key = owner.rowKey else { return nil }
+        // Where contexts know each other's temporary IDs, objects are not found by their rows alone.
+        guard !fetches.isEmpty, !context.registry.sharesTemporaryIDs, let key = owner.rowKey else { return nil }
         let relationship = owner.layout.toManyRelationships[number]
-        guard let walk = walk(along: relationship, to: key), let store = walk.order.store.store else { return nil }
+        guard let reference = owner.storeReference, let store = reference.store,
+            let walk = walk(along: relationship, to: key, reference)
+        else { return nil }
         let changeCount = changeCount(of: store)
         if let ahead = walk.ahead {
-            if ahead.changeCount == changeCount, ahead.age < Self.lifetime, let members = ahead.members(of: key) {
+            if ahead.changeCount == changeCount, ahead.age < lifetime, let members = ahead.members(of: key) {
                 walk.noteLength(members.count)
                 return members
             }
@@ -81,9 +84,13 @@ final class ListReadAhead {
     }
 
     /// The walk that comes to the object of `key` with this step; `nil` where it is in no known order.
-    private func walk(along relationship: NSRelationshipDescription, to key: RowKey) -> ListWalk? {
-        if let known = walks[ObjectIdentifier(relationship)], known.step(to: key) { return known }
-        for order in fetches.reversed() {
+    private func walk(
+        along relationship: NSRelationshipDescription, to key: RowKey, _ store: StoreReference
+    ) -> ListWalk? {
+        if let known = walks[ObjectIdentifier(relationship)], known.order.store === store, known.step(to: key) {
+            return known
+        }
+        for order in fetches.reversed() where order.store === store {
             let begun = ListWalk(along: order)
             guard begun.step(to: key) else { continue }
             walks[ObjectIdentifier(relationship)] = begun
@@ -107,7 +114,7 @@ final class ListReadAhead {
         }
     }
 
-    /// How much this process has written to the store; `nil` where that is not told.
+    /// How much was written through the context's coordinator to the store; `nil` where that is not told.
     private func changeCount(of store: NSPersistentStore) -> Int64? {
         context.source?.withLock { store.operations.ownChangeCount } ?? nil
     }

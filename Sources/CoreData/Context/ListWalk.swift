@@ -3,8 +3,8 @@ final class FetchOrder {
     let layout: EntityLayout
     let store: StoreReference
     private let keys: FaultBatch
-    /// How many objects of the order may be left out between two that are asked for.
-    private static let greatestGap = 8
+    /// Among how many of the next objects one is looked for: some may be left out.
+    private static let reach = 8
 
     init(layout: EntityLayout, keys: FaultBatch, store: StoreReference) {
         self.layout = layout
@@ -19,9 +19,9 @@ final class FetchOrder {
         return nil
     }
 
-    /// Where `key` stands, from `start` on or little behind it.
+    /// Where `key` stands, at `start` or a little after it.
     func place(of key: RowKey, from start: Int) -> Int? {
-        (start..<max(start, min(start + Self.greatestGap, count))).first { self.key(at: $0) == key }
+        (start..<max(start, min(start + Self.reach, count))).first { self.key(at: $0) == key }
     }
 }
 
@@ -59,7 +59,7 @@ final class ListWalk {
         return min(window, memberLimit / max(lastLength, 1))
     }
 
-    /// There were too many members to read them ahead.
+    /// Nothing could be read ahead: there were too many members, or reading failed.
     func narrow() { window = 1 }
 
     /// What was read ahead is of no use: the next time it is less.
@@ -77,6 +77,8 @@ final class ListsAhead {
     private var maker: FaultMaker
     private let readAt = ContinuousClock.now
     private(set) var usedCount = 0
+    /// Whether a list is being made: an initialiser or `deinit` of anybody's class may ask for another one meanwhile.
+    private var isInUse = false
 
     init(owners: [RowKey], found: consuming DestinationRows, maker: FaultMaker, changeCount: Int64) {
         self.owners = owners
@@ -89,10 +91,13 @@ final class ListsAhead {
 
     var hasMore: Bool { usedCount < owners.count }
 
-    /// The members of the list of that owner, with their rows; `nil` where it was not read, or was given already.
+    /// The members of the list of that owner, with their rows; `nil` where it was not read, or was given already, and while
+    /// another one is being made.
     func members(of owner: RowKey) -> [NSManagedObject]? {
-        guard let place = owners[usedCount...].firstIndex(of: owner) else { return nil }
+        guard !isInUse, let place = owners[usedCount...].firstIndex(of: owner) else { return nil }
         usedCount = place + 1
+        isInUse = true
+        defer { isInUse = false }
         return maker.list(of: &found, at: place)
     }
 }

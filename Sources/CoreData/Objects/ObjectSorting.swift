@@ -9,7 +9,7 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// - Precondition: The objects have the keys of the descriptors.
     public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
-        // As objects of any class: what is sorted is code for that one.
+        // Upcast first: the sort is compiled for this one class.
         let objects: [NSManagedObject] = map { $0 }
         guard let first = objects.first, objects.count > 1 else { return Array(self) }
         var entity = first.entity

@@ -57,6 +57,7 @@ final class RowSnapshot: @unchecked Sendable {
     func array(inCopyOf nulls: [SlotValue]) -> [SlotValue] {
         withExtendedLifetime(self) {
             var values = nulls
+            precondition(values.count == packed.count, "A row has the slots of its object's entity.")
             values.withUnsafeMutableBufferPointer { packed.copy(to: $0) }
             return values
         }

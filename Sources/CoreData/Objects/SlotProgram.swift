@@ -31,11 +31,11 @@ final class SlotProgram: @unchecked Sendable {
         steps.deallocate()
     }
 
-    /// Whether `object`, of the program's entity, matches; fires its fault.
+    /// Whether `object`, of the program's entity, matches; fires its fault if any slot is looked at.
     @inline(__always)
     func holds(for object: NSManagedObject) -> Bool {
-        object.fireIfNeeded()
         var next = start
+        if next >= 0 { object.fireIfNeeded() }
         while next >= 0 {
             let step = steps + next
             let isTrue =

@@ -70,7 +70,11 @@ open class NSComparisonPredicate: NSPredicate {
     open override var description: String { FormatPrinter.string(.comparison(tree)) }
 
     open override func evaluate(with object: Any?) -> Bool {
-        evaluator.evaluateKnown(object) ?? evaluator.evaluate(.comparison(tree), with: object, variables: nil)
+        // A subclass may have its own way in the other method, which Foundation's calls from here.
+        guard type(of: self) == NSComparisonPredicate.self else {
+            return evaluate(with: object, substitutionVariables: nil)
+        }
+        return evaluator.evaluateKnown(object) ?? evaluator.evaluate(.comparison(tree), with: object, variables: nil)
     }
 
     /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.

@@ -91,16 +91,16 @@ final class LazyEvaluator: @unchecked Sendable {
 
     private final class ForLayout: Sendable {
         private let layout: EntityLayout
-        /// The type as which the first object came, where that has the object's address first, as classes have, and not a
-        /// box's; no type at all otherwise.
+        /// The type as which the first object came, where that is a class of managed objects: then all that come as that type
+        /// are. No type at all otherwise, as for an object among others in a list of `NSObject`s, or in a box.
         private let type: UInt
         nonisolated(unsafe) private let predicate: CompiledPredicate
         private let program: SlotProgram?
 
         init(_ object: NSManagedObject, in value: Any?, _ predicate: CompiledPredicate) {
-            let words = AnyWords(value)
             layout = object.layout
-            type = words.reference == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) ? words.type : .max
+            let type = AnyWords(value).type
+            self.type = unsafeBitCast(type, to: Any.Type.self) is NSManagedObject.Type ? type : .max
             self.predicate = predicate
             program = predicate.program(for: object.layout)
         }

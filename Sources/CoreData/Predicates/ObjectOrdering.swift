@@ -133,8 +133,8 @@ struct ObjectOrdering {
         return result == .orderedSame ? Self.compare(left.objectID, right.objectID) : result
     }
 
-    /// The places of `objects` in order. Reads each value once at most: those of later keys only where the earlier ones do
-    /// not tell.
+    /// The places of `objects` in order. The values of later keys are read only where the earlier ones do not tell; of
+    /// objects that are the same as far as was read, all values are read once more.
     func places(of objects: [some RowReadable]) -> [Int] {
         var words = SortWords(count: objects.count)
         for (index, rule) in rules.enumerated() {

@@ -76,7 +76,8 @@ extension Array where Element: AnyObject {
     }
 }
 
-/// A value of any type as it lies in memory: an object's reference comes first, and the type as which it was put there last.
+/// A value of any type as it lies in memory: an object's reference comes first, and last the type as which it was put there,
+/// which may be a class above the object's own, or an optional.
 struct AnyWords {
     let reference: UInt
     let type: UInt

@@ -95,6 +95,7 @@ import Testing
             try writer.save()
         }
         let context = League.context(coordinator)
+        context.faults.ahead.lifetime = .seconds(3600)
         let venues = try context.performAndWait {
             try context.fetch(League.request("Venue")).sorted { venue, other in
                 guard let left = venue.value(forKey: "name") as? String else { return false }

@@ -45,17 +45,23 @@ import Testing
             teams[0].setValue(9, forKey: "wins")
             teams[1].setValue("Ghana", forKey: "name")
             expect(teams, "changed")
-            reader.refreshAllObjects()
-            expect(teams, "faults")
+            for format in Self.formats {
+                reader.refreshAllObjects()
+                let predicate = NSPredicate(format: format)
+                let found = teams.map { predicate.evaluate(with: $0) }
+                let expected = teams.map { predicate.evaluate(with: $0, substitutionVariables: ["unused": 1]) }
+                #expect(found == expected, "\(format): faults")
+            }
         }
     }
 
     @Test func charactersThatAreTheSameInOtherBytesAreNot() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)
-        context.performAndWait {
+        try context.performAndWait {
             // The sign of Kelvin is the same character as the letter.
             let team = context.addTeam("\u{212A}", wins: 1)
+            try context.save()
             let predicate = NSPredicate(format: "name == 'K'")
             #expect(!predicate.evaluate(with: team) && !predicate.evaluate(with: team))
             let other = NSPredicate(format: "name != 'K' AND wins = 1")
@@ -70,12 +76,17 @@ import Testing
         context.performAndWait {
             let team = context.addTeam("Ghana", wins: 3)
             let boxes: [Any?] = [
+                (team as NSObject) as Any, (team as AnyObject?) as Any,
                 AnyHashable(team), team, Optional(team) as Any, team as AnyObject, team as any Hashable,
             ]
             for first in boxes {
                 let predicate = NSPredicate(format: "wins > 2 AND name == 'Ghana'")
                 #expect(predicate.evaluate(with: first))
                 for box in boxes { #expect(predicate.evaluate(with: box)) }
+                let others: [NSObject] = [team, NSString("x"), NSNull()]
+                #expect(others.map { predicate.evaluate(with: $0) } == [true, false, false])
+                let optional: [AnyObject?] = [team, NSNumber(value: 3), nil]
+                #expect(optional.map { predicate.evaluate(with: $0) } == [true, false, false])
                 #expect(!predicate.evaluate(with: nil))
                 #expect(!predicate.evaluate(with: Optional<NSManagedObject>.none as Any))
             }

@@ -16,7 +16,7 @@ protocol StoreOperations: RowsByID, AnyObject {
     func count(_ query: StoreQuery) throws -> Int?
 
     /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
-    /// reads rows only by their IDs, and where it finds more than `most`, none of which is read then.
+    /// reads rows only by their IDs, and as soon as there are more than `most`.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
     ) throws -> DestinationRows?
