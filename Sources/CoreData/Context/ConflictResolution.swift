@@ -32,6 +32,8 @@ struct ConflictResolution {
                 if object.values.isEmpty { object.values = object.snapshot?.values.array ?? [] }
                 object.snapshot = row
             }
+            // One that was only moved in a list, or marked, has something to be saved now.
+            if ChangedValues.differsFromSaved(object) { context.changes.noteUnsaved(object) }
         case .rollbackMergePolicyType:
             context.refresher.takeBackRelationships(of: object)
             replacing(object) { dropChanges(object, row) }

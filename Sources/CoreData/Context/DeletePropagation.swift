@@ -9,13 +9,15 @@ struct DeletePropagation {
 
     init(context: NSManagedObjectContext) { self.context = context }
 
-    /// - Parameter earlier: Objects that were deleted in earlier events, whose rules were not applied.
-    mutating func run(_ earlier: [NSManagedObject]) {
+    /// - Parameters:
+    ///   - earlier: Objects that were deleted in earlier events, whose rules were not applied.
+    ///   - isWanted: Which of those that were deleted in this event have theirs applied.
+    mutating func run(_ earlier: [NSManagedObject], among isWanted: (NSManagedObject) -> Bool = { _ in true }) {
         let postponed = earlier.filter { $0.isDeleted && visited.insert(ObjectIdentifier($0)).inserted }
         if !postponed.isEmpty { propagate(postponed) }
         while true {
             let wave = context.changes.pendingDeleted.all.filter {
-                $0.isDeleted && !$0.flags.contains(.inaccessible) && visited.insert(ObjectIdentifier($0)).inserted
+                $0.isDeleted && isWanted($0) && !$0.flags.contains(.inaccessible) && visited.insert(ObjectIdentifier($0)).inserted
             }
             if wave.isEmpty { return }
             propagate(wave)

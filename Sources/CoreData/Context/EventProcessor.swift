@@ -57,13 +57,18 @@ final class EventProcessor {
         let waits = propagatesDeletes && !unpropagated.isEmpty
         guard !isProcessing, waits || context.changes.hasPending else { return }
         isProcessing = true
-        if propagatesDeletes, !context.undoRecorder.isApplying {
+        if !context.undoRecorder.isApplying {
             var propagation = DeletePropagation(context: context)
-            propagation.run(unpropagated)
-            unpropagated = []
+            if propagatesDeletes {
+                propagation.run(unpropagated)
+                unpropagated = []
+            } else {
+                // They leave the context with this event, and reach nobody later.
+                propagation.run([], among: { $0.flags.contains(.dropped) })
+            }
         }
         let event = context.changes.beginPosting()
-        if !propagatesDeletes { unpropagated += event.deleted }
+        if !propagatesDeletes { unpropagated += event.deleted.filter { !$0.flags.contains(.dropped) } }
         context.undoRecorder.record(event)
         if !event.isEmpty || !event.vanished.isEmpty { context.tellChildrenOfEvent() }
         post(event)

@@ -86,6 +86,8 @@ final class ObjectLifeCycle {
     // MARK: Leaving
 
     func delete(_ object: NSManagedObject) {
+        // It was deleted before, and has left.
+        if object.managedObjectContext == nil { return }
         precondition(
             object.managedObjectContext === context,
             "An NSManagedObjectContext cannot delete objects in other contexts.")
@@ -122,7 +124,8 @@ final class ObjectLifeCycle {
             object.objectID.isTemporaryID, "Can't reassign an object to a different store once it has been saved.")
         context.registry.unregister(object)
         let id = NSManagedObjectID(temporaryFor: object.layout.entity, store: store)
-        object.identifier = id
+        // Whoever refers to the object by its old ID finds it by the new one.
+        object.replaceIdentifier(by: id)?.setSuccessor(id)
         context.registry.register(object, id)
     }
 

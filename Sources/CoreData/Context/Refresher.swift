@@ -237,17 +237,22 @@ final class Refresher {
 
     func rollback() {
         context.requireQueue("rollback()")
+        context.savePipeline.unlock()
         context.undoManager?.removeAllActions()
         let changes = context.changes
         let seen = changes.pendingInserted.all.filter { !$0.flags.contains(.inserted) }
         let inserted = changes.inserted.all
+        // Posted as new in an earlier event, and deleted in this one; or its row is gone.
+        let dropped = changes.pendingDeleted.all.filter {
+            $0.flags.contains(.dropped) && !$0.flags.contains(.pendingInserted)
+        }
         var deleted = changes.deleted.all
         let updated = changes.updated.all
-        let known = inserted.filter { !$0.flags.contains(.pendingInserted) }
+        let known = inserted.filter { !$0.flags.contains(.pendingInserted) } + dropped
         let refreshed = changes.pendingRefreshed.all
         changes.removeAll()
         let gone = deleted.filter { $0.flags.contains(.inaccessible) }
-        context.letGo(inserted + seen + gone)
+        context.letGo(inserted + seen + gone + dropped)
         deleted.removeAll { $0.managedObjectContext == nil }
         for object in deleted + updated { revert(object) }
         var info: [AnyHashable: Any] = [:]
@@ -273,6 +278,7 @@ final class Refresher {
 
     func reset() {
         context.requireQueue("reset()")
+        context.savePipeline.unlock()
         context.faults.ahead.forgetAll()
         context.generation.advance()
         context.undoRecorder.forgetAll()

@@ -73,10 +73,10 @@ final class SavePipeline {
     /// Validates until no validation changes anything.
     private func validate() throws {
         for _ in 0..<Self.hookLimit {
-            var errors: [NSError] = []
+            var errors: [any Error] = []
             func collect(_ objects: [NSManagedObject], _ check: (NSManagedObject) throws -> Void) {
                 objects.forEachHeld { object in
-                    do { try check(object) } catch { errors += ObjectValidation.details(of: error as NSError) }
+                    do { try check(object) } catch { errors += ObjectValidation.details(of: error) }
                 }
             }
             collect(changes.inserted.all) { try $0.validateForInsert() }
@@ -192,7 +192,8 @@ final class SavePipeline {
         }
     }
 
-    private func unlock() {
+    /// Forgets what `detectConflicts(for:)` marked.
+    func unlock() {
         for object in lockedObjects { object.flags.remove(.locked) }
         lockedObjects = []
     }

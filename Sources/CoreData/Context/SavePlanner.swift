@@ -114,6 +114,7 @@ struct SavePlanner {
         let plan = try planIndex(of: id, object)
         // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
         let version = object.snapshot?.version ?? 0
+        if !context.changes.deleted.isEmpty { try checkReferences(of: object, object.layout.slots.indices) }
         let row = try row(of: object, version: version + 1, plan)
         plans[plan].changes.inserted.append(IdentifiedRow(id: id, row: row))
         if !positions.isEmpty { plans[plan].changes.insertedPositions[id] = positions[ObjectIdentifier(object)] }
@@ -127,6 +128,7 @@ struct SavePlanner {
         plans[plan].objects.append(object)
         notePairs(of: object)
         let slots = ChangedValues.changedSlots(of: object)
+        try checkReferences(of: object, slots)
         let toMany = ChangedValues.changedToMany(of: object)
         let places = places(of: object)
         guard !slots.isEmpty || !toMany.isEmpty || !places.isEmpty else { return }
@@ -207,6 +209,30 @@ struct SavePlanner {
         return current
     }
 
+    /// No row of a new or changed reference leads to one that this save deletes.
+    private func checkReferences(of object: NSManagedObject, _ slots: some Sequence<Int>) throws {
+        for slot in slots where slot >= object.layout.attributeCount {
+            guard case .reference(let id) = object.currentValue(slot) else { continue }
+            try checkReference(id, of: object, object.layout.slots[slot])
+        }
+    }
+
+    private func checkReference(
+        _ id: NSManagedObjectID, of object: NSManagedObject, _ property: NSPropertyDescription
+    ) throws {
+        guard !context.changes.deleted.isEmpty, let target = context.registry.registered(id),
+            target.flags.contains(.deleted)
+        else { return }
+        throw CoreDataError.make(
+            1550,
+            "\(property.name) of '\(object.objectID)' leads to '\(target.objectID)', which is deleted: "
+                + "set it to another object or to nil.",
+            userInfo: [
+                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: property.name,
+                NSValidationValueErrorKey: target, NSAffectedObjectsErrorKey: [object],
+            ])
+    }
+
     private func destination(
         _ id: NSManagedObjectID, of object: NSManagedObject, _ property: NSPropertyDescription, _ plan: Int
     ) throws -> NSManagedObjectID? {
@@ -270,6 +296,7 @@ struct SavePlanner {
             if state.isStale { _ = owner.loadedToManyState(number) }
             let id = owner.objectID
             let plan = try planIndex(of: id, owner)
+            for member in state.added { try checkReference(member.objectID, of: owner, relationship) }
             func ids(_ objects: some Sequence<NSManagedObject>) throws -> [NSManagedObjectID] {
                 try objects.compactMap { try destination($0.objectID, of: owner, relationship, plan) }
             }

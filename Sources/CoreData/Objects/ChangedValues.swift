@@ -64,7 +64,8 @@ enum ChangedValues {
             result[object.layout.slots[slot].name] = present(before[slot], slot, object)
         }
         for (number, state) in object.touchedToMany where state.hasEventChanges {
-            let members = state.contentsBeforeEvent
+            // What came or went tells what was there only with the rest.
+            let members = object.loadedToManyState(number).contentsBeforeEvent
             result[object.layout.toManyRelationships[number].name] =
                 state.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members)
         }

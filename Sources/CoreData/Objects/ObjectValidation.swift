@@ -10,8 +10,8 @@ enum ObjectValidation {
     }
 
     /// Without calling `validateValue(_:forKey:)`, which is not overridden.
-    private static func quickErrors(_ object: NSManagedObject) -> [NSError] {
-        var errors: [NSError] = []
+    private static func quickErrors(_ object: NSManagedObject) -> [any Error] {
+        var errors: [any Error] = []
         object.layout.withTraits { traits in
             for rule in traits.demandingRules {
                 if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
@@ -28,20 +28,22 @@ enum ObjectValidation {
         }
     }
 
-    private static func errors(_ object: NSManagedObject) -> [NSError] {
-        var errors: [NSError] = []
+    private static func errors(_ object: NSManagedObject) -> [any Error] {
+        var errors: [any Error] = []
         for rule in object.layout.traits.rules {
             do {
                 switch rule.place {
                 case .attribute(let slot): try validateAttribute(rule, slot, object)
                 case .toOne(let slot):
-                    var target: AnyObject? = object.toOneTarget(slot)
+                    let before = object.toOneTarget(slot)
+                    var target: AnyObject? = before
                     try object.validateValue(&target, forKey: rule.property.name)
-                case .toMany(let number): if let failure = countFailure(rule, number, object) { throw failure }
+                    if target !== before { object.setValue(target, forKey: rule.property.name) }
+                case .toMany(let number): try validateMembers(rule, number, object)
                 case .fetched: break
                 }
             } catch {
-                errors += details(of: error as NSError)
+                errors += details(of: error)
             }
         }
         return errors
@@ -68,10 +70,22 @@ enum ObjectValidation {
         let value: AnyObject?
     }
 
+    private static func validateMembers(_ rule: PropertyRule, _ number: Int, _ object: NSManagedObject) throws {
+        guard mayHaveChanged(number, object) else { return }
+        let before = KeyValueAccess.collection(of: object, number: number)
+        var members: AnyObject? = before
+        try object.validateValue(&members, forKey: rule.property.name)
+        if members !== before { object.setValue(members, forKey: rule.property.name) }
+    }
+
     /// A relationship that was not touched was valid when it was saved, and is not read for this.
+    private static func mayHaveChanged(_ number: Int, _ object: NSManagedObject) -> Bool {
+        !object.flags.contains(.stored) || object.knownToManyState(number)?.hasChanges == true
+    }
+
     private static func countFailure(_ rule: PropertyRule, _ number: Int, _ object: NSManagedObject) -> NSError? {
-        if object.flags.contains(.stored), object.knownToManyState(number)?.hasChanges != true { return nil }
-        return rule.failure(ofCount: object.loadedToManyState(number).count, in: object)
+        guard mayHaveChanged(number, object) else { return nil }
+        return rule.failure(ofCount: object.loadedToManyState(number).count, number, in: object)
     }
 
     // MARK: One value
@@ -102,7 +116,7 @@ enum ObjectValidation {
         case .toMany(let number):
             let count = (value.pointee as? NSSet)?.count ?? (value.pointee as? NSOrderedSet)?.count ?? 0
             let rule = rules[object.layout.slots.count + number]
-            if let failure = rule.failure(ofCount: count, in: object) { throw failure }
+            if let failure = rule.failure(ofCount: count, number, in: object) { throw failure }
         case .fetched: return
         }
     }
@@ -119,7 +133,7 @@ enum ObjectValidation {
 
     static func validateDeletion(of object: NSManagedObject) throws {
         guard !object.flags.contains(.inaccessible) else { return }
-        var errors: [NSError] = []
+        var errors: [any Error] = []
         for (slot, property) in object.layout.slots.enumerated().dropFirst(object.layout.attributeCount) {
             guard let relationship = property as? NSRelationshipDescription, relationship.deleteRule == .denyDeleteRule,
                 let target = object.toOneTarget(slot), !target.isDeleted
@@ -147,20 +161,21 @@ enum ObjectValidation {
 
     // MARK: Several errors
 
-    /// The errors that an error stands for: those in a 1560, else itself.
-    static func details(of error: NSError) -> [NSError] {
-        guard error.domain == NSCocoaErrorDomain, error.code == 1560,
-            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+    /// The errors that an error stands for: those in a 1560, else itself, of whatever type it is.
+    static func details(of error: any Error) -> [any Error] {
+        let known = error as NSError
+        guard known.domain == NSCocoaErrorDomain, known.code == 1560,
+            let details = known.userInfo[NSDetailedErrorsKey] as? [NSError]
         else { return [error] }
         return details
     }
 
-    static func throwAll(_ errors: [NSError]) throws {
+    static func throwAll(_ errors: [any Error]) throws {
         guard let first = errors.first else { return }
         if errors.count == 1 { throw first }
         let texts = errors.prefix(3).map(\.localizedDescription).joined(separator: " ")
         throw CoreDataError.make(
             1560, "Multiple validation errors occurred.",
-            userInfo: [NSDetailedErrorsKey: errors, "reason": "\(errors.count) values are not valid: \(texts)"])
+            userInfo: [NSDetailedErrorsKey: errors.map { $0 as NSError }, "reason": "\(errors.count) values are not valid: \(texts)"])
     }
 }

@@ -80,8 +80,8 @@ final class PropertyRule {
             return isOptional ? nil : error(1570, "is a required value.", value, object)
         }
         if isDate, case .real(let number) = value, !number.isFinite {
-            // A date that is none cannot be printed, so the error leaves it out.
-            return error(1650, "is no date.", nil, object)
+            // A date that is none cannot be printed: the error has its seconds.
+            return error(1650, "is no date.", NSNumber(value: number), object)
         }
         return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
     }
@@ -130,19 +130,24 @@ final class PropertyRule {
     }
 
     /// What is wrong with the number of destinations of a to-many relationship.
-    func failure(ofCount count: Int, in object: NSManagedObject) -> NSError? {
+    ///
+    /// - Parameter number: that of the relationship, whose members the error tells.
+    func failure(ofCount count: Int, _ number: Int, in object: NSManagedObject) -> NSError? {
         guard let counts else { return nil }
+        func error(_ code: Int, _ message: String) -> NSError {
+            self.error(code, message, KeyValueAccess.collection(of: object, number: number), object)
+        }
         if count == 0 {
             if isOptional { return nil }
             return counts.minimum > 0
-                ? error(1580, "has too few objects: it must have at least \(counts.minimum).", nil, object)
-                : error(1570, "is a required value.", nil, object)
+                ? error(1580, "has too few objects: it must have at least \(counts.minimum).")
+                : error(1570, "is a required value.")
         }
         if count < counts.minimum {
-            return error(1580, "has too few objects: it must have at least \(counts.minimum).", nil, object)
+            return error(1580, "has too few objects: it must have at least \(counts.minimum).")
         }
         if counts.maximum > 0, count > counts.maximum {
-            return error(1590, "has too many objects: it may have at most \(counts.maximum).", nil, object)
+            return error(1590, "has too many objects: it may have at most \(counts.maximum).")
         }
         return nil
     }
@@ -176,10 +181,16 @@ final class PropertyRule {
     }
 
     private func error(
-        _ code: Int, _ message: String, _ value: SlotValue?, _ object: NSManagedObject, _ predicate: NSPredicate? = nil
+        _ code: Int, _ message: String, _ value: SlotValue, _ object: NSManagedObject, _ predicate: NSPredicate? = nil
+    ) -> NSError {
+        error(code, message, boxed(value, object), object, predicate)
+    }
+
+    private func error(
+        _ code: Int, _ message: String, _ value: Any?, _ object: NSManagedObject, _ predicate: NSPredicate? = nil
     ) -> NSError {
         var info: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: property.name]
-        if let value, let boxed = boxed(value, object) { info[NSValidationValueErrorKey] = boxed }
+        info[NSValidationValueErrorKey] = value
         if let predicate { info[NSValidationPredicateErrorKey] = predicate }
         return CoreDataError.make(code, "\(property.name) \(message)", userInfo: info)
     }

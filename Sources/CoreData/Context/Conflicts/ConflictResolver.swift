@@ -22,7 +22,16 @@ struct ConflictResolver {
         }
         guard !conflicts.isEmpty else { throw NSMergePolicy.unresolved([]) }
         try giveUp(after: conflicts)
+        try applyPolicy(to: conflicts)
+    }
+
+    /// What a policy does is no step that a person undoes; deletions reach whom they should before the next attempt.
+    private func applyPolicy(to conflicts: [Any]) throws {
+        let manager = context.undoManager
+        manager?.disableUndoRegistration()
+        defer { manager?.enableUndoRegistration() }
         try policy.resolve(mergeConflicts: conflicts)
+        context.events.process(propagatesDeletes: true)
     }
 
     /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
@@ -33,12 +42,7 @@ struct ConflictResolver {
         let conflicts = try source.withLock { try plans.flatMap(ConstraintConflictFinder(context: context).conflicts) }
         guard !conflicts.isEmpty else { throw error }
         try giveUp(after: conflicts)
-        // What a policy does is no step that a person undoes.
-        let manager = context.undoManager
-        manager?.disableUndoRegistration()
-        defer { manager?.enableUndoRegistration() }
-        try policy.resolve(mergeConflicts: conflicts)
-        context.events.process(propagatesDeletes: true)
+        try applyPolicy(to: conflicts)
     }
 
     private mutating func giveUp(after conflicts: [Any]) throws {

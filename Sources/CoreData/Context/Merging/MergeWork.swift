@@ -71,9 +71,14 @@ struct MergeWork {
     }
 
     private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
-        // Somebody has read it already, perhaps before it was changed again.
+        // Somebody has read it already, perhaps before it was changed again. It is told as new all the same, unless it is told
+        // as changed: who has not looked for it himself hears of it here for the first time.
         if let known = context.registry.registered(id), known.snapshot != nil, !known.flags.contains(.dropped) {
-            return update(known, rows)
+            update(known, rows)
+            if known.flags.isDisjoint(with: [.dropped, .inserted]), seen.insert(ObjectIdentifier(known)).inserted {
+                inserted.append(known)
+            }
+            return
         }
         let row = rows[id]
         // A temporary ID that nothing beneath knows is another tree's.

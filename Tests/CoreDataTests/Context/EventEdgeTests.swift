@@ -1,0 +1,212 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// What comes together in one event, or in a save, that mostly does not.
+@Suite struct EventEdgeTests {
+    private func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
+        let stack = try ClubStack()
+        try stack.context().use(body)
+    }
+
+    private func players(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Player"))
+    }
+
+    // MARK: Rollback
+
+    @Test func rollbackLetsGoWhatWasDeletedBeforeItWasSaved() throws {
+        try withContext { context in
+            let team = context.team()
+            context.processPendingChanges()
+            let notices = Notices(context)
+            context.delete(team)
+            context.rollback()
+            #expect(notices.take().first?.objects(NSDeletedObjectsKey) == [team])
+            #expect(team.managedObjectContext == nil && !context.registeredObjects.contains(team))
+            #expect(!context.hasChanges)
+            try context.save()
+        }
+    }
+
+    @Test func rollbackForgetsMarksForConflicts() throws {
+        let stack = try ClubStack()
+        let (mine, other) = (stack.context(), stack.context())
+        try mine.use { context in
+            let team = context.team()
+            try context.save()
+            context.detectConflicts(for: team)
+            try other.use { other in
+                try other.twin(of: team).wins = 7
+                try other.save()
+            }
+            context.rollback()
+            _ = context.make("Fan")
+            try context.save()
+        }
+    }
+
+    // MARK: Deletion
+
+    @Test func whatWasDeletedAndLeftIsDeletedOnceMoreWithoutHarm() throws {
+        try withContext { context in
+            let team = context.team()
+            context.delete(team)
+            context.processPendingChanges()
+            context.delete(team)
+            let saved = context.team()
+            try context.save()
+            context.delete(saved)
+            try context.save()
+            context.delete(saved)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func deleteRulesOfWhatWasNeverSavedDoNotWaitForTheSave() throws {
+        try withContext { context in
+            context.propagatesDeletesAtEndOfEvent = false
+            let team = context.team()
+            let player = context.make("Player", ["name": "Ada", "team": team])
+            context.processPendingChanges()
+            context.delete(team)
+            context.processPendingChanges()
+            #expect(player.managedObjectContext == nil)
+            // The same within one event.
+            let second = context.team()
+            _ = context.make("Player", ["name": "Bob", "team": second])
+            context.delete(second)
+            try context.save()
+            #expect(try players(context).isEmpty)
+        }
+    }
+
+    @Test func noRowLeadsToOneThatTheSameSaveDeletes() throws {
+        try withContext { context in
+            let team = context.team()
+            let player = context.make("Player", ["name": "Ada"])
+            let skill = context.make("Skill", ["name": "pace"])
+            try context.save()
+            for delete in [{ context.delete(team) }, { context.delete(skill) }] {
+                delete()
+                context.processPendingChanges()
+                if team.isDeleted {
+                    player.setValue(team, forKey: "team")
+                } else {
+                    player.setValue(Set([skill]), forKey: "skills")
+                }
+                let error = try #require(throws: CocoaError.self) { try context.save() }
+                #expect(error.code.rawValue == 1550 && error.validationObject as? NSManagedObject === player)
+                #expect(["team", "skills"].contains(error.validationKey))
+                context.rollback()
+                #expect(player.object("team") == nil && player.objects("skills").isEmpty)
+            }
+        }
+    }
+
+    // MARK: Stores
+
+    @Test func referencesFollowAnObjectIntoTheStoreItIsAssignedTo() throws {
+        let stack = try ClubStack()
+        let second = try stack.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.appendingPathComponent("second.sqlite"))
+        try stack.context().use { context in
+            let team = context.team()
+            let player = context.make("Player", ["name": "Ada", "team": team])
+            context.assign(team, to: second)
+            #expect(player.object("team") === team && team.players == [player])
+            try context.save()
+            context.refreshAllObjects()
+            #expect(player.object("team") === team && player.objectID.persistentStore === second)
+        }
+    }
+
+    // MARK: What the event changed
+
+    @Test func theEventsOldMembersAreWholeThoughNobodyReadThem() throws {
+        let stack = try ClubStack()
+        let id = try stack.context().use { context in
+            let team = context.team()
+            _ = context.make("Player", ["name": "Ada", "team": team])
+            try context.save()
+            return team.objectID
+        }
+        try stack.context().use { context in
+            let team = try context.existingObject(with: id)
+            _ = context.make("Player", ["name": "Bob", "team": team])
+            let before = team.changedValuesForCurrentEvent()["players"] as? Set<NSManagedObject>
+            #expect(before?.map { $0.value(forKey: "name") as? String } == ["Ada"])
+        }
+    }
+
+    // MARK: Merge policies
+
+    @Test func aMemberThatWasMovedOnlyIsOverwrittenWhole() throws {
+        let stack = try ClubStack()
+        let (mine, other) = (stack.context(), stack.context())
+        mine.mergePolicy = NSMergePolicy.overwrite
+        try mine.use { context in
+            let team = context.team()
+            let fans = ["a", "b"].map { context.make("Fan", ["name": $0, "team": team]) }
+            try context.save()
+            try other.use { other in
+                try other.twin(of: fans[0]).setValue("A2", forKey: "name")
+                try other.save()
+            }
+            team.mutableOrderedSetValue(forKey: "fans").moveObjects(at: IndexSet(integer: 0), to: 1)
+            try context.save()
+            let name = fans[0].value(forKey: "name") as? String
+            context.refresh(fans[0], mergeChanges: false)
+            #expect(fans[0].value(forKey: "name") as? String == name && name == "a")
+            #expect(team.names("fans") == ["b", "a"])
+        }
+    }
+
+    private final class DeletingPolicy: NSMergePolicy, @unchecked Sendable {
+        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+            try super.resolve(optimisticLockingConflicts: list)
+            for conflict in list { conflict.sourceObject.managedObjectContext?.delete(conflict.sourceObject) }
+        }
+    }
+
+    @Test func deleteRulesOfWhatAPolicyDeletesAreApplied() throws {
+        let stack = try ClubStack()
+        let (mine, other) = (stack.context(), stack.context())
+        mine.mergePolicy = DeletingPolicy(merge: .overwriteMergePolicyType)
+        try mine.use { context in
+            context.undoManager = CoreData.UndoManager()
+            let team = context.team()
+            _ = context.make("Player", ["name": "Ada", "team": team])
+            try context.save()
+            try other.use { other in
+                try other.twin(of: team).wins = 7
+                try other.save()
+            }
+            team.wins = 3
+            try context.save()
+            #expect(try players(context).isEmpty)
+            #expect(try context.count(for: NSFetchRequest<ClubTeam>(entityName: "Team")) == 0)
+        }
+    }
+
+    // MARK: Merging
+
+    @Test func aMergedInsertIsToldThoughTheObjectWasReadBefore() throws {
+        let stack = try ClubStack()
+        let (writer, reader) = (stack.context(), stack.context())
+        let saved = Notices(writer, [.NSManagedObjectContextDidSave])
+        try writer.use { context in
+            _ = context.team("Benin")
+            try context.save()
+        }
+        try reader.use { context in
+            let team = try #require(try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).first)
+            #expect(team.name == "Benin")
+            let told = Notices(context)
+            context.mergeChanges(fromContextDidSave: try #require(saved.take().last))
+            let news = told.take()
+            #expect(news.count == 1 && news.first?.objects(NSInsertedObjectsKey) == [team])
+        }
+    }
+}
