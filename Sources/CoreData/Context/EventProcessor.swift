@@ -4,6 +4,8 @@ import Foundation
 final class EventProcessor {
     private unowned(unsafe) let context: NSManagedObjectContext
     private var isProcessing = false
+    /// Whether the event's notification is being posted: whoever hears of it may save.
+    private var isPosting = false
     private var isScheduled = false
     /// Deleted objects whose delete rules wait for the save.
     private var unpropagated: [NSManagedObject] = []
@@ -51,12 +53,16 @@ final class EventProcessor {
         weak var context: NSManagedObjectContext?
     }
 
-    /// - Parameter propagatesDeletes: Whether delete rules are applied now.
-    func process(propagatesDeletes: Bool) {
+    /// - Parameters:
+    ///   - propagatesDeletes: Whether delete rules are applied now.
+    ///   - isForSave: Whether a save needs it: then what came while an event is posted is an event of its own, within that.
+    func process(propagatesDeletes: Bool, isForSave: Bool = false) {
         context.registry.releaseUnusedAfterMany()
         let waits = propagatesDeletes && !unpropagated.isEmpty
-        guard !isProcessing, waits || context.changes.hasPending else { return }
+        let isWithinPosting = isPosting && isForSave
+        guard !isProcessing || isWithinPosting, waits || context.changes.hasPending else { return }
         isProcessing = true
+        isPosting = false
         if !context.undoRecorder.isApplying {
             var propagation = DeletePropagation(context: context)
             if propagatesDeletes {
@@ -71,10 +77,13 @@ final class EventProcessor {
         if !propagatesDeletes { unpropagated += event.deleted.filter { !$0.flags.contains(.dropped) } }
         context.undoRecorder.record(event)
         if !event.isEmpty || !event.vanished.isEmpty { context.tellChildrenOfEvent() }
+        isPosting = true
         post(event)
+        isPosting = false
         context.changes.endPosting(event)
         context.letGo((event.deleted + event.vanished).filter { $0.flags.contains(.dropped) })
-        isProcessing = false
+        isProcessing = isWithinPosting
+        isPosting = isWithinPosting
         if context.changes.hasPending { schedule() }
     }
 

@@ -192,6 +192,6 @@ final class FaultFirer {
             var propagation = DeletePropagation(context: context)
             propagation.run(deleted)
         }
-        context.events.process(propagatesDeletes: true)
+        context.events.process(propagatesDeletes: true, isForSave: true)
     }
 }

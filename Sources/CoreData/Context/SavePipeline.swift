@@ -23,7 +23,7 @@ final class SavePipeline {
     }
 
     private func saveChanges() throws {
-        context.events.process(propagatesDeletes: true)
+        context.events.process(propagatesDeletes: true, isForSave: true)
         guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
         guard let source = context.source, source.coordinator != nil else {
             throw CoreDataError.make(
@@ -53,7 +53,7 @@ final class SavePipeline {
         try callWillSave()
         NotificationCenter.default.post(name: NSManagedObjectContext.willSaveObjectsNotification, object: context)
         if changes.hasPending {
-            context.events.process(propagatesDeletes: true)
+            context.events.process(propagatesDeletes: true, isForSave: true)
             try callWillSave()
         }
     }
@@ -64,7 +64,7 @@ final class SavePipeline {
                 objects.forEachHeld { $0.willSave() }
             }
             guard changes.hasPending else { return }
-            context.events.process(propagatesDeletes: true)
+            context.events.process(propagatesDeletes: true, isForSave: true)
         }
         throw CoreDataError.make(
             134030, "willSave() changed objects \(Self.hookLimit) times in a row: let it change only what must change.")
@@ -84,7 +84,7 @@ final class SavePipeline {
             collect(changes.deleted.all) { try $0.validateForDelete() }
             try ObjectValidation.throwAll(errors)
             guard changes.hasPending else { return }
-            context.events.process(propagatesDeletes: true)
+            context.events.process(propagatesDeletes: true, isForSave: true)
         }
         throw CoreDataError.make(
             134030, "Validation changed objects \(Self.hookLimit) times in a row: let it change only what must change.")

@@ -4,12 +4,15 @@ import Foundation
 /// relationship and its inverse.
 ///
 /// Foundation's class reads from a storage that a subclass cannot replace. So the storage is a copy of the relationship:
-/// brought up to date before each change, and given back to the relationship after it.
+/// brought up to date before each change and each reading that a subclass can meet, and given back to the relationship after
+/// a change.
 final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     private var owner: NSManagedObject?
     private var number = 0
     /// Foundation makes some changes out of others: only the outermost is passed on.
     private var depth = 0
+    /// The members of which this is the copy.
+    private var known: [NSManagedObject] = []
 
     required override init(capacity numItems: Int) { super.init(capacity: numItems) }
 
@@ -20,8 +23,8 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     static func make(_ owner: NSManagedObject, _ number: Int) -> ManagedMutableOrderedSet {
         let set = ManagedMutableOrderedSet(capacity: 0)
         set.number = number
-        for (index, member) in owner.toManyTargets(number).enumerated() { set.insert(member, at: index) }
         set.owner = owner
+        set.read {}
         return set
     }
 
@@ -31,15 +34,32 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
         bringUpToDate(owner)
         body()
         InverseUpkeep.replace(array.compactMap { $0 as? NSManagedObject }, of: owner, number: number)
+        bringUpToDate(owner)
         depth -= 1
+    }
+
+    private func read<Result>(_ body: () -> Result) -> Result {
+        guard let owner, depth == 0 else { return body() }
+        depth += 1
+        defer { depth -= 1 }
+        bringUpToDate(owner)
+        return body()
     }
 
     private func bringUpToDate(_ owner: NSManagedObject) {
         let members = owner.toManyTargets(number)
+        // Mostly nothing has changed, and the list is the very same.
+        if members.isSame(as: known) { return }
+        known = members
         guard !members.elementsEqual(array, by: { $0 === $1 as AnyObject }) else { return }
         super.removeAllObjects()
         for (index, member) in members.enumerated() { super.insert(member, at: index) }
     }
+
+    override var count: Int { read { super.count } }
+    override func object(at idx: Int) -> Any { read { super.object(at: idx) } }
+    override func index(of object: Any) -> Int { read { super.index(of: object) } }
+    override func contains(_ object: Any) -> Bool { read { super.contains(object) } }
 
     override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
     override func insert(_ objects: [Any], at indexes: IndexSet) { change { super.insert(objects, at: indexes) } }

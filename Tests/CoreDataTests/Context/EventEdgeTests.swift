@@ -58,6 +58,7 @@ import Testing
             let saved = context.team()
             try context.save()
             context.delete(saved)
+            #expect(throws: CocoaError.self) { try context.existingObject(with: saved.objectID) }
             try context.save()
             context.delete(saved)
             #expect(!context.hasChanges)
@@ -137,6 +138,52 @@ import Testing
             _ = context.make("Player", ["name": "Bob", "team": team])
             let before = team.changedValuesForCurrentEvent()["players"] as? Set<NSManagedObject>
             #expect(before?.map { $0.value(forKey: "name") as? String } == ["Ada"])
+        }
+    }
+
+    @Test func whoeverHearsOfAnEventMayChangeObjectsAndSave() throws {
+        let stack = try ClubStack()
+        try stack.context().use { context in
+            let team = context.team()
+            try context.save()
+            var told: [Set<NSManagedObject>] = []
+            let observer = Observer(context, .NSManagedObjectContextObjectsDidChange) { notice in
+                told.append(notice.objects(NSUpdatedObjectsKey))
+                guard team.wins < 3 else { return }
+                team.wins += 1
+                #expect(throws: Never.self) { try context.save() }
+            }
+            defer { observer.stop() }
+            team.wins = 1
+            context.processPendingChanges()
+            #expect(!context.hasChanges && team.wins == 3)
+            #expect(told == [[team], [team], [team]])
+            #expect(team.changedValuesForCurrentEvent().isEmpty)
+            team.wins = 9
+            #expect(team.changedValuesForCurrentEvent()["wins"] as? Int == 3 && context.updatedObjects == [team])
+            try context.save()
+            let saved = try stack.context().use { try $0.twin(of: team).wins }
+            #expect(saved == 9)
+        }
+    }
+
+    // MARK: Proxies
+
+    @Test func anOrderedProxyShowsWhatChangedBesideIt() throws {
+        try withContext { context in
+            let team = context.team()
+            let fans = team.mutableOrderedSetValue(forKey: "fans")
+            #expect(fans.count == 0)
+            let made = ["a", "b"].map { context.make("Fan", ["name": $0, "team": team]) }
+            #expect(fans.count == 2 && fans.array as? [NSManagedObject] == made)
+            #expect(fans.contains(made[1]) && fans.index(of: made[1]) == 1 && fans[0] as? NSManagedObject === made[0])
+            made[0].setValue(nil, forKey: "team")
+            #expect(!fans.contains(made[0]) && fans.object(at: 0) as? NSManagedObject === made[1])
+            fans.insert(made[0], at: 0)
+            #expect(team.names("fans") == ["a", "b"] && fans.set.count == 2)
+            context.delete(made[1])
+            context.processPendingChanges()
+            #expect(fans.count == 1)
         }
     }
 

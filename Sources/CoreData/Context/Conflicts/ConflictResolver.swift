@@ -31,7 +31,7 @@ struct ConflictResolver {
         manager?.disableUndoRegistration()
         defer { manager?.enableUndoRegistration() }
         try policy.resolve(mergeConflicts: conflicts)
-        context.events.process(propagatesDeletes: true)
+        context.events.process(propagatesDeletes: true, isForSave: true)
     }
 
     /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
