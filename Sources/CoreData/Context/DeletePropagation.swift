@@ -17,7 +17,8 @@ struct DeletePropagation {
         if !postponed.isEmpty { propagate(postponed) }
         while true {
             let wave = context.changes.pendingDeleted.all.filter {
-                $0.isDeleted && isWanted($0) && !$0.flags.contains(.inaccessible) && visited.insert(ObjectIdentifier($0)).inserted
+                $0.isDeleted && isWanted($0) && !$0.flags.contains(.inaccessible)
+                    && visited.insert(ObjectIdentifier($0)).inserted
             }
             if wave.isEmpty { return }
             propagate(wave)

@@ -176,6 +176,9 @@ enum ObjectValidation {
         let texts = errors.prefix(3).map(\.localizedDescription).joined(separator: " ")
         throw CoreDataError.make(
             1560, "Multiple validation errors occurred.",
-            userInfo: [NSDetailedErrorsKey: errors.map { $0 as NSError }, "reason": "\(errors.count) values are not valid: \(texts)"])
+            userInfo: [
+                NSDetailedErrorsKey: errors.map { $0 as NSError },
+                "reason": "\(errors.count) values are not valid: \(texts)",
+            ])
     }
 }
