@@ -43,7 +43,7 @@ import Testing
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Venue"))
                 .reduce(0) { $0 + ($1.value(forKey: "capacity") as? Int ?? 0) }
         }
-        #expect(sum == tally.written && tally.written > 0, "\(tally)")
+        #expect(sum == tally.written && tally.written > 0, "\(tally), but the rows add up to \(sum)")
     }
 
     private struct Tally {

@@ -237,6 +237,23 @@ import Testing
         }
     }
 
+    @Test func aRowThatBothDeletedIsAConflictWithoutAVersion() throws {
+        let stack = try ClubStack()
+        let (mine, other) = (stack.context(), stack.context())
+        try mine.use { context in
+            let team = context.team()
+            try context.save()
+            try other.use { other in
+                other.delete(try other.twin(of: team))
+                try other.save()
+            }
+            context.delete(team)
+            let error = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(error.code.rawValue == 133020)
+            #expect(error.persistentStoreSaveConflicts?.first?.newVersionNumber == 0)
+        }
+    }
+
     // MARK: Merging
 
     @Test func aMergedInsertIsToldThoughTheObjectWasReadBefore() throws {
