@@ -254,6 +254,47 @@ import Testing
         }
     }
 
+    /// What a child saved has no version until it reads again; its parent may have let the object go meanwhile.
+    @Test func aChildDoesNotOverwriteWhatOthersSavedSinceItsOwnSave() throws {
+        let stack = try ClubStack()
+        let parent = stack.context()
+        let child = parent.child()
+        let id = try stack.context().use { context in
+            let venue = context.make("Venue", ["name": "Azteca", "capacity": 1])
+            try context.save()
+            return venue.objectID
+        }
+        try child.use { child in
+            let venue = try child.existingObject(with: id)
+            venue.setValue(2, forKey: "capacity")
+            try child.save()
+            try parent.use { try $0.save() }
+            try stack.context().use { other in
+                try other.existingObject(with: id).setValue(7, forKey: "capacity")
+                try other.save()
+            }
+            // Looking for anything lets go what nobody uses.
+            try parent.use { _ = try $0.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) }
+            _ = try parent.use { $0.registeredObjects.count }
+            venue.setValue(venue.value(forKey: "capacity") as? Int == 2 ? 3 : 0, forKey: "capacity")
+            let error = try #require(
+                throws: CocoaError.self,
+                performing: {
+                    try child.save()
+                    try parent.use { try $0.save() }
+                })
+            #expect(error.code.rawValue == 133020)
+            child.rollback()
+            child.refresh(venue, mergeChanges: false)
+            #expect(venue.value(forKey: "capacity") as? Int == 7)
+            venue.setValue(8, forKey: "capacity")
+            try child.save()
+            try parent.use { try $0.save() }
+        }
+        let saved = try stack.context().use { try $0.existingObject(with: id).value(forKey: "capacity") as? Int }
+        #expect(saved == 8)
+    }
+
     // MARK: Merging
 
     @Test func aMergedInsertIsToldThoughTheObjectWasReadBefore() throws {

@@ -1,12 +1,14 @@
 /// Takes a child's changes over into its parent, as if somebody had made them there: the parent's inverses are kept up, its
 /// delete rules run, its undo manager records one group, and its observers hear of it.
 ///
-/// What the child changed wins over what the parent has. Only an object that the parent has not any more is a conflict.
+/// What the child changed wins over what the parent has. What the parent has not any more is a conflict: an object that is
+/// gone, and one that it let go and others changed in the store since the child saved it.
 struct ParentSave {
     let parent: NSManagedObjectContext
 
     /// - Returns: the child's objects and their rows as the parent has them now.
-    /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent; then the parent is unchanged.
+    /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent, or others changed what the child read before
+    ///   the parent could notice; then the parent is unchanged.
     func take(_ changes: HandedChanges) throws -> SavedObjects {
         try parent.performAndWait {
             parent.processPendingChanges()
@@ -44,7 +46,20 @@ struct ParentSave {
             return known.isDeleted
         }
         if !gone.isEmpty { throw StoreConflicts(rows: gone.map { ($0.id, nil) }) }
+        let overtaken = updated.compactMap { handed in rows[handed.id].map { (handed.id, $0, handed) } }
+            .filter { Self.isOvertaken($0.2, by: $0.1) }
+        if !overtaken.isEmpty { throw StoreConflicts(rows: overtaken.map { ($0.0, $0.1) }) }
         return updated.map { registry.object(for: $0.id, row: rows[$0.id]) }
+    }
+
+    /// Whether the child stands on values that it saved itself and that others changed since, when the parent had let its
+    /// object go: such a row has no version from which the parent could start.
+    private static func isOvertaken(_ handed: HandedChanges.Object, by row: RowSnapshot) -> Bool {
+        guard let base = handed.source.snapshot, base.isUnsaved else { return false }
+        return handed.slots.contains { slot, value in
+            !ChangedValues.same(row.values[slot], base.values[slot], handed.source)
+                && !ChangedValues.same(row.values[slot], value, handed.source)
+        }
     }
 
     /// The parent's object for one that is new in the child: made here with its hook, or brought back if it was deleted.
