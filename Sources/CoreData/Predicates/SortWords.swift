@@ -58,7 +58,7 @@ private struct SortOrdinals {
             }
             guard let itsTag = Self.tag(of: value), tag == 0 || tag == itsTag else { return nil }
             tag = itsTag
-            if let number = Self.number(value) {
+            if let number = value.orderedBits {
                 numbers = numbers.map { (min($0.least, number), max($0.greatest, number)) } ?? (number, number)
             } else {
                 Self.withBytes(of: value) { bytes.look(at: $0) }
@@ -82,7 +82,7 @@ private struct SortOrdinals {
     func of(_ value: SlotValue) -> UInt64 {
         switch kind {
         case .null: return 0
-        case .number: return Self.number(value).map { $0 - least + offset } ?? 0
+        case .number: return value.orderedBits.map { $0 - least + offset } ?? 0
         case .bytes:
             let count = width / 8
             return Self.withBytes(of: value) { bytes in
@@ -100,18 +100,6 @@ private struct SortOrdinals {
         case .text: 3
         case .data: 4
         default: nil
-        }
-    }
-
-    @inline(__always)
-    private static func number(_ value: SlotValue) -> UInt64? {
-        switch value {
-        case .integer(let number): return UInt64(bitPattern: number) ^ 1 << 63
-        case .real(let number):
-            // Negative numbers are ordered the other way round by their bits; -0 is 0.
-            let bits = (number + 0).bitPattern
-            return bits >> 63 == 1 ? ~bits : bits | 1 << 63
-        default: return nil
         }
     }
 

@@ -29,13 +29,8 @@ struct ValueBeginning: Comparable {
     private static func of(_ value: SlotValue) -> (ValueBeginning, Kind)? {
         switch value {
         case .null: return (ValueBeginning(), .null)
-        case .integer(let number):
-            return (ValueBeginning(high: UInt64(bitPattern: number) ^ 1 << 63), .integer)
-        case .real(let number):
-            guard !number.isNaN else { return nil }
-            // Negative numbers are ordered the other way round by their bits; -0 is 0.
-            let bits = (number + 0).bitPattern
-            return (ValueBeginning(high: bits >> 63 == 1 ? ~bits : bits | 1 << 63), .real)
+        case .integer: return value.orderedBits.map { (ValueBeginning(high: $0), .integer) }
+        case .real: return value.orderedBits.map { (ValueBeginning(high: $0), .real) }
         case .text(let text): return (TextBytes.with(text) { of(UnsafeRawBufferPointer($0)) }, .text)
         case .data(let data): return (data.withUnsafeBytes(of), .bytes)
         case .uuid, .decimal, .object, .reference: return nil
@@ -51,5 +46,21 @@ struct ValueBeginning: Comparable {
     @inline(__always)
     static func < (left: ValueBeginning, right: ValueBeginning) -> Bool {
         left.high == right.high ? left.low < right.low : left.high < right.high
+    }
+}
+
+extension SlotValue {
+    /// A number as bits whose order as an unsigned number is its own; `nil` for other values, and for what is no number.
+    @inline(__always)
+    var orderedBits: UInt64? {
+        switch self {
+        case .integer(let number): return UInt64(bitPattern: number) ^ 1 << 63
+        case .real(let number):
+            guard !number.isNaN else { return nil }
+            // Negative numbers are ordered the other way round by their bits; -0 is 0.
+            let bits = (number + 0).bitPattern
+            return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+        default: return nil
+        }
     }
 }

@@ -63,7 +63,6 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard let context else { return }
         context.processPendingChanges()
         context.generation.advance()
-        context.faults.ahead.forgetLists()
         var work = MergeWork(context: context)
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }
