@@ -32,6 +32,12 @@ struct FolderException {
             place: "Objects/NSManagedObject.swift", type: "NSManagedObjectContext",
             reason: "an object tells its context and is made in one: Apple's API"),
         FolderException(
+            place: "Objects/NSManagedObject+Home", type: "NSManagedObjectContext",
+            reason: "an object goes into a context: Apple's API"),
+        FolderException(
+            place: "Objects/ObjectHome", type: "NSManagedObjectContext",
+            reason: "what an object tells of its context is kept for all objects together"),
+        FolderException(
             place: "Objects/NSManagedObject.swift", type: "NSFetchRequest",
             reason: "a class of objects makes the request for them: Apple's API"),
         FolderException(

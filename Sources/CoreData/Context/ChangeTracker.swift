@@ -181,7 +181,7 @@ final class ChangeTracker {
             objects.forEachHeld { object in
                 object.flags.remove(.newInEvent)
                 if let baseline = object.baseline, baseline.event <= event.number { object.baseline = nil }
-                guard !object.relations.isEmpty, object.flags.isDisjoint(with: .pending) else { return }
+                guard object.hasRelations, object.flags.isDisjoint(with: .pending) else { return }
                 object.forEachTouchedToMany { _, state in state.endEvent() }
             }
         }

@@ -29,7 +29,7 @@ struct ConflictResolution {
         case .mergeByPropertyObjectTrumpMergePolicyType: context.refresher.rebase(object, on: row)
         case .overwriteMergePolicyType:
             replacing(object) {
-                if object.values.isEmpty { object.values = object.snapshot?.values.array ?? [] }
+                object.values = object.currentValues
                 object.snapshot = row
             }
             // One that was only moved in a list, or marked, has something to be saved now.
@@ -77,20 +77,19 @@ struct ConflictResolution {
 
     /// The store's values where the store changed, the object's where only the object did.
     private func letStoreWin(_ object: NSManagedObject, _ row: RowSnapshot) {
-        if !object.values.isEmpty, let base = object.snapshot {
+        if object.hasOwnValues, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient
-            for slot in object.values.indices where !isTransient[slot] {
+            for slot in isTransient.indices where !isTransient[slot] {
                 let storeChanged = row.values[slot] != base.values[slot]
-                let objectChanged = !ChangedValues.same(object.values[slot], base.values[slot], object)
-                if storeChanged || !objectChanged { object.values[slot] = row.values[slot] }
+                let objectChanged = !ChangedValues.same(object.currentValue(slot), base.values[slot], object)
+                if storeChanged || !objectChanged { object.write(row.values[slot], slot: slot) }
             }
         }
         object.snapshot = row
     }
 
     private func dropChanges(_ object: NSManagedObject, _ row: RowSnapshot) {
-        object.values = []
-        object.snapshot = row
+        object.settle(on: row)
         for (_, state) in object.touchedToMany { state.revert() }
     }
 }

@@ -18,7 +18,7 @@ struct FarEnds {
         }
         self.object = object
         self.row = row
-        values = object.values.isEmpty ? row : object.values
+        values = !object.hasOwnValues ? row : object.values
     }
 
     /// To be called once the object has its new row and values.
@@ -187,7 +187,7 @@ struct FarEnds {
     // MARK: Edits
 
     private static func isEdited(_ object: NSManagedObject, slot: Int) -> Bool {
-        guard !object.values.isEmpty, let row = object.snapshot else { return false }
+        guard object.hasOwnValues, let row = object.snapshot else { return false }
         return !ChangedValues.same(object.values[slot], row.values[slot], object)
     }
 

@@ -37,6 +37,7 @@ final class FaultFirer {
     /// blame: then it reads the one row.
     private func fetchRow(of object: NSManagedObject) throws {
         let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered(_:)) ?? [object]
+        object.faultBatch?.close()
         if let list = object.faultBatch?.header.list { listsReadWithRows.insert(list) }
         guard batch.count > 1 else { return try fetchRows(of: batch) }
         do { try fetchRows(of: batch) } catch { try fetchRows(of: [object]) }

@@ -12,16 +12,17 @@ struct FaultMaker {
     /// Retains nothing when it is taken up, as each object does: its family is among `families`.
     private struct Kind {
         let index: UInt32
-        let family: Unmanaged<IDFamily>
+        let home: Unmanaged<ObjectHome>
         let entity: Unmanaged<NSEntityDescription>
         let type: NSManagedObject.Type
 
         init(_ index: UInt32, _ family: IDFamily, _ context: Unmanaged<NSManagedObjectContext>) {
             self.index = index
-            self.family = .passUnretained(family)
             let entity = family.entity
             self.entity = .passUnretained(entity)
-            type = context._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
+            (type, home) = context._withUnsafeGuaranteedRef {
+                ($0.objectClass(of: entity), .passUnretained($0.homes.home(of: family)))
+            }
         }
     }
 
@@ -128,10 +129,9 @@ struct FaultMaker {
     private mutating func makeFault(_ key: RowKey, _ row: consuming RowSnapshot?) -> NSManagedObject {
         let kind = kind(ofEntityAt: key.entity)
         let object = kind.entity._withUnsafeGuaranteedRef { kind.type.init(entity: $0, insertInto: nil) }
-        kind.family._withUnsafeGuaranteedRef { object.identify($0, key.reference) }
-        object.snapshot = consume row
+        kind.home._withUnsafeGuaranteedRef { object.begin(at: $0, key.reference) }
+        object.begin(with: consume row)
         object.flags = [.fault, .stored, .awoken]
-        object.contextReference = context
         if table.mustGrow(for: key) { letUnusedGo() }
         table.insert(object, for: key)
         return object

@@ -21,6 +21,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var changes: ChangeTracker { @inline(__always) get { frequent.changes } }
     final var events: EventProcessor { @inline(__always) get { frequent.events } }
     final var faults: FaultFirer { @inline(__always) get { frequent.faults } }
+    final var homes: ObjectHomes { @inline(__always) get { frequent.homes } }
     final var lifeCycle: ObjectLifeCycle { @inline(__always) get { frequent.lifeCycle } }
     @exclusivity(unchecked)
     private var frequent: FrequentCollaborators!
@@ -296,7 +297,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Drops all changes that are not saved, and what could be undone.
     open func rollback() { refresher.rollback() }
 
-    /// Forgets all objects. Those that somebody still holds have no context any more.
+    /// Forgets all objects. Those that somebody still holds have no context any more, and are told of by their IDs.
     open func reset() { refresher.reset() }
 
     /// Lets an object be read anew: its changes and its values that live in memory only stay on top of the new values; or,
@@ -389,13 +390,15 @@ private struct FrequentCollaborators {
     let events: EventProcessor
     let changes: ChangeTracker
     let faults: FaultFirer
+    let homes: ObjectHomes
     let lifeCycle: ObjectLifeCycle
 
     init(of context: NSManagedObjectContext) {
-        registry = ObjectRegistry(context: context)
+        homes = ObjectHomes(context: context)
+        registry = ObjectRegistry(context: context, homes: homes)
         events = EventProcessor(context: context)
         changes = ChangeTracker(context: context, events: events)
         faults = FaultFirer(context: context)
-        lifeCycle = ObjectLifeCycle(context: context, registry: registry, changes: changes)
+        lifeCycle = ObjectLifeCycle(context: context, homes: homes, registry: registry, changes: changes)
     }
 }

@@ -37,7 +37,7 @@ struct Newcomers {
         mutating func note(_ object: NSManagedObject, _ context: Unmanaged<NSManagedObjectContext>) -> Bool {
             guard Self.isWaiting(object, context) else { return false }
             if object.hasStore { areSomeAssigned = true }
-            let own = Unmanaged.passUnretained(object.layout)
+            let own = object.withLayout { Unmanaged.passUnretained($0) }
             if own.toOpaque() != layout?.toOpaque() {
                 endRun()
                 layout = own

@@ -5,6 +5,7 @@ final class ObjectLifeCycle {
     private unowned(unsafe) let context: NSManagedObjectContext
     // What the insertion of every object needs without retaining the context, see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
+    private let homes: ObjectHomes
     private let registry: ObjectRegistry
     private let changes: ChangeTracker
     /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
@@ -15,12 +16,10 @@ final class ObjectLifeCycle {
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The class whose entity was asked for last, and that.
     private var lastEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
-    /// What the temporary IDs made last have in common, and those of all layouts.
-    private var lastFamily: (layout: EntityLayout, family: IDFamily)?
-    private var families: [ObjectIdentifier: (layout: EntityLayout, family: IDFamily)] = [:]
 
-    init(context: NSManagedObjectContext, registry: ObjectRegistry, changes: ChangeTracker) {
+    init(context: NSManagedObjectContext, homes: ObjectHomes, registry: ObjectRegistry, changes: ChangeTracker) {
         self.context = context
+        self.homes = homes
         contextReference = .passUnretained(context)
         self.registry = registry
         self.changes = changes
@@ -35,9 +34,9 @@ final class ObjectLifeCycle {
         }
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
-        if object.layout !== lastInserted { requireOwnEntity(object.layout) }
-        object.contextReference = contextReference
-        registry.registerNew(object)
+        if lastInserted.map(object.has) != true { requireOwnEntity(object.layout) }
+        object.enter(homes)
+        registry.register(object)
         changes.noteInsertion(object)
         guard !object.flags.contains(.awoken) else { return }
         object.flags.formUnion([.awoken, .awakeningFromInsert])
@@ -111,7 +110,7 @@ final class ObjectLifeCycle {
         context.registry.forEach { object in
             object.managedObjectContext = nil
             object.flags.subtract(.lists)
-            object.relations.forgetAll()
+            object.forgetRelations()
             object.baseline = nil
         }
     }
@@ -130,16 +129,6 @@ final class ObjectLifeCycle {
     }
 
     // MARK: Classes and entities
-
-    /// What the temporary IDs of new objects with that layout have in common.
-    func temporaryFamily(of layout: EntityLayout) -> IDFamily {
-        if let lastFamily, lastFamily.layout === layout { return lastFamily.family }
-        let key = ObjectIdentifier(layout)
-        let known = families[key] ?? (layout, IDFamily(entity: layout.entity, store: nil, isTemporary: true))
-        families[key] = known
-        lastFamily = known
-        return known.family
-    }
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let key = ObjectIdentifier(entity)

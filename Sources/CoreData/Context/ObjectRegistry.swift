@@ -7,6 +7,7 @@ final class ObjectRegistry {
     private unowned(unsafe) let context: NSManagedObjectContext
     // For what happens for every object, without retaining the context: see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
+    private let homes: ObjectHomes
     private let children: CommitObservers
     /// A table for each store, by the store's UUID. Mostly one.
     private var tables: [Table] = []
@@ -29,8 +30,9 @@ final class ObjectRegistry {
     var sharesTemporaryIDs: Bool { children.hasSome || contextReference._withUnsafeGuaranteedRef(\.isNested) }
     private var knownSuccessions: UInt64 = 0
 
-    init(context: NSManagedObjectContext) {
+    init(context: NSManagedObjectContext, homes: ObjectHomes) {
         self.context = context
+        self.homes = homes
         contextReference = .passUnretained(context)
         children = context.children
         othersSaved = context.othersSaved
@@ -106,7 +108,7 @@ final class ObjectRegistry {
                 continue
             }
             temporaries.remove(Self.key(number))
-            object.identifier = id
+            object.replaceIdentifier(by: id)
             register(object, id)
         }
         return true
@@ -141,7 +143,7 @@ final class ObjectRegistry {
         object.flags.insert([.stored, .fault])
         object.values = []
         object.snapshot = nil
-        object.relations.forgetAll()
+        object.forgetRelations()
     }
 
     /// What makes the objects of rows that `store`, one of the context's own stack, has just given; `nil` where the context
@@ -163,20 +165,25 @@ final class ObjectRegistry {
         let entity = id.family.entity
         let type = contextReference._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
         let object = type.init(entity: entity, insertInto: nil)
-        object.identifier = id
-        object.snapshot = row
+        if let key = id.rowKey {
+            object.begin(at: homes.home(of: id.family), key.reference)
+        } else {
+            // Its successor has to be told of this very ID.
+            object.replaceIdentifier(by: id)
+            object.enter(homes)
+        }
+        object.begin(with: row)
         object.flags = [.fault, .stored, .awoken]
-        object.contextReference = contextReference
         register(object, id)
         return object
     }
 
     // MARK: Registering
 
-    /// Notes a new object, which has no permanent ID; it gets a temporary identity if it has none.
-    func registerNew(_ object: NSManagedObject) {
-        guard let number = object.identifyTemporarily() else { return register(object, object.objectID) }
-        temporaries.insert(object, for: RowKey(entity: 0, reference: number))
+    /// Notes an object that came into the context.
+    func register(_ object: NSManagedObject) {
+        guard let row = object.unnamedRow, row.family.isTemporary else { return register(object, object.objectID) }
+        temporaries.insert(object, for: RowKey(entity: 0, reference: row.reference))
     }
 
     /// Notes an object under its ID.
@@ -209,7 +216,7 @@ final class ObjectRegistry {
     private func forgetTemporaryID(of object: NSManagedObject, for id: NSManagedObjectID) {
         // Mostly nobody has asked for the temporary ID.
         if let number = object.unnamedNumber { temporaries.remove(RowKey(entity: 0, reference: number)) }
-        if let old = object.replaceIdentifier(by: id), case .temporary(let number) = old.reference {
+        if let old = object.settle(as: id, in: homes), case .temporary(let number) = old.reference {
             temporaries.remove(Self.key(number))
             old.setSuccessor(id)
         }
@@ -270,7 +277,7 @@ final class ObjectRegistry {
         prepareForAll()
         var found: [NSManagedObject] = []
         func add(_ object: NSManagedObject) {
-            let isBare = object.flags.contains(.fault) && object.snapshot == nil && object.relations.isEmpty
+            let isBare = object.flags.contains(.fault) && object.snapshot == nil && !object.hasRelations
             if !isBare || object.isDeleted { found.append(object) }
         }
         for table in tables { table.rows.forEach(add) }
@@ -304,10 +311,10 @@ final class ObjectRegistry {
     /// Whether no object was ever registered, or all were forgotten.
     var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 
-    /// Forgets all objects, and gives those that somebody uses, once each: neighbours in the order of their rows, in which
-    /// they mostly lie in memory, too.
+    /// Forgets all objects, and gives them, once each: neighbours in the order of their rows, in which they mostly lie in
+    /// memory, too.
     func takeAll() -> [NSManagedObject] {
-        prepareForAll()
+        if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         var taken: [NSManagedObject] = []
         taken.reserveCapacity(tables.reduce(temporaries.room) { $0 + $1.rows.room })
         for table in tables { table.rows.moveAll(to: &taken) }

@@ -4,6 +4,9 @@ import Foundation
 final class Refresher {
     private unowned(unsafe) let context: NSManagedObjectContext
 
+    /// The faults that were made one by one lately: they are likely to be touched one by one, too.
+    private var openBatch = FaultBatch.open()
+
     init(context: NSManagedObjectContext) { self.context = context }
 
     // MARK: Refresh
@@ -17,7 +20,7 @@ final class Refresher {
         let stored = known.filter { !$0.isDeleted }
         guard mergeChanges else {
             for object in stored { turnIntoFault(object) }
-            return
+            return readTogether(stored)
         }
         readBeneathDeletions(known.filter { $0.isDeleted })
         var kept: [NSManagedObject] = []
@@ -66,7 +69,7 @@ final class Refresher {
 
     /// Lets neighbours in the store be read with one query when one of them is touched.
     private func readTogether(_ objects: [NSManagedObject]) {
-        guard objects.count > 1 else { return }
+        guard objects.count > 1 else { return readWithOthers(objects) }
         // Those that only the parent has yet have no place among the rows.
         var rows: [(key: RowKey, object: NSManagedObject)] = []
         var new: [NSManagedObject] = []
@@ -75,6 +78,21 @@ final class Refresher {
         }
         rows.sort { ($0.key.entity, $0.key.reference) < ($1.key.entity, $1.key.reference) }
         FaultBatch.join(rows.map(\.object) + new, size: FaultBatch.defaultSize)
+    }
+
+    /// Lets a fault be read with others that were made before it, none of which was touched since.
+    private func readWithOthers(_ objects: [NSManagedObject]) {
+        for object in objects where object.waitsForRow && !openBatch.admit(object) {
+            compact(openBatch)
+            openBatch = .open()
+            _ = openBatch.admit(object)
+        }
+    }
+
+    /// What is still waiting is kept by numbers, which take less memory than IDs.
+    private func compact(_ batch: FaultBatch) {
+        let members = batch.header.ids.compactMap(context.registry.registered).filter { $0.faultBatch === batch }
+        FaultBatch.join(members, size: FaultBatch.defaultSize)
     }
 
     private func readAnew(_ objects: [NSManagedObject]) throws {
@@ -129,7 +147,7 @@ final class Refresher {
         context.changes.forget(object)
         object.values = []
         object.snapshot = nil
-        object.relations.forgetAll()
+        object.forgetRelations()
         object.flags.insert(.fault)
         object.didTurnIntoFault()
         context.changes.noteRefresh(object)
@@ -180,11 +198,11 @@ final class Refresher {
         let announced = object.announcing(places(of: object, changedBy: row))
         defer { announced?.end() }
         let farEnds = FarEnds(before: object)
-        if !object.values.isEmpty, let base = object.snapshot {
+        if object.hasOwnValues, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient
-            for slot in object.values.indices where !isTransient[slot] {
-                if ChangedValues.same(object.values[slot], base.values[slot], object) {
-                    object.values[slot] = row.values[slot]
+            for slot in isTransient.indices where !isTransient[slot] {
+                if ChangedValues.same(object.currentValue(slot), base.values[slot], object) {
+                    object.write(row.values[slot], slot: slot)
                 }
             }
         }
@@ -198,7 +216,7 @@ final class Refresher {
         let isTransient = object.layout.traits.isTransient
         return row.values.indices.filter { slot in
             !isTransient[slot] && row.values[slot] != base.values[slot]
-                && (object.values.isEmpty || ChangedValues.same(object.values[slot], base.values[slot], object))
+                && (!object.hasOwnValues || ChangedValues.same(object.currentValue(slot), base.values[slot], object))
         }.map(object.layout.place(ofSlot:))
     }
 
@@ -282,15 +300,19 @@ final class Refresher {
         context.faults.ahead.forgetAll()
         context.generation.advance()
         context.undoRecorder.forgetAll()
-        let objects = context.registry.takeAll()
+        var objects = context.registry.takeAll()
         context.changes.removeAll()
         context.manualChanges = [:]
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(objects.count)
-        objects.forEachHeld { object in
-            ids.append(object.objectID)
-            object.managedObjectContext = nil
-            object.relations.forgetAll()
+        for index in objects.indices {
+            let isUsed = !isKnownUniquelyReferenced(&objects[index])
+            let object = objects[index]
+            // A weak reference may find one that goes away as well.
+            object.leave()
+            guard isUsed else { continue }
+            ids.append(object.passingID)
+            object.forgetRelations()
             object.baseline = nil
         }
         NotificationCenter.default.post(

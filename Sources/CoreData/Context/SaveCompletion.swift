@@ -106,9 +106,8 @@ struct SaveCompletion {
     }
 
     private func adopt(_ row: RowSnapshot, _ object: NSManagedObject) {
-        if object.layout.withTraits({ $0.hasPlainSlots }) {
-            object.values = []
-            object.snapshot = row
+        if object.withTraits({ $0.hasPlainSlots }) {
+            object.settle(on: row)
             return
         }
         let traits = object.layout.traits
@@ -116,11 +115,11 @@ struct SaveCompletion {
             traits.derivedSlots.filter { row.values[$0] != object.currentValue($0) }.map { .attribute($0) })
         defer { announced?.end() }
         let keepsTransient =
-            traits.hasTransient && !object.values.isEmpty
-            && object.values.indices.contains { traits.isTransient[$0] && object.values[$0] != row.values[$0] }
+            traits.hasTransient && object.hasOwnValues
+            && row.values.indices.contains { traits.isTransient[$0] && object.currentValue($0) != row.values[$0] }
         if keepsTransient {
             var values = row.values.array
-            for slot in values.indices where traits.isTransient[slot] { values[slot] = object.values[slot] }
+            for slot in values.indices where traits.isTransient[slot] { values[slot] = object.currentValue(slot) }
             object.values = values
         } else {
             object.values = []

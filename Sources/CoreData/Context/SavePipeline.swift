@@ -92,16 +92,22 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
-    func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    ///
+    /// - Returns: the IDs, if they are those of all `objects` and in their order; else none.
+    @discardableResult
+    func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
         let newcomers = Newcomers(among: objects, of: context)
-        guard !newcomers.objects.isEmpty else { return }
+        guard !newcomers.objects.isEmpty else { return [] }
+        var all: [NSManagedObjectID] = []
         for group in try grouped(newcomers, by: source) {
             let ids = try source.obtainPermanentIDs(for: group.newcomers.runs, in: group.store)
             context.registry.replaceTemporaryIDs(of: group.newcomers.objects, by: ids, in: group.store)
+            all = group.newcomers.objects.isSame(as: objects) ? ids : []
         }
+        return all
     }
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
@@ -155,8 +161,8 @@ final class SavePipeline {
         var derived: [NSManagedObjectID: RowSnapshot]?
         while derived == nil {
             let inserted = changes.inserted.all
-            try obtainPermanentIDs(for: chosen.map { inserted.filter($0.contains) } ?? inserted)
-            plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen).makePlans()
+            let ids = try obtainPermanentIDs(for: chosen.map { inserted.filter($0.contains) } ?? inserted)
+            plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen, newIDs: ids).makePlans()
             do {
                 derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
             } catch let found as StoreConflicts {

@@ -44,6 +44,8 @@ struct SavePlanner {
     let locked: [NSManagedObject]
     /// The objects to write; `nil` for all that have changes.
     let chosen: Set<NSManagedObject>?
+    /// The IDs of the new objects in the order of these, as far as they were made just now: the objects keep none.
+    let newIDs: [NSManagedObjectID]
 
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
@@ -59,10 +61,14 @@ struct SavePlanner {
     /// Objects that may have changed pairs.
     private var paired: [NSManagedObject] = []
 
-    init(context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil) {
+    init(
+        context: NSManagedObjectContext, locked: [NSManagedObject], chosen: Set<NSManagedObject>? = nil,
+        newIDs: [NSManagedObjectID] = []
+    ) {
         self.context = context
         self.locked = locked
         self.chosen = chosen
+        self.newIDs = newIDs
     }
 
     func makePlans() throws -> [StorePlan] {
@@ -97,7 +103,8 @@ struct SavePlanner {
         var lists: [[NSManagedObject]] = []
         var number = 0
         try objects.forEachHeld { object in
-            let plan = try addInsert(object)
+            let id = objects.count == newIDs.count ? newIDs[number] : object.passingID
+            let plan = try addInsert(object, id)
             if lists.isEmpty, plan > 0 { lists = [Array(objects.prefix(number))] }
             if !lists.isEmpty {
                 if plan == lists.count { lists.append([]) }
@@ -109,8 +116,7 @@ struct SavePlanner {
     }
 
     /// - Returns: the plan to which the object belongs, and whose objects it has to join.
-    private mutating func addInsert(_ object: NSManagedObject) throws -> Int {
-        let id = object.objectID
+    private mutating func addInsert(_ object: NSManagedObject, _ id: NSManagedObjectID) throws -> Int {
         let plan = try planIndex(of: id, object)
         // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
         let version = object.snapshot?.version ?? 0
@@ -182,17 +188,16 @@ struct SavePlanner {
 
     /// The row as it shall be: transient values at their defaults, temporary IDs replaced.
     private mutating func row(of object: NSManagedObject, version: Int64, _ plan: Int) throws -> RowSnapshot {
-        let values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
-        let firstReference = object.layout.attributeCount
-        return try .make(version: version, count: values.count) { row in
-            try object.layout.withTraits { traits in
-                for slot in values.indices {
+        let (count, firstReference) = object.withLayout { ($0.slots.count, $0.attributeCount) }
+        return try .make(version: version, count: count) { row in
+            try object.withTraits { traits in
+                try object.forEachCurrentValue { slot, value in
                     if traits.hasTransient, traits.isTransient[slot] {
                         row.append(traits.transientStart[slot])
-                    } else if slot >= firstReference, case .reference(let id) = values[slot] {
+                    } else if slot >= firstReference, case .reference(let id) = value {
                         row.append(try destination(id, of: object, slot, plan).map(SlotValue.reference) ?? .null)
                     } else {
-                        row.append(values[slot])
+                        row.append(value)
                     }
                 }
             }
@@ -282,7 +287,7 @@ struct SavePlanner {
     // MARK: Pairs
 
     private mutating func notePairs(of object: NSManagedObject) {
-        if !object.relations.isEmpty, object.layout.withTraits({ $0.hasPairs }) { paired.append(object) }
+        if object.hasRelations, object.withTraits({ $0.hasPairs }) { paired.append(object) }
     }
 
     private mutating func addPairs(of owner: NSManagedObject) throws {

@@ -67,7 +67,7 @@ struct StoreChoice {
     // MARK: Who belongs together
 
     private mutating func join(_ object: NSManagedObject) {
-        let values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
+        let values = object.currentValues
         for slot in values.indices.dropFirst(object.layout.attributeCount) {
             guard case .reference(let id) = values[slot] else { continue }
             if let far = context.registry.registered(id) { unite(object, far) } else { note(id, of: object) }

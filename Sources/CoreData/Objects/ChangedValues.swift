@@ -7,17 +7,17 @@ enum ChangedValues {
         guard let snapshot = object.snapshot else {
             return object.managedObjectContext?.faults.unread.slots(of: object) ?? []
         }
-        guard !object.values.isEmpty else { return [] }
+        guard object.hasOwnValues else { return [] }
         let isTransient = object.layout.traits.isTransient
-        return object.values.indices.filter { slot in
-            !isTransient[slot] && !same(object.values[slot], snapshot.values[slot], object)
+        return isTransient.indices.filter { slot in
+            !isTransient[slot] && !same(object.currentValue(slot), snapshot.values[slot], object)
         }
     }
 
     /// The slots whose values differ from the snapshot's, those that live in memory only too.
     static func differingSlots(of object: NSManagedObject) -> [Int] {
-        guard !object.values.isEmpty, let snapshot = object.snapshot else { return [] }
-        return object.values.indices.filter { !same(object.values[$0], snapshot.values[$0], object) }
+        guard object.hasOwnValues, let snapshot = object.snapshot else { return [] }
+        return snapshot.values.indices.filter { !same(object.currentValue($0), snapshot.values[$0], object) }
     }
 
     /// The numbers of the to-many relationships that differ from the saved ones.
@@ -104,7 +104,7 @@ enum ChangedValues {
     /// the event changed none.
     private static func startOfEvent(of object: NSManagedObject) -> (values: [SlotValue], row: RowSnapshot?)? {
         if let baseline = object.baseline { return (baseline.values, baseline.snapshot) }
-        guard !object.values.isEmpty, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else {
+        guard object.hasOwnValues, !object.flags.isDisjoint(with: [.pendingInserted, .newInEvent]) else {
             return nil
         }
         return ([], object.snapshot)

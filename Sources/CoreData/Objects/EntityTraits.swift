@@ -4,8 +4,8 @@ import Foundation
 final class EntityTraits: @unchecked Sendable {
     /// The row of a new object: the default values, version 0.
     let startingRow: RowSnapshot
-    /// As many nulls as there are slots: a copy is made quicker than an array, whose type would be looked for.
-    let nullValues: [SlotValue]
+    /// Where objects are that no context ever had.
+    let home: ObjectHome
     /// For each slot whether its value lives in memory only.
     let isTransient: [Bool]
     let hasTransient: Bool
@@ -41,7 +41,7 @@ final class EntityTraits: @unchecked Sendable {
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
-        nullValues = Array(repeating: .null, count: layout.slots.count)
+        home = ObjectHome(of: layout)
         isTransient = layout.slots.map(\.isTransient)
         transientStart = zip(startingRow.values, isTransient).map { $1 ? $0 : .null }
         hasTransient = isTransient.contains(true)

@@ -47,6 +47,25 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         unsafeDowncast(create(minimumCapacity: 0) { _ in FaultBatchHead(ids: ids) }, to: FaultBatch.self)
     }
 
+    /// A batch that others may join until it is full, or the rows are read: of faults that are made one by one.
+    static func open() -> FaultBatch {
+        let batch = make([NSManagedObjectID]())
+        batch.header.isOpen = true
+        return batch
+    }
+
+    /// - Returns: whether there was room.
+    func admit(_ object: NSManagedObject) -> Bool {
+        guard header.isOpen else { return false }
+        header.ids.append(object.passingID)
+        object.faultBatch = self
+        if header.ids.count == Self.defaultSize { header.isOpen = false }
+        return true
+    }
+
+    /// The rows are read: who comes later is not read with these.
+    func close() { header.isOpen = false }
+
     static func make(of objects: some Collection<NSManagedObject>) -> FaultBatch {
         var keys: [RowKey] = []
         keys.reserveCapacity(objects.count)
@@ -115,6 +134,8 @@ struct FaultBatchHead {
     var ids: [NSManagedObjectID] = []
     /// The to-many relationship whose members they are, for a short list.
     var list: ObjectIdentifier?
+    /// Whether others may join.
+    var isOpen = false
     /// The smallest number.
     var first: Int64 = 0
     var count: UInt32 = 0

@@ -43,7 +43,7 @@ enum KeyPathNames {
         func note(_ key: String) { if !ValueOrder.areEqual(value(), blankValue) { keys.append(key) } }
         for slot in object.layout.slots.indices {
             let name = object.layout.slots[slot].name
-            let before = object.values[slot]
+            let before = object.currentValue(slot)
             if let attribute = object.layout.attribute(at: slot) {
                 guard let samples = sampleValues(attribute.attributeType) else { continue }
                 object.write(samples.other, slot: slot)

@@ -3,7 +3,7 @@ import Foundation
 /// Properties by name: what `value(forKey:)`, `setValue(_:forKey:)` and the primitive accessors do.
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
-        guard let place = object.layout.place(of: key) else { return stateValue(of: object, for: key) }
+        guard let place = object.withLayout({ $0.place(of: key) }) else { return stateValue(of: object, for: key) }
         requireQueue(object, "reading", key)
         object.noteRead(place)
         object.fireIfNeeded()
@@ -16,12 +16,12 @@ enum KeyValueAccess {
     }
 
     private static func requireQueue(_ object: NSManagedObject, _ access: String, _ key: String) {
-        guard object.layout.withTraits({ $0.checksQueue }) else { return }
+        guard object.withTraits({ $0.checksQueue }) else { return }
         object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
-        AttributeCoercion.value(object.currentValue(slot), type: object.layout.attributeTypes[slot])
+        AttributeCoercion.value(object.currentValue(slot), type: object.withLayout { $0.attributeTypes[slot] })
     }
 
     /// The destinations of a to-many relationship as they are now.
@@ -54,7 +54,7 @@ enum KeyValueAccess {
 
     static func set(_ value: Any?, of object: NSManagedObject, for key: String) {
         requireQueue(object, "setting", key)
-        switch object.layout.place(of: key) {
+        switch object.withLayout({ $0.place(of: key) }) {
         case .attribute(let slot): object.setAttribute(slotValue(value, of: object, slot: slot), slot: slot)
         case .toOne(let slot): InverseUpkeep.set(destination(value, of: object, key), of: object, slot: slot)
         case .toMany(let number):

@@ -22,7 +22,7 @@ enum ManagedPlaces {
 
     @inline(__always)
     private static func knownPlace(_ property: UInt, _ object: NSManagedObject) -> EntityLayout.Place? {
-        object.layout.withTraits { $0.knownPlaces[property] }
+        object.withTraits { $0.knownPlaces[property] }
     }
 
     /// Looks a property up by its name, and remembers where it is.
@@ -39,7 +39,7 @@ enum ManagedPlaces {
         if ConcurrencyChecking.isOn {
             object.managedObjectContext?.requireQueue("accessing '\(name)' of '\(object.objectID)'")
         } else {
-            object.layout.withTraits { $0.knownPlaces.remember(property, place, keeping: keyPath) }
+            object.withTraits { $0.knownPlaces.remember(property, place, keeping: keyPath) }
         }
         return place
     }

@@ -3,12 +3,13 @@ extension NSManagedObject {
     /// What is known of the relationship or fetched property at `index` of ``RelationPlaces``.
     @inline(__always)
     private func relation(_ index: Int) -> AnyObject? {
-        relations.isEmpty ? nil : relations.value(at: index, of: layout.withTraits { $0.relationCount })
+        hasRelations ? relations.value(at: index, of: withTraits { $0.relationCount }) : nil
     }
 
     @inline(__always)
     private func setRelation(_ value: AnyObject?, _ index: Int) {
-        relations.set(value, at: index, of: layout.withTraits { $0.relationCount })
+        if value == nil, !hasRelations { return }
+        relations.set(value, at: index, of: withTraits { $0.relationCount })
     }
 
     // MARK: To-one
@@ -36,7 +37,7 @@ extension NSManagedObject {
 
     /// What is known of the to-many relationship `number`.
     final func toManyState(_ number: Int) -> ToManyState {
-        let index = layout.withTraits { $0.toOneCount } + number
+        let index = withTraits { $0.toOneCount } + number
         if let known = relation(index) { return unsafeDowncast(known, to: ToManyState.self) }
         let state = ToManyState(
             isOrdered: layout.toManyRelationships[number].isOrdered, isLoaded: !flags.contains(.stored))
@@ -46,7 +47,7 @@ extension NSManagedObject {
 
     /// The state of the to-many relationship `number` if anybody touched it.
     final func knownToManyState(_ number: Int) -> ToManyState? {
-        relation(layout.withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
+        relation(withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
     }
 
     /// The state with its contents read.
@@ -69,8 +70,8 @@ extension NSManagedObject {
     /// Calls `body` with each state that was touched, and the number of its relationship.
     @inline(__always)
     final func forEachTouchedToMany(_ body: (_ number: Int, _ state: ToManyState) throws -> Void) rethrows {
-        if relations.isEmpty { return }
-        let places = layout.withTraits { $0.toOneCount..<$0.fetchedStart }
+        if !hasRelations { return }
+        let places = withTraits { $0.toOneCount..<$0.fetchedStart }
         for index in places {
             guard let known = relation(index) else { continue }
             try body(index - places.lowerBound, unsafeDowncast(known, to: ToManyState.self))
@@ -91,8 +92,8 @@ extension NSManagedObject {
 
     /// Fetched properties are asked for anew when they are wanted.
     final func forgetFetched() {
-        guard !relations.isEmpty else { return }
-        let (start, end) = layout.withTraits { ($0.fetchedStart, $0.relationCount) }
+        guard hasRelations else { return }
+        let (start, end) = withTraits { ($0.fetchedStart, $0.relationCount) }
         for index in start..<end where relation(index) != nil {
             changing(.fetched(index - start)) { setRelation(nil, index) }
         }

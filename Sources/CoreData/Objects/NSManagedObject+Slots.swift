@@ -7,37 +7,6 @@ extension NSManagedObject {
         return currentValue(slot)
     }
 
-    /// The value in a slot, without firing: `null` where the row has not been read.
-    @inline(__always)
-    final func currentValue(_ slot: Int) -> SlotValue {
-        if !values.isEmpty { return values[slot] }
-        guard let snapshot else { return unreadValue(slot) }
-        return snapshot.value(slot)
-    }
-
-    /// A fault without its row has only what was set after it could not be read.
-    @inline(never)
-    private func unreadValue(_ slot: Int) -> SlotValue {
-        managedObjectContext?.faults.unread.value(slot, of: self) ?? .null
-    }
-
-    /// Sets a slot without any hook.
-    @inline(__always)
-    final func write(_ value: SlotValue, slot: Int) {
-        if values.isEmpty {
-            guard let snapshot else { return writeUnread(value, slot: slot) }
-            values = snapshot.array(inCopyOf: layout.withTraits { $0.nullValues })
-        }
-        values[slot] = value
-    }
-
-    @inline(never)
-    private func writeUnread(_ value: SlotValue, slot: Int) {
-        if isFault, let context = managedObjectContext { return context.faults.unread.set(value, slot, of: self) }
-        values = layout.traits.startingRow.values.array
-        values[slot] = value
-    }
-
     /// Sets the slot of an attribute: the context hears of it.
     final func setAttribute(_ value: SlotValue, slot: Int) {
         willChange()
@@ -64,7 +33,7 @@ extension NSManagedObject {
     @inline(never)
     final func fire() {
         // The firer outlives what follows, and looks whether the context does.
-        if snapshot != nil, let contextReference {
+        if hasRow, let contextReference {
             return contextReference._withUnsafeGuaranteedRef(\.faults).realise(self)
         }
         // Held: `awakeFromFetch` is anybody's code, and may give the context up.
@@ -77,9 +46,8 @@ extension NSManagedObject {
 
     /// Makes what was set while awaking the starting point, not a change.
     final func adoptValuesAsSnapshot() {
-        guard !values.isEmpty else { return }
-        snapshot = .make(values, version: snapshot?.version ?? 0)
-        values = []
+        guard hasOwnValues else { return }
+        settle(on: .make(values, version: snapshot?.version ?? 0))
     }
 }
 

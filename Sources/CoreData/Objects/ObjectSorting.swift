@@ -12,8 +12,9 @@ extension Sequence where Element: NSManagedObject {
         // Upcast first: the sort is compiled for this one class.
         let objects: [NSManagedObject] = map { $0 }
         guard let first = objects.first, objects.count > 1 else { return Array(self) }
+        let layout = first.layout
         var entity = first.entity
-        objects.forEachHeld { if $0.layout !== first.layout { entity = Self.common(entity, $0.entity) } }
+        objects.forEachHeld { if !$0.has(layout) { entity = Self.common(entity, $0.entity) } }
         do {
             return try ObjectOrdering(descriptors, entity: entity).sorted(objects, as: Element.self)
         } catch {

@@ -12,7 +12,7 @@ enum ObjectValidation {
     /// Without calling `validateValue(_:forKey:)`, which is not overridden.
     private static func quickErrors(_ object: NSManagedObject) -> [any Error] {
         var errors: [any Error] = []
-        object.layout.withTraits { traits in
+        object.withTraits { traits in
             for rule in traits.demandingRules {
                 if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
             }

@@ -53,14 +53,9 @@ final class RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// The same in a copy of as many nulls.
-    func array(inCopyOf nulls: [SlotValue]) -> [SlotValue] {
-        withExtendedLifetime(self) {
-            var values = nulls
-            precondition(values.count == packed.count, "A row has the slots of its object's entity.")
-            values.withUnsafeMutableBufferPointer { packed.copy(to: $0) }
-            return values
-        }
+    /// Initialises memory for as many values as there are.
+    func copy(to values: UnsafeMutableBufferPointer<SlotValue>) {
+        withExtendedLifetime(self) { packed.copy(to: values) }
     }
 
     deinit { packed.deinitialize() }

@@ -36,12 +36,14 @@ final class SlotProgram: @unchecked Sendable {
     func holds(for object: NSManagedObject) -> Bool {
         var next = start
         if next >= 0 { object.fireIfNeeded() }
+        let row = object.unchangedRow
         while next >= 0 {
             let step = steps + next
-            let isTrue =
-                step.pointee.shortcut.holds(for: object, slot: step.pointee.slot)
-                ?? isTrue(next, step.pointee.slot, object)
-            next = isTrue ? step.pointee.onTrue : step.pointee.onFalse
+            let slot = step.pointee.slot
+            let known = row.flatMap { row in
+                row._withUnsafeGuaranteedRef { step.pointee.shortcut.holds(for: $0, slot: slot) }
+            }
+            next = known ?? isTrue(next, slot, object) ? step.pointee.onTrue : step.pointee.onFalse
         }
         return next == Self.holds
     }
@@ -80,10 +82,10 @@ extension CompiledPredicate {
 }
 
 extension SlotShortcut {
-    /// `nil` where the condition has to be asked: for values of other kinds, and those that were changed.
+    /// `nil` where the condition has to be asked: for values of other kinds.
     @inline(__always)
-    fileprivate func holds(for object: NSManagedObject, slot: Int) -> Bool? {
-        guard slot >= 0, object.values.isEmpty, let row = object.snapshot else { return nil }
+    fileprivate func holds(for row: RowSnapshot, slot: Int) -> Bool? {
+        guard slot >= 0 else { return nil }
         switch self {
         case .compare(let number, let wanted):
             guard let value = row.integer(slot) else { return nil }

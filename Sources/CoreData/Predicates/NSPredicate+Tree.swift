@@ -115,7 +115,7 @@ final class LazyEvaluator: @unchecked Sendable {
         /// `nil` where `object` is of another entity.
         @inline(__always)
         func evaluate(_ object: NSManagedObject) -> Bool? {
-            guard object.layout === layout else { return nil }
+            guard object.has(layout) else { return nil }
             return program?.holds(for: object) ?? predicate.evaluate(object)
         }
     }

@@ -36,7 +36,7 @@ import Testing
             request.fetchBatchSize = batchSize
             let teams = try context.fetch(request)
             #expect(teams.count == 30)
-            #expect(teams.allSatisfy { !$0.knownID.isThere })
+            #expect(teams.allSatisfy { $0.keptID == nil })
             let byID = NSFetchRequest<NSManagedObjectID>(entityName: "Team")
             byID.sortDescriptors = request.sortDescriptors
             byID.resultType = .managedObjectIDResultType
@@ -71,7 +71,7 @@ import Testing
             let quiet = context.addTeam("Quiet")
             let asked = context.addTeam("Asked")
             let temporary = asked.objectID
-            #expect(temporary.isTemporaryID && !quiet.knownID.isThere && quiet.hasTemporaryID)
+            #expect(temporary.isTemporaryID && quiet.keptID == nil && quiet.hasTemporaryID)
             #expect(context.registeredObject(for: temporary) === asked)
             try context.save()
             #expect(!quiet.objectID.isTemporaryID && !asked.objectID.isTemporaryID && !quiet.hasTemporaryID)

@@ -133,7 +133,7 @@ struct Absorption {
         for object in context.changes.inserted.all + context.changes.updated.all where object !== loser {
             for slot in object.layout.attributeCount..<object.layout.slots.count {
                 guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,
-                    relationship.inverseRelationship == nil, !object.values.isEmpty, object.toOneTarget(slot) === loser
+                    relationship.inverseRelationship == nil, object.hasOwnValues, object.toOneTarget(slot) === loser
                 else { continue }
                 InverseUpkeep.set(keeper, of: object, slot: slot)
             }

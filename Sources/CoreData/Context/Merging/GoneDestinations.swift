@@ -23,10 +23,11 @@ struct GoneDestinations {
 
     private func forget(in object: NSManagedObject) -> Bool {
         var found = false
-        for slot in object.values.indices.dropFirst(object.layout.attributeCount) {
+        let values = object.values
+        for slot in values.indices.dropFirst(object.layout.attributeCount) {
             // A reference may still name the object by its temporary ID.
-            guard case .reference(let id) = object.values[slot], ids.contains(id.latest),
-                object.snapshot?.values[slot] != object.values[slot]
+            guard case .reference(let id) = values[slot], ids.contains(id.latest),
+                object.snapshot?.values[slot] != values[slot]
             else { continue }
             FarEnds.dropReference(of: object, slot: slot)
             found = true

@@ -30,7 +30,7 @@ struct HandedChanges {
         let changes = context.changes
         try context.faults.fetchRows(of: changes.updated.all.filter { $0.snapshot == nil })
         inserted = changes.inserted.all.map { object in
-            let values = object.values.isEmpty ? object.snapshot?.values.array ?? [] : object.values
+            let values = object.currentValues
             return Object(
                 source: object, id: object.objectID, slots: values.enumerated().map { ($0, $1) },
                 lists: Self.lists(of: object))
@@ -43,7 +43,7 @@ struct HandedChanges {
     }
 
     private static func changes(of object: NSManagedObject) -> [(slot: Int, value: SlotValue)] {
-        guard !object.values.isEmpty, let snapshot = object.snapshot else { return [] }
+        guard object.hasOwnValues, let snapshot = object.snapshot else { return [] }
         return object.values.enumerated().compactMap { slot, value in
             ChangedValues.same(value, snapshot.values[slot], object) ? nil : (slot, value)
         }

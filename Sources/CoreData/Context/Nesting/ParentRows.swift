@@ -32,7 +32,7 @@ struct ParentRows {
     /// What an object holds, as a row; `nil` while it has none. Fires nothing.
     static func row(of object: NSManagedObject) -> RowSnapshot? {
         guard let snapshot = object.snapshot else { return nil }
-        if object.values.isEmpty { return snapshot }
+        if !object.hasOwnValues { return snapshot }
         return RowSnapshot.make(object.values, version: snapshot.version, isUnsaved: true)
     }
 

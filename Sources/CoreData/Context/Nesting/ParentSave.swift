@@ -70,7 +70,7 @@ struct ParentSave {
         }
         let entity = handed.id.entity
         let object = parent.objectClass(of: entity).init(entity: entity, insertInto: nil)
-        object.identifier = handed.id
+        object.replaceIdentifier(by: handed.id)
         parent.insert(object)
         return object
     }
@@ -144,8 +144,8 @@ struct ParentSave {
         var result = SavedObjects(objects: all.map(\.0.source) + changes.deleted)
         for (handed, object) in all {
             let source = handed.source
-            guard !source.values.isEmpty || source.flags.contains(.inserted) else { continue }
-            var values = source.values.isEmpty ? source.snapshot?.values.array ?? [] : source.values
+            guard source.hasOwnValues || source.flags.contains(.inserted) else { continue }
+            var values = source.currentValues
             // What the parent does not have any more is no destination of the child's either.
             for (slot, _) in handed.slots
             where slot >= object.layout.attributeCount && object.currentValue(slot).isNull {

@@ -1,0 +1,170 @@
+import Glibc
+import Synchronization
+
+/// Where an object is, and how it moves: see ``ObjectHome``.
+extension NSManagedObject {
+    /// The home, without a count of references. For the object's queue alone: only there an object is given another one
+    /// that does not keep the old one.
+    @inline(__always)
+    final var home: Unmanaged<ObjectHome> { homeAsKept.home.unsafelyUnwrapped }
+
+    @inline(__always)
+    private final var homeAsKept: ObjectHome.Word { ObjectHome.Word(bits: homeWord.load(ordering: .acquiring)) }
+
+    @inline(__always)
+    final var layout: EntityLayout { home._withUnsafeGuaranteedRef { $0.layout } }
+
+    /// The layout for what is asked of every object, without a count of references.
+    @inline(__always)
+    final func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
+        try home._withUnsafeGuaranteedRef { try $0.withLayout(body) }
+    }
+
+    /// The same for what is worked out from the layout.
+    @inline(__always)
+    final func withTraits<Result>(_ body: (EntityTraits) throws -> Result) rethrows -> Result {
+        try withLayout { try $0.withTraits(body) }
+    }
+
+    /// Whether the object has that layout: is of that entity.
+    @inline(__always)
+    final func has(_ layout: EntityLayout) -> Bool { withLayout { $0 === layout } }
+
+    /// The context as it is kept: a look at it retains nothing.
+    @inline(__always)
+    final var contextReference: Unmanaged<NSManagedObjectContext>? { home._withUnsafeGuaranteedRef(\.context) }
+
+    /// Whether the object is registered in `context`.
+    @inline(__always)
+    final func isRegistered(in context: Unmanaged<NSManagedObjectContext>) -> Bool {
+        contextReference?.toOpaque() == context.toOpaque()
+    }
+
+    /// Whether both objects are in the same context, or in none.
+    @inline(__always)
+    final func isBesides(_ other: NSManagedObject) -> Bool {
+        contextReference?.toOpaque() == other.contextReference?.toOpaque()
+    }
+
+    /// The ID that the object keeps, because somebody asked for it.
+    final var keptID: NSManagedObjectID? { home._withUnsafeGuaranteedRef(\.id) }
+
+    // MARK: Moving. For the object's queue alone.
+
+    /// Comes into a context: an object that never had an identity gets a temporary one.
+    ///
+    /// - Parameter homes: Those of the context.
+    final func enter(_ homes: ObjectHomes) {
+        let isInPlace = home._withUnsafeGuaranteedRef { home in
+            if home.id != nil { home.context = homes.context }
+            return home.id != nil
+        }
+        if isInPlace { return }
+        guard let family = home._withUnsafeGuaranteedRef(\.family) else {
+            return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
+        }
+        // Somebody may ask for the ID meanwhile: then the object has a home of its own.
+        if !move(from: homeAsKept, to: .init(keptByContext: homes.home(of: family))) { enter(homes) }
+    }
+
+    /// Leaves its context.
+    final func leave() {
+        let old = homeAsKept
+        let home = home
+        if old.isOwned { return home._withUnsafeGuaranteedRef { if $0.id != nil { $0.context = nil } } }
+        let outside = ObjectHome.Word(owning: home._withUnsafeGuaranteedRef(\.homeOutside))
+        if move(from: old, to: outside) { return }
+        outside.release()
+        leave()
+    }
+
+    /// Gives an object that nobody else knows its first identity, in a context, without making an ID.
+    ///
+    /// - Parameter home: A home that the context keeps.
+    @inline(__always)
+    final func begin(at home: ObjectHome, _ reference: Int64) {
+        let old = homeAsKept
+        // An initialiser of the object's class may have asked for an ID. Few numbers need more room.
+        guard let number = UInt32(exactly: reference), self.home._withUnsafeGuaranteedRef({ $0.id == nil }) else {
+            return beginNamed(at: home, reference)
+        }
+        rowNumber.store(number, ordering: .relaxed)
+        homeWord.store(ObjectHome.Word(keptByContext: home).bits, ordering: .releasing)
+        old.release()
+    }
+
+    @inline(never)
+    private final func beginNamed(at home: ObjectHome, _ reference: Int64) {
+        guard let family = home.family else { return }
+        replaceIdentifier(by: NSManagedObjectID(family, reference: reference))
+        self.home._withUnsafeGuaranteedRef { $0.context = home.context }
+    }
+
+    /// Gives a new object the identity that it was saved under.
+    ///
+    /// - Returns: the temporary ID that it had, if somebody asked for it.
+    final func settle(as id: NSManagedObjectID, in homes: ObjectHomes) -> NSManagedObjectID? {
+        guard let key = id.rowKey, let number = UInt32(exactly: key.reference) else { return replaceIdentifier(by: id) }
+        // Another thread may be making the old ID of the old number: it waits until both are new.
+        let old = ObjectHome.Word(bits: homeWord.exchange(ObjectHome.Word.changing.bits, ordering: .acquiringAndReleasing))
+        defer { old.release() }
+        return old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { home in
+            if let known = home.id {
+                let new = ObjectHome.Word(owning: ObjectHome(for: id, from: home))
+                homeWord.store(new.bits, ordering: .releasing)
+                return known
+            }
+            rowNumber.store(number, ordering: .relaxed)
+            homeWord.store(ObjectHome.Word(keptByContext: homes.home(of: id.family)).bits, ordering: .releasing)
+            return nil
+        }
+    }
+
+    /// Gives the object another ID.
+    ///
+    /// - Returns: the one that it had, if somebody asked for it.
+    @discardableResult
+    final func replaceIdentifier(by id: NSManagedObjectID) -> NSManagedObjectID? {
+        let old = homeAsKept
+        let home = home
+        return home._withUnsafeGuaranteedRef { home in
+            let known = home.id
+            let new = ObjectHome.Word(owning: ObjectHome(for: id, from: home))
+            if move(from: old, to: new) { return known }
+            new.release()
+            return replaceIdentifier(by: id)
+        }
+    }
+
+    /// - Returns: `false` where somebody asked for the ID meanwhile.
+    private final func move(from old: ObjectHome.Word, to new: ObjectHome.Word) -> Bool {
+        let (isMoved, _) = homeWord.compareExchange(
+            expected: old.bits, desired: new.bits, ordering: .acquiringAndReleasing)
+        if isMoved { old.release() }
+        return isMoved
+    }
+
+    // MARK: On any thread
+
+    /// The ID, made and kept if nobody asked for it before; `nil` while an object outside of contexts has none.
+    final var identifier: NSManagedObjectID? {
+        while true {
+            let old = homeAsKept
+            guard let home = old.home else {
+                sched_yield()
+                continue
+            }
+            // The home is kept by what took its place.
+            let found = home._withUnsafeGuaranteedRef { home -> NSManagedObjectID?? in
+                if let id = home.id { return .some(id) }
+                guard let family = home.family else { return .some(nil) }
+                let made = NSManagedObjectID(family, reference: Int64(rowNumber.load(ordering: .relaxed)))
+                let new = ObjectHome.Word(owning: ObjectHome(for: made, from: home))
+                if move(from: old, to: new) { return .some(made) }
+                new.release()
+                return nil
+            }
+            if let found { return found }
+        }
+    }
+}

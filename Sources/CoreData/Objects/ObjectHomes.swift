@@ -1,0 +1,45 @@
+/// The homes of the objects of one context.
+final class ObjectHomes {
+    let context: Unmanaged<NSManagedObjectContext>
+    /// The last that was asked for, and all, by families.
+    private var last: ObjectHome?
+    private var homes: [ObjectIdentifier: ObjectHome] = [:]
+    /// The same of new objects, by layouts.
+    private var lastOfNew: ObjectHome?
+    private var homesOfNew: [ObjectIdentifier: ObjectHome] = [:]
+
+    init(context: NSManagedObjectContext) { self.context = .passUnretained(context) }
+
+    deinit {
+        for home in homes.values { home.forgetHomeOutside() }
+        for home in homesOfNew.values { home.forgetHomeOutside() }
+    }
+
+    /// The home of objects with IDs of that family.
+    func home(of family: IDFamily) -> ObjectHome {
+        if let last, last.family === family { return last }
+        let key = ObjectIdentifier(family)
+        let found = homes[key] ?? ObjectHome(of: family, family.entity.layout, in: context)
+        homes[key] = found
+        last = found
+        return found
+    }
+
+    /// The home of new objects with that layout, which have temporary IDs.
+    func home(ofNew layout: EntityLayout) -> ObjectHome {
+        if let lastOfNew, lastOfNew.withLayout({ $0 === layout }) { return lastOfNew }
+        let key = ObjectIdentifier(layout)
+        let found = homesOfNew[key] ?? makeHome(ofNew: layout)
+        homesOfNew[key] = found
+        lastOfNew = found
+        return found
+    }
+
+    private func makeHome(ofNew layout: EntityLayout) -> ObjectHome {
+        let family = IDFamily(entity: layout.entity, store: nil, isTemporary: true)
+        let made = ObjectHome(of: family, layout, in: context)
+        // Those that left and come back look for it by the family.
+        homes[ObjectIdentifier(family)] = made
+        return made
+    }
+}

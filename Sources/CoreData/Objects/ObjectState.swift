@@ -1,0 +1,67 @@
+/// What an object holds, in one word: its row, or the batch with which the row is to be read, mostly. A list has as many of
+/// these as rows; what is changed or has neighbours has room for more, see ``ObjectExtras``.
+struct ObjectState {
+    enum Kind: UInt {
+        /// The row, or nothing.
+        case row
+        /// What the row is read with.
+        case batch
+        /// The row of a new object of the entity, which the layout keeps.
+        case new
+        case extras
+    }
+
+    let bits: UInt
+
+    private static var kindMask: UInt { 3 }
+
+    /// No row.
+    static var nothing: ObjectState { ObjectState(bits: Kind.row.rawValue) }
+    static var new: ObjectState { ObjectState(bits: Kind.new.rawValue) }
+
+    @inline(__always)
+    init(bits: UInt) { self.bits = bits }
+
+    /// A share in what the object holds, to be given back with ``release()``.
+    @inline(__always)
+    private init(_ object: consuming AnyObject, _ kind: Kind) {
+        bits = UInt(bitPattern: Unmanaged.passRetained(consume object).toOpaque()) | kind.rawValue
+    }
+
+    @inline(__always)
+    init(_ row: consuming RowSnapshot) { self.init(consume row, .row) }
+
+    init(_ batch: FaultBatch) { self.init(batch, .batch) }
+
+    init(_ extras: consuming ObjectExtras) { self.init(consume extras, .extras) }
+
+    @inline(__always)
+    var kind: Kind {
+        // Two bits have no other values.
+        Kind(rawValue: bits & Self.kindMask).unsafelyUnwrapped
+    }
+
+    @inline(__always)
+    private var address: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: bits & ~Self.kindMask) }
+
+    /// The row, where the object has no more than that.
+    @inline(__always)
+    var row: Unmanaged<RowSnapshot>? {
+        bits & Self.kindMask == 0 ? UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque) : nil
+    }
+
+    @inline(__always)
+    var batch: Unmanaged<FaultBatch>? {
+        bits & Self.kindMask == Kind.batch.rawValue ? address.map(Unmanaged.fromOpaque) : nil
+    }
+
+    @inline(__always)
+    var extras: Unmanaged<ObjectExtras>? {
+        bits & Self.kindMask == Kind.extras.rawValue ? address.map(Unmanaged.fromOpaque) : nil
+    }
+
+    @inline(__always)
+    func release() {
+        if let address { Unmanaged<AnyObject>.fromOpaque(address).release() }
+    }
+}
