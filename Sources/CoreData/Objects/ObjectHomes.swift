@@ -1,19 +1,16 @@
 /// The homes of the objects of one context.
 final class ObjectHomes {
     let context: Unmanaged<NSManagedObjectContext>
-    /// The last that was asked for, and all, by families.
-    private var last: ObjectHome?
+    /// All, by families, and the last that was asked for.
     private var homes: [ObjectIdentifier: ObjectHome] = [:]
-    /// The same of new objects, by layouts.
-    private var lastOfNew: ObjectHome?
+    private var last: ObjectHome?
+    /// Those of new objects, by layouts.
     private var homesOfNew: [ObjectIdentifier: ObjectHome] = [:]
+    private var lastOfNew: ObjectHome?
 
     init(context: NSManagedObjectContext) { self.context = .passUnretained(context) }
 
-    deinit {
-        for home in homes.values { home.forgetHomeOutside() }
-        for home in homesOfNew.values { home.forgetHomeOutside() }
-    }
+    deinit { for home in homes.values { home.forgetHomeOutside() } }
 
     /// The home of objects with IDs of that family.
     func home(of family: IDFamily) -> ObjectHome {

@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    /// Faults that were made one by one are read together, until one of them is touched.
+    @Test func objectsThatAreRefreshedOneByOneReadTheirNeighbours() throws {
+        let (context, asked) = try filled(300)
+        try context.performAndWait { () throws in
+            let request = League.request("Team")
+            request.returnsObjectsAsFaults = false
+            let teams = try context.fetch(request)
+            for team in teams { context.refresh(team, mergeChanges: false) }
+            #expect(asked.rowRequests == [])
+            for (index, team) in teams.enumerated() { #expect(team.value(forKey: "wins") as? Int == index) }
+            #expect(asked.rowRequests == [128, 128, 44])
+            asked.forget()
+            for team in teams[10..<14] {
+                context.refresh(team, mergeChanges: false)
+                #expect(team.value(forKey: "wins") as? Int != nil)
+            }
+            #expect(asked.rowRequests == [1, 1, 1, 1])
+        }
+    }
+
     @Test func membersOfARelationshipReadTheirNeighboursToo() throws {
         let (coordinator, store) = try League.memoryStack()
         let writer = League.context(coordinator)

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A list of a hundred thousand faults is as large as they are.
-    @Test func anObjectTakes88Bytes() throws {
+    @Test func anObjectTakes40Bytes() throws {
         let context = League.context(try filled(30))
         try context.performAndWait { () throws in
             let teams = try context.fetch(League.request("Team"))
@@ -25,7 +25,7 @@ import Testing
             let usableSize = unsafeBitCast(size, to: (@convention(c) (UnsafeMutableRawPointer) -> Int).self)
             // The smallest, as the allocator gives a block 16 bytes more where the rest would be too short for another.
             let smallest = teams.map { usableSize(Unmanaged.passUnretained($0).toOpaque()) }.min()
-            #expect(try #require(smallest) <= 88)
+            #expect(try #require(smallest) <= 40)
         }
     }
 
@@ -62,6 +62,66 @@ import Testing
                 found.withLock { $0.append(id) }
             }
             #expect(found.withLock { ids in ids.allSatisfy { $0 === ids[0] } })
+        }
+    }
+
+    /// Whatever another thread is told while a save gives new IDs names the object afterwards, too.
+    @Test func othersAskForIDsWhileASaveGivesNewOnes() throws {
+        let context = League.context(try filled(0))
+        for round in 0..<20 {
+            let teams = context.performAndWait {
+                UncheckedSendable((0..<50).map { context.addTeam("R\(round) T\($0)") })
+            }
+            // Some have a temporary ID that somebody knows.
+            let known = context.performAndWait { teams.value.prefix(10).map(\.objectID) }
+            let isSaved = Atomic(false)
+            let found = Mutex<[(index: Int, id: NSManagedObjectID)]>([])
+            let group = DispatchGroup()
+            DispatchQueue.global().async(group: group) {
+                var all: [(index: Int, id: NSManagedObjectID)] = []
+                repeat {
+                    for index in teams.value.indices { all.append((index, teams.value[index].objectID)) }
+                } while !isSaved.load(ordering: .acquiring)
+                found.withLock { $0 = all }
+            }
+            try context.performAndWait { try context.save() }
+            isSaved.store(true, ordering: .releasing)
+            group.wait()
+            try context.performAndWait { () throws in
+                for (index, id) in found.withLock({ $0 }) {
+                    #expect(context.registeredObject(for: id) === teams.value[index])
+                    #expect(id.latest == teams.value[index].objectID)
+                }
+                #expect(known.map(\.latest) == teams.value.prefix(10).map(\.objectID))
+                #expect(Set(teams.value.map(\.objectID)).count == 50)
+                #expect(teams.value.allSatisfy { !$0.objectID.isTemporaryID && !$0.hasTemporaryID })
+            }
+        }
+    }
+
+    /// An object goes from context to context, with or without an ID, and tells where it is.
+    @Test func anObjectKeepsItsIdentityWhereverItGoes() throws {
+        let coordinator = try filled(0)
+        let (first, second) = (League.context(coordinator), League.context(coordinator))
+        for isNamed in [false, true] {
+            let team = first.performAndWait { UncheckedSendable(first.addTeam("Wanderer")) }
+            let id = isNamed ? first.performAndWait { team.value.objectID } : nil
+            first.performAndWait {
+                first.delete(team.value)
+                first.processPendingChanges()
+                #expect(team.value.managedObjectContext == nil && team.value.value(forKey: "name") as? String == "Wanderer")
+            }
+            try second.performAndWait {
+                second.insert(team.value)
+                #expect(team.value.managedObjectContext === second && team.value.isInserted)
+                if let id { #expect(team.value.objectID === id) }
+                try second.save()
+                let saved = team.value.objectID
+                #expect(!saved.isTemporaryID && second.registeredObject(for: saved) === team.value)
+                if let id { #expect(second.registeredObject(for: id) === team.value && id.latest == saved) }
+                second.reset()
+                #expect(team.value.managedObjectContext == nil && team.value.objectID == saved)
+            }
         }
     }
 
