@@ -36,7 +36,7 @@ open class NSManagedObject: NSObject {
     /// Required, because contexts make objects of the class that the entity names. Subclasses rather override
     /// `awakeFromInsert()` and `awakeFromFetch()`.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        homeWord = Atomic(entity.layout.withTraits { ObjectHome.Word(owning: $0.home).bits })
+        homeWord = Atomic(ObjectHome.Word(of: entity.layout).bits)
         super.init()
         if let context { context.insert(self) }
     }

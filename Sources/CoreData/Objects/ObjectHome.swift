@@ -100,6 +100,14 @@ final class ObjectHome: @unchecked Sendable {
             bits = UInt(bitPattern: Unmanaged.passUnretained(home).toOpaque()) | Self.owned
         }
 
+        /// A share in the home of a layout, for which the caller's share in the layout is taken.
+        @inline(__always)
+        init(of layout: consuming EntityLayout) {
+            let home = layout.withTraits { Unmanaged.passUnretained($0.home) }
+            _ = Unmanaged.passRetained(consume layout)
+            bits = UInt(bitPattern: home.toOpaque()) | Self.owned
+        }
+
         @inline(__always)
         var isOwned: Bool { bits & Self.owned != 0 }
 

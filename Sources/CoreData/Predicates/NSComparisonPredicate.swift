@@ -40,7 +40,7 @@ open class NSComparisonPredicate: NSPredicate {
     }
 
     let tree: ComparisonTree
-    private let evaluator = LazyEvaluator()
+    let evaluator = LazyEvaluator()
 
     init(_ tree: ComparisonTree) {
         self.tree = tree

@@ -51,10 +51,26 @@ private enum FoundationFormat {
 private protocol Formatted { var predicateFormat: String { get } }
 extension NSPredicate: Formatted {}
 
+/// A predicate that is evaluated as its tree says, and in no way of a subclass's own.
+protocol TreePredicate {
+    /// `nil` for an object of a subclass.
+    var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? { get }
+}
+
+extension TreeCompoundPredicate: TreePredicate {
+    var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? { (evaluator, tree) }
+}
+
+extension NSComparisonPredicate: TreePredicate {
+    var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? {
+        type(of: self) == NSComparisonPredicate.self ? (evaluator, .comparison(tree)) : nil
+    }
+}
+
 /// AND, OR and NOT as read from a format string: Foundation's class, which prints and evaluates its tree.
 final class TreeCompoundPredicate: NSCompoundPredicate {
     let tree: PredicateTree
-    private let evaluator = LazyEvaluator()
+    fileprivate let evaluator = LazyEvaluator()
 
     init(_ tree: PredicateTree, type: LogicalType, subpredicates: [NSPredicate]) {
         self.tree = tree
@@ -129,7 +145,16 @@ final class LazyEvaluator: @unchecked Sendable {
         return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(words) }
     }
 
+    /// Whether `object` matches.
+    ///
+    /// - Precondition: as that of the other.
+    @inline(__always)
+    func evaluate(_ tree: @autoclosure () -> PredicateTree, on object: NSManagedObject) -> Bool {
+        evaluateFirst(object) ?? evaluate(tree(), with: object, variables: nil)
+    }
+
     /// The same for an object.
+    @inline(__always)
     private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
         return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(object) }

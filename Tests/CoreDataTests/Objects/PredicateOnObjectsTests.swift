@@ -15,6 +15,8 @@ import Testing
     private func expect(_ objects: [NSManagedObject], _ note: Comment) {
         for format in Self.formats {
             let predicate = NSPredicate(format: format)
+            let matching = objects.filter { predicate.evaluate(with: $0, substitutionVariables: ["unused": 1]) }
+            #expect(objects.filtered(using: predicate) == matching, "\(format): \(note)")
             for object in objects {
                 // A frame is made where there are variables.
                 let expected = predicate.evaluate(with: object, substitutionVariables: ["unused": 1])
@@ -52,6 +54,37 @@ import Testing
                 let expected = teams.map { predicate.evaluate(with: $0, substitutionVariables: ["unused": 1]) }
                 #expect(found == expected, "\(format): faults")
             }
+        }
+    }
+
+    /// Predicates that are evaluated in ways of their own are evaluated so here, too.
+    @Test func filteringAsksEveryKindOfPredicate() throws {
+        final class Even: CoreData.NSComparisonPredicate {
+            override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+                ((object as? NSManagedObject)?.value(forKey: "wins") as? Int ?? 1) % 2 == 0
+            }
+        }
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        try context.performAndWait { () throws in
+            for number in 0..<10 { context.addTeam("T\(number)", wins: number) }
+            let venue = context.addVenue("Azteca")
+            try context.save()
+            let teams = try context.fetch(League.request("Team", by: "wins"))
+            func wins(_ predicate: NSPredicate) -> [Int] {
+                teams.filtered(using: predicate).compactMap { $0.value(forKey: "wins") as? Int }
+            }
+            let parsed = try #require(NSPredicate(format: "wins < 3") as? CoreData.NSComparisonPredicate)
+            let even = Even(parsed.tree)
+            #expect(wins(even) == [0, 2, 4, 6, 8])
+            #expect(wins(NSPredicate { team, _ in (team as? NSManagedObject)?.value(forKey: "wins") as? Int == 4 }) == [4])
+            #expect(wins(NSPredicate(value: true)).count == 10 && wins(NSPredicate(value: false)).isEmpty)
+            #expect(wins(NSCompoundPredicate(andPredicateWithSubpredicates: [even, NSPredicate(format: "wins > 3")])) == [4, 6, 8])
+            #expect(wins(NSPredicate(format: "ANY venue.name = 'x' OR wins = 7")) == [7])
+            // Objects of other entities, of which the predicate has not heard before.
+            let all: Set<NSManagedObject> = Set(teams + [venue])
+            #expect(all.filtered(using: NSPredicate(format: "name = 'Azteca' OR name = 'T3'")).count == 2)
+            #expect([NSManagedObject]().filtered(using: NSPredicate(format: "name = 'x'")).isEmpty)
         }
     }
 

@@ -38,6 +38,10 @@ import Foundation
             teams.count { predicate.evaluate(with: $0) }
         }
 
+        static func filtered(_ plain: [PlainTeam], notIn zone: String) -> [PlainTeam] {
+            plain.filter { $0.wins > 500 && $0.zone != zone }
+        }
+
         static func sorted(_ plain: [PlainTeam]) -> [PlainTeam] {
             plain.sorted { left, right in
                 if left.zone != right.zone { return left.zone < right.zone }
@@ -55,9 +59,17 @@ import Foundation
             rounds.note("raw", Clock.processor.time { expected = Work.count(plain, notIn: zone) })
             rounds.note("roster", Clock.processor.time { found = Work.count(teams, predicate) })
             precondition(found == expected)
+            rounds.note("raw list", Clock.processor.time { expected = Work.filtered(plain, notIn: zone).count })
+            rounds.note("list", Clock.processor.time { found = teams.filtered(using: predicate).count })
+            precondition(found == expected)
         }
-        report("predicate by format, two conditions (raw: a closure)", rounds, target: .ratio(4), limit: .ratio(10))
-        report("… in time", rounds, hasAnchor: false, target: .absolute(100e-9))
+        report(
+            "filter by a predicate, two conditions: filtered(using:) (raw: by a closure)", rounds, "list", "raw list",
+            target: .ratio(4), limit: .ratio(10))
+        report(
+            "predicate by format, two conditions: evaluate(with:) (raw: a closure)", rounds, target: .ratio(4),
+            limit: .ratio(10))
+        report("… in time", rounds, "roster", nil, target: .absolute(100e-9))
     }
 
     private func sort(_ teams: [Team], _ plain: [PlainTeam]) {
@@ -96,13 +108,13 @@ import Foundation
     }
 
     private func report(
-        _ what: String, _ rounds: Rounds, _ figure: String = "roster", hasAnchor: Bool = true, target: Line.Bound,
+        _ what: String, _ rounds: Rounds, _ figure: String = "roster", _ anchor: String? = "raw", target: Line.Bound,
         limit: Line.Bound? = nil
     ) {
         let count = Double(stage.count)
         Line(
             number: 11, what: "\(what), an object", unit: .nanoseconds, figure: rounds[figure].median / count,
-            anchor: hasAnchor ? rounds["raw"].median / count : nil, target: target, limit: limit
+            anchor: anchor.map { rounds[$0].median / count }, target: target, limit: limit
         ).report()
     }
 }
