@@ -106,7 +106,8 @@ extension NSManagedObject {
     final func settle(as id: NSManagedObjectID, in homes: ObjectHomes) -> NSManagedObjectID? {
         guard let key = id.rowKey, let number = UInt32(exactly: key.reference) else { return replaceIdentifier(by: id) }
         // Another thread may be making the old ID of the old number: it waits until both are new.
-        let old = ObjectHome.Word(bits: homeWord.exchange(ObjectHome.Word.changing.bits, ordering: .acquiringAndReleasing))
+        let old = ObjectHome.Word(
+            bits: homeWord.exchange(ObjectHome.Word.changing.bits, ordering: .acquiringAndReleasing))
         defer { old.release() }
         return old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { home in
             if let known = home.id {

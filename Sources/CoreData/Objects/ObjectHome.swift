@@ -96,7 +96,11 @@ final class ObjectHome: @unchecked Sendable {
         /// A share in a home, to be given back with ``release()``.
         @inline(__always)
         init(owning home: ObjectHome) {
-            if home.isOfLayout { _ = home.layoutReference.retain() } else { _ = Unmanaged.passUnretained(home).retain() }
+            if home.isOfLayout {
+                _ = home.layoutReference.retain()
+            } else {
+                _ = Unmanaged.passUnretained(home).retain()
+            }
             bits = UInt(bitPattern: Unmanaged.passUnretained(home).toOpaque()) | Self.owned
         }
 

@@ -109,7 +109,8 @@ import Testing
             first.performAndWait {
                 first.delete(team.value)
                 first.processPendingChanges()
-                #expect(team.value.managedObjectContext == nil && team.value.value(forKey: "name") as? String == "Wanderer")
+                #expect(
+                    team.value.managedObjectContext == nil && team.value.value(forKey: "name") as? String == "Wanderer")
             }
             try second.performAndWait {
                 second.insert(team.value)

@@ -77,9 +77,13 @@ import Testing
             let parsed = try #require(NSPredicate(format: "wins < 3") as? CoreData.NSComparisonPredicate)
             let even = Even(parsed.tree)
             #expect(wins(even) == [0, 2, 4, 6, 8])
-            #expect(wins(NSPredicate { team, _ in (team as? NSManagedObject)?.value(forKey: "wins") as? Int == 4 }) == [4])
+            #expect(
+                wins(NSPredicate { team, _ in (team as? NSManagedObject)?.value(forKey: "wins") as? Int == 4 }) == [4])
             #expect(wins(NSPredicate(value: true)).count == 10 && wins(NSPredicate(value: false)).isEmpty)
-            #expect(wins(NSCompoundPredicate(andPredicateWithSubpredicates: [even, NSPredicate(format: "wins > 3")])) == [4, 6, 8])
+            #expect(
+                wins(NSCompoundPredicate(andPredicateWithSubpredicates: [even, NSPredicate(format: "wins > 3")])) == [
+                    4, 6, 8,
+                ])
             #expect(wins(NSPredicate(format: "ANY venue.name = 'x' OR wins = 7")) == [7])
             // Objects of other entities, of which the predicate has not heard before.
             let all: Set<NSManagedObject> = Set(teams + [venue])
