@@ -121,8 +121,9 @@ extension NSManagedObject {
         set {
             if newValue.isEmpty { return forgetValues() }
             let extras = makeExtras(hasValues: true)
-            extras.forgetValues()
+            let old = extras.takeValues()
             extras.begin(with: newValue)
+            withExtendedLifetime(old) {}
         }
     }
 
@@ -132,8 +133,9 @@ extension NSManagedObject {
     /// The object has the values of its snapshot and no others.
     private final func forgetValues() {
         guard let extras else { return }
-        extras.forgetValues()
+        let old = extras.takeValues()
         tidy(extras)
+        withExtendedLifetime(old) {}
     }
 
     @inline(__always)
@@ -195,9 +197,10 @@ extension NSManagedObject {
     /// The object has the values of `row` and no others.
     final func settle(on row: RowSnapshot) {
         guard let extras else { return replaceState(by: ObjectState(row)) }
-        extras.forgetValues()
+        let old = (extras.takeValues(), extras.head.snapshot)
         extras.head.snapshot = row
         tidy(extras)
+        withExtendedLifetime(old) {}
     }
 
     // MARK: Relationships

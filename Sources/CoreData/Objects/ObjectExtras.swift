@@ -27,7 +27,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         return moved
     }
 
-    deinit { forgetValues() }
+    deinit { _ = takeValues() }
 
     @inline(__always)
     private func with<Result>(
@@ -101,12 +101,22 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
         }
     }
 
-    func forgetValues() {
+    /// Forgets the values.
+    ///
+    /// - Returns: those whose going away may run anybody's code, which may look at the object: to be let go last.
+    func takeValues() -> [SlotValue] {
         with { head, values in
+            var last: [SlotValue] = []
             let count = Int(head.pointee.count)
-            // What goes away with a value may look at the object.
+            for slot in 0..<count {
+                switch values[slot] {
+                case .object, .data: last.append(values[slot])
+                default: break
+                }
+            }
             head.pointee.count = 0
             values.deinitialize(count: count)
+            return last
         }
     }
 }
