@@ -107,7 +107,7 @@ final class ObjectLifeCycle {
 
     /// The context goes away: its objects do without it.
     func abandonAll() {
-        context.registry.forEach { object in
+        context.registry.forEachWithDisplaced { object in
             object.managedObjectContext = nil
             object.flags.subtract(.lists)
             object.forgetRelations()

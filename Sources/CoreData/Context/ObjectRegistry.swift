@@ -291,6 +291,13 @@ final class ObjectRegistry {
         temporaries.forEach(body)
     }
 
+    /// Calls `body` with each object that is, or was, registered and has not left the context.
+    func forEachWithDisplaced(_ body: (NSManagedObject) -> Void) {
+        forEach(body)
+        for table in tables { table.rows.forEachDisplaced(body) }
+        temporaries.forEachDisplaced(body)
+    }
+
     /// Lets objects go that nobody uses, if many came since that was last done.
     func releaseUnusedAfterMany() {
         // New objects are held until they are saved.

@@ -80,9 +80,10 @@ final class Refresher {
         FaultBatch.join(rows.map(\.object) + new, size: FaultBatch.defaultSize)
     }
 
-    /// Lets a fault be read with others that were made before it, none of which was touched since.
+    /// Lets a fault be read with others that were made before it, as long as they were not read.
     private func readWithOthers(_ objects: [NSManagedObject]) {
-        for object in objects where object.waitsForRow && !openBatch.admit(object) {
+        for object in objects where object.waitsForRow && object.faultBatch !== openBatch {
+            if openBatch.admit(object) { continue }
             compact(openBatch)
             openBatch = .open()
             _ = openBatch.admit(object)
@@ -300,13 +301,14 @@ final class Refresher {
         context.faults.ahead.forgetAll()
         context.generation.advance()
         context.undoRecorder.forgetAll()
+        openBatch = .open()
+        let keepsAll = context.retainsRegisteredObjects
         var objects = context.registry.takeAll()
-        context.changes.removeAll()
-        context.manualChanges = [:]
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(objects.count)
         for index in objects.indices {
-            let isUsed = !isKnownUniquelyReferenced(&objects[index])
+            // The change tracker still holds what was changed.
+            let isUsed = keepsAll || !isKnownUniquelyReferenced(&objects[index])
             let object = objects[index]
             // A weak reference may find one that goes away as well.
             object.leave()
@@ -315,6 +317,8 @@ final class Refresher {
             object.forgetRelations()
             object.baseline = nil
         }
+        context.changes.removeAll()
+        context.manualChanges = [:]
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context,
             userInfo: [NSInvalidatedAllObjectsKey: ids])

@@ -90,6 +90,12 @@ final class RowTable {
     private var used = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
+    /// Objects in whose place others came, as long as somebody holds them: they have to hear of the context's end.
+    private var displaced: [WeakReference] = []
+
+    private struct WeakReference {
+        weak var object: NSManagedObject?
+    }
 
     deinit { forEachPage { $0.free() } }
 
@@ -179,7 +185,13 @@ final class RowTable {
     func insert(_ object: NSManagedObject, for key: RowKey) {
         newcomers += 1
         let pageKey = Self.pageKey(key)
-        if let page = page(pageKey) { return replace(in: page, Self.place(key), by: object) }
+        if let page = page(pageKey) {
+            if let old = page.objects[Self.place(key)], old !== object {
+                displaced.removeAll { $0.object == nil }
+                displaced.append(WeakReference(object: old))
+            }
+            return replace(in: page, Self.place(key), by: object)
+        }
         if isFull { rebuild(room: 1) }
         let page = Page(pageKey)
         page.objects[Self.place(key)] = object
@@ -261,7 +273,7 @@ final class RowTable {
     /// How many pages so many objects in a row may need.
     private static func pageCount(_ count: Int) -> Int { count / Page.size + 2 }
 
-    /// Takes all objects out, in the order of their rows, without counting a reference.
+    /// Takes all objects out, the displaced ones first, the others in the order of their rows and without counting a reference.
     func moveAll(to list: inout [NSManagedObject]) {
         var living: [Page] = []
         living.reserveCapacity(used)
@@ -270,6 +282,8 @@ final class RowTable {
             let (left, right) = (left.key, right.key)
             return left.entity == right.entity ? left.reference < right.reference : left.entity < right.entity
         }
+        forEachDisplaced { list.append($0) }
+        displaced = []
         for page in living {
             for place in page.objects..<(page.objects + Page.size) {
                 if let object = place.move() { list.append(object) }
@@ -291,6 +305,11 @@ final class RowTable {
                 if let object = page.objects[place] { body(object) }
             }
         }
+    }
+
+    /// Calls `body` with each object in whose place another one came.
+    func forEachDisplaced(_ body: (NSManagedObject) -> Void) {
+        for entry in displaced { if let object = entry.object { body(object) } }
     }
 
     private var pages: some Sequence<Page> { directory.lazy.compactMap { Page(tagged: $0) } }

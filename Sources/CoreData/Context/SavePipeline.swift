@@ -92,6 +92,7 @@ final class SavePipeline {
 
     // MARK: Permanent IDs
 
+    /// Gives those of `objects` that are new their permanent IDs.
     ///
     /// - Returns: the IDs, if they are those of all `objects` and in their order; else none.
     @discardableResult

@@ -55,22 +55,19 @@ extension NSManagedObject {
     ///
     /// - Parameter homes: Those of the context.
     final func enter(_ homes: ObjectHomes) {
-        let isInPlace = home._withUnsafeGuaranteedRef { home in
-            if home.id != nil { home.context = homes.context }
-            return home.id != nil
+        if home._withUnsafeGuaranteedRef({ $0.id == nil }) {
+            // Whoever comes from elsewhere gets a home of its own: that keeps the one that others may be looking at.
+            guard identifier != nil else {
+                return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
+            }
         }
-        if isInPlace { return }
-        guard let family = home._withUnsafeGuaranteedRef(\.family) else {
-            return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
-        }
-        // Somebody may ask for the ID meanwhile: then the object has a home of its own.
-        if !move(from: homeAsKept, to: .init(keptByContext: homes.home(of: family))) { enter(homes) }
+        home._withUnsafeGuaranteedRef { $0.context = homes.context }
     }
 
     /// Leaves its context.
     final func leave() {
         let old = homeAsKept
-        let home = home
+        let home = old.home.unsafelyUnwrapped
         if old.isOwned { return home._withUnsafeGuaranteedRef { if $0.id != nil { $0.context = nil } } }
         let outside = ObjectHome.Word(owning: home._withUnsafeGuaranteedRef(\.homeOutside))
         if move(from: old, to: outside) { return }
@@ -147,14 +144,20 @@ extension NSManagedObject {
 
     // MARK: On any thread
 
+    /// The home while the object's queue may be giving it another one.
+    final var homeForAnyThread: Unmanaged<ObjectHome> {
+        while true {
+            if let home = homeAsKept.home { return home }
+            sched_yield()
+        }
+    }
+
     /// The ID, made and kept if nobody asked for it before; `nil` while an object outside of contexts has none.
     final var identifier: NSManagedObjectID? {
         while true {
+            _ = homeForAnyThread
             let old = homeAsKept
-            guard let home = old.home else {
-                sched_yield()
-                continue
-            }
+            guard let home = old.home else { continue }
             // The home is kept by what took its place.
             let found = home._withUnsafeGuaranteedRef { home -> NSManagedObjectID?? in
                 if let id = home.id { return .some(id) }

@@ -39,9 +39,10 @@ extension NSManagedObject {
 
     /// Gives up what is not needed any more, in an object without values of its own.
     private final func tidy(_ extras: ObjectExtras) {
-        if extras.hasValues { return }
+        // What went away before may have changed the object.
+        guard state.extras?.toOpaque() == Unmanaged.passUnretained(extras).toOpaque(), !extras.hasValues else { return }
         guard extras.head.relations.isEmpty else {
-            // Room for a few values is not worth another block: the next change needs it again.
+            // Room for up to eight values, 192 bytes, stays: the next change needs it again.
             if extras.hasRoom(for: 9) { _ = move(extras, room: 0) }
             return
         }

@@ -74,7 +74,7 @@ open class NSManagedObject: NSObject {
 
     /// The object's ID: a temporary one until it is saved into a store, by its context or by one of those beneath it.
     public final var objectID: NSManagedObjectID { identifier?.latest ?? makeTemporaryID() }
-    public final var entity: NSEntityDescription { layout.entity }
+    public final var entity: NSEntityDescription { homeForAnyThread._withUnsafeGuaranteedRef { $0.layout.entity } }
     /// Whether the values are not here yet, or were not asked for.
     public final var isFault: Bool { flags.contains(.fault) }
     public final var isInserted: Bool { flags.contains(.inserted) }

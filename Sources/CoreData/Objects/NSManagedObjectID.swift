@@ -70,7 +70,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// The permanent ID that took the place of this temporary one. Known to the context whose object it is.
     var successor: NSManagedObjectID? { successorBox.load() }
-    private let successorBox = IDReference()
+    private let successorBox = AtomicLazyReference<NSManagedObjectID>()
 
     /// Whether both IDs were made for the same store object. Cheaper than comparing their stores.
     func isInSameStore(as other: NSManagedObjectID) -> Bool { family.store === other.family.store }
@@ -80,7 +80,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// Notes the permanent ID, once.
     func setSuccessor(_ id: NSManagedObjectID) {
-        _ = successorBox.loadOrStore(id)
+        _ = successorBox.storeIfNil(id)
         Self.successionCounter.add(1, ordering: .releasing)
     }
 

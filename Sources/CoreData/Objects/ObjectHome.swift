@@ -42,8 +42,13 @@ final class ObjectHome: @unchecked Sendable {
     }
 
     /// The home of a context's objects with IDs of that family.
-    convenience init(of family: IDFamily, _ layout: EntityLayout, in context: Unmanaged<NSManagedObjectContext>) {
-        self.init(layout: .passUnretained(layout), kept: layout, family: family, id: nil, context: context)
+    ///
+    /// - Parameter earlier: The home from which such objects come when they are saved, if there is one.
+    convenience init(
+        of family: IDFamily, _ layout: EntityLayout, after earlier: ObjectHome?,
+        in context: Unmanaged<NSManagedObjectContext>
+    ) {
+        self.init(layout: .passUnretained(layout), kept: earlier ?? layout, family: family, id: nil, context: context)
     }
 
     /// The home of an object that is at `home` and has an ID.

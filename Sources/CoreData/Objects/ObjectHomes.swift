@@ -1,7 +1,7 @@
 /// The homes of the objects of one context.
 final class ObjectHomes {
     let context: Unmanaged<NSManagedObjectContext>
-    /// All, by families, and the last that was asked for.
+    /// Those of saved objects, by families, and the last that was asked for.
     private var homes: [ObjectIdentifier: ObjectHome] = [:]
     private var last: ObjectHome?
     /// Those of new objects, by layouts.
@@ -10,13 +10,16 @@ final class ObjectHomes {
 
     init(context: NSManagedObjectContext) { self.context = .passUnretained(context) }
 
-    deinit { for home in homes.values { home.forgetHomeOutside() } }
+    deinit {
+        for home in homes.values { home.forgetHomeOutside() }
+        for home in homesOfNew.values { home.forgetHomeOutside() }
+    }
 
-    /// The home of objects with IDs of that family.
+    /// The home of saved objects with IDs of that family.
     func home(of family: IDFamily) -> ObjectHome {
         if let last, last.family === family { return last }
         let key = ObjectIdentifier(family)
-        let found = homes[key] ?? ObjectHome(of: family, family.entity.layout, in: context)
+        let found = homes[key] ?? makeHome(of: family)
         homes[key] = found
         last = found
         return found
@@ -32,11 +35,13 @@ final class ObjectHomes {
         return found
     }
 
+    private func makeHome(of family: IDFamily) -> ObjectHome {
+        let layout = family.entity.layout
+        return ObjectHome(of: family, layout, after: home(ofNew: layout), in: context)
+    }
+
     private func makeHome(ofNew layout: EntityLayout) -> ObjectHome {
         let family = IDFamily(entity: layout.entity, store: nil, isTemporary: true)
-        let made = ObjectHome(of: family, layout, in: context)
-        // Those that left and come back look for it by the family.
-        homes[ObjectIdentifier(family)] = made
-        return made
+        return ObjectHome(of: family, layout, after: nil, in: context)
     }
 }

@@ -23,8 +23,6 @@ struct RelationPlaces {
         storage = block
     }
 
-    mutating func forgetAll() { storage = nil }
-
     private final class Block: ManagedBuffer<Int, AnyObject?> {
         static func make(_ count: Int) -> Block {
             let made = create(minimumCapacity: count) { _ in count }

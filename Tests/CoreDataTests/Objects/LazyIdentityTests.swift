@@ -126,6 +126,45 @@ import Testing
         }
     }
 
+    /// An object that lost its place to another one still hears of the context's end.
+    @Test func anObjectWhosePlaceAnotherTookOutlivesTheContext() throws {
+        var context: NSManagedObjectContext? = League.context(try filled(1))
+        let objects = try context?.performAndWait { () throws -> UncheckedSendable<[NSManagedObject]> in
+            let context = try #require(context)
+            let old = try #require(try context.fetch(League.request("Team")).first)
+            #expect(old.value(forKey: "wins") as? Int == 0)
+            context.reset()
+            let fault = context.object(with: old.objectID)
+            context.insert(old)
+            #expect(fault !== old && context.registeredObject(for: old.objectID) === old)
+            #expect(fault.managedObjectContext === context && fault.value(forKey: "wins") as? Int == 0)
+            return UncheckedSendable([old, fault])
+        }
+        context = nil
+        for object in try #require(objects).value {
+            #expect(object.managedObjectContext == nil && object.entity.name == "Team")
+            #expect(!object.objectID.isTemporaryID && object.value(forKey: "wins") as? Int == 0)
+        }
+    }
+
+    /// What only a weak reference knows is not told of, and does not outlive the reset.
+    @Test func aResetTellsOfWhatIsHeldOrChanged() throws {
+        let context = League.context(try filled(3))
+        try context.performAndWait { () throws in
+            var teams = try context.fetch(League.request("Team", by: "name"))
+            let ids = teams.map(\.objectID)
+            teams[0].setValue(9, forKey: "wins")
+            weak let unused = teams[2]
+            let held = teams[1]
+            teams = []
+            let notices = Notices(context)
+            context.reset()
+            let told = notices.take().last?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]
+            #expect(told.map(Set.init) == Set(ids.prefix(2)))
+            #expect(unused == nil && held.managedObjectContext == nil && held.objectID == ids[1])
+        }
+    }
+
     @Test func aTemporaryIDThatNobodyAskedForIsNotMissed() throws {
         let context = League.context(try filled(0))
         try context.performAndWait {
