@@ -147,6 +147,32 @@ import Testing
         }
     }
 
+    /// What the objects of a context have in common goes away with the context and the last of them.
+    @Test func whatObjectsShareGoesAwayWithThem() throws {
+        struct Homes {
+            weak var shared: ObjectHome?
+            weak var own: ObjectHome?
+            weak var new: ObjectHome?
+        }
+        var context: NSManagedObjectContext? = League.context(try filled(3))
+        var homes = Homes()
+        var held = try context?.performAndWait { () throws -> UncheckedSendable<[NSManagedObject]> in
+            let teams = try context?.fetch(League.request("Team", by: "name")) ?? []
+            let fresh = try #require(context?.addTeam("Fresh"))
+            _ = teams[1].objectID
+            homes.shared = teams[0].home.takeUnretainedValue()
+            homes.own = teams[1].home.takeUnretainedValue()
+            homes.new = fresh.home.takeUnretainedValue()
+            return UncheckedSendable([teams[0], teams[1], fresh])
+        }
+        #expect(homes.shared != nil && homes.own != nil && homes.new != nil)
+        context = nil
+        #expect(held?.value.map(\.managedObjectContext) == [nil, nil, nil])
+        #expect(held?.value.map(\.entity.name) == ["Team", "Team", "Team"])
+        held = nil
+        #expect(homes.shared == nil && homes.own == nil && homes.new == nil)
+    }
+
     /// What only a weak reference knows is not told of, and does not outlive the reset.
     @Test func aResetTellsOfWhatIsHeldOrChanged() throws {
         let context = League.context(try filled(3))
