@@ -68,7 +68,7 @@ final class ObjectLifeCycle {
             throw Self.missing(id, [])
         }
         let object = registry.object(for: id)
-        if object.isFault, object.snapshot == nil { try context.faults.fetchRows(of: [object]) }
+        if object.waitsForRow { try context.faults.fetchRows(of: [object]) }
         if object.isFault, object.snapshot != nil { object.fire() }
         guard !object.isDeleted, !object.isFault, !object.flags.contains(.inaccessible) else {
             throw Self.missing(id, [object])
@@ -100,7 +100,7 @@ final class ObjectLifeCycle {
         for object in objects {
             changes.forget(object)
             registry.unregister(object)
-            object.managedObjectContext = nil
+            object.leave()
         }
         changes.leaveNoTrace(of: objects)
     }
@@ -108,7 +108,7 @@ final class ObjectLifeCycle {
     /// The context goes away: its objects do without it.
     func abandonAll() {
         context.registry.forEachWithDisplaced { object in
-            object.managedObjectContext = nil
+            object.leave()
             object.flags.subtract(.lists)
             object.forgetRelations()
             object.baseline = nil

@@ -277,7 +277,7 @@ final class ObjectRegistry {
         prepareForAll()
         var found: [NSManagedObject] = []
         func add(_ object: NSManagedObject) {
-            let isBare = object.flags.contains(.fault) && object.snapshot == nil && !object.hasRelations
+            let isBare = object.waitsForRow && !object.hasRelations
             if !isBare || object.isDeleted { found.append(object) }
         }
         for table in tables { table.rows.forEach(add) }

@@ -69,7 +69,7 @@ final class Refresher {
 
     /// Lets neighbours in the store be read with one query when one of them is touched.
     private func readTogether(_ objects: [NSManagedObject]) {
-        guard objects.count > 1 else { return readWithOthers(objects) }
+        guard objects.count > 1 else { return objects.first.map(readWithOthers) ?? () }
         // Those that only the parent has yet have no place among the rows.
         var rows: [(key: RowKey, object: NSManagedObject)] = []
         var new: [NSManagedObject] = []
@@ -81,13 +81,11 @@ final class Refresher {
     }
 
     /// Lets a fault be read with others that were made before it, as long as they were not read.
-    private func readWithOthers(_ objects: [NSManagedObject]) {
-        for object in objects where object.waitsForRow && object.faultBatch !== openBatch {
-            if openBatch.admit(object) { continue }
-            compact(openBatch)
-            openBatch = .open()
-            _ = openBatch.admit(object)
-        }
+    private func readWithOthers(_ object: NSManagedObject) {
+        guard object.waitsForRow, object.faultBatch !== openBatch, !openBatch.admit(object) else { return }
+        compact(openBatch)
+        openBatch = .open()
+        _ = openBatch.admit(object)
     }
 
     /// What is still waiting is kept by numbers, which take less memory than IDs.

@@ -226,7 +226,7 @@ final class RowTable {
                     continue
                 }
                 page.objects[place] = nil
-                object.managedObjectContext = nil
+                object.leave()
                 unused.append(object)
             }
             if isEmpty { hasEmptyPages = true }

@@ -110,7 +110,7 @@ final class UndoRecorder {
             }
             for change in step.toMany { unread.formUnion(change.removed) }
         }
-        unread = unread.filter { $0.isFault && $0.snapshot == nil && $0.managedObjectContext === context }
+        unread = unread.filter { $0.waitsForRow && $0.managedObjectContext === context }
         // Where the store does not answer, nothing is known to be gone.
         guard !unread.isEmpty, (try? context.faults.fetchRows(of: Array(unread))) != nil else { return [] }
         return unread.filter { $0.snapshot == nil }
@@ -167,7 +167,7 @@ final class UndoRecorder {
 
     private func revive(_ object: NSManagedObject) {
         if object.managedObjectContext == nil {
-            object.managedObjectContext = context
+            object.enter(context.homes)
             context.registry.register(object, object.objectID)
         }
         context.changes.noteRevival(object)

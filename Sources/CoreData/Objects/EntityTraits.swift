@@ -11,7 +11,7 @@ final class EntityTraits: @unchecked Sendable {
     let hasTransient: Bool
     /// What the slots that live in memory only hold in an object that was read: their default values. Null elsewhere.
     let transientStart: [SlotValue]
-    /// The number of to-one relationships: where to-many states begin in `NSManagedObject.relations`.
+    /// The number of to-one relationships: where to-many states begin in ``RelationPlaces``.
     let toOneCount: Int
     /// Where the results of fetched properties begin there.
     let fetchedStart: Int

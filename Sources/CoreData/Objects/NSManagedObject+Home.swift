@@ -123,15 +123,22 @@ extension NSManagedObject {
     /// - Returns: the one that it had, if somebody asked for it.
     @discardableResult
     final func replaceIdentifier(by id: NSManagedObjectID) -> NSManagedObjectID? {
-        let old = homeAsKept
-        let home = home
-        return home._withUnsafeGuaranteedRef { home in
-            let known = home.id
-            let new = ObjectHome.Word(owning: ObjectHome(for: id, from: home))
-            if move(from: old, to: new) { return known }
-            new.release()
-            return replaceIdentifier(by: id)
+        while true {
+            let old = homeAsKept
+            let known = old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef(\.id)
+            if take(id, from: old) { return known }
         }
+    }
+
+    /// Gives the object a home of its own.
+    ///
+    /// - Returns: `false` where somebody did so meanwhile.
+    private final func take(_ id: NSManagedObjectID, from old: ObjectHome.Word) -> Bool {
+        let home = old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { ObjectHome(for: id, from: $0) }
+        let new = ObjectHome.Word(owning: home)
+        if move(from: old, to: new) { return true }
+        new.release()
+        return false
     }
 
     /// - Returns: `false` where somebody asked for the ID meanwhile.
@@ -144,10 +151,13 @@ extension NSManagedObject {
 
     // MARK: On any thread
 
-    /// The home while the object's queue may be giving it another one.
-    final var homeForAnyThread: Unmanaged<ObjectHome> {
+    /// The home while the object's queue may be giving it another one, which takes a few nanoseconds.
+    final var homeForAnyThread: Unmanaged<ObjectHome> { wordForAnyThread.home.unsafelyUnwrapped }
+
+    private final var wordForAnyThread: ObjectHome.Word {
         while true {
-            if let home = homeAsKept.home { return home }
+            let word = homeAsKept
+            if word != .changing { return word }
             sched_yield()
         }
     }
@@ -155,20 +165,13 @@ extension NSManagedObject {
     /// The ID, made and kept if nobody asked for it before; `nil` while an object outside of contexts has none.
     final var identifier: NSManagedObjectID? {
         while true {
-            _ = homeForAnyThread
-            let old = homeAsKept
-            guard let home = old.home else { continue }
-            // The home is kept by what took its place.
-            let found = home._withUnsafeGuaranteedRef { home -> NSManagedObjectID?? in
-                if let id = home.id { return .some(id) }
-                guard let family = home.family else { return .some(nil) }
-                let made = NSManagedObjectID(family, reference: Int64(rowNumber.load(ordering: .relaxed)))
-                let new = ObjectHome.Word(owning: ObjectHome(for: made, from: home))
-                if move(from: old, to: new) { return .some(made) }
-                new.release()
-                return nil
-            }
-            if let found { return found }
+            let old = wordForAnyThread
+            // What takes its place keeps it.
+            let home = old.home.unsafelyUnwrapped
+            if let id = home._withUnsafeGuaranteedRef(\.id) { return id }
+            guard let family = home._withUnsafeGuaranteedRef(\.family) else { return nil }
+            let made = NSManagedObjectID(family, reference: Int64(rowNumber.load(ordering: .relaxed)))
+            if take(made, from: old) { return made }
         }
     }
 }

@@ -3,13 +3,12 @@ extension NSManagedObject {
     /// What is known of the relationship or fetched property at `index` of ``RelationPlaces``.
     @inline(__always)
     private func relation(_ index: Int) -> AnyObject? {
-        hasRelations ? relations.value(at: index, of: withTraits { $0.relationCount }) : nil
+        relation(index, of: withTraits { $0.relationCount })
     }
 
     @inline(__always)
     private func setRelation(_ value: AnyObject?, _ index: Int) {
-        if value == nil, !hasRelations { return }
-        relations.set(value, at: index, of: withTraits { $0.relationCount })
+        setRelation(value, index, of: withTraits { $0.relationCount })
     }
 
     // MARK: To-one

@@ -206,12 +206,18 @@ extension NSManagedObject {
 
     // MARK: Relationships
 
-    /// What was touched of the relationships.
-    final var relations: RelationPlaces {
-        get { state.extras?._withUnsafeGuaranteedRef(\.head.relations) ?? RelationPlaces() }
-        _modify { yield &makeExtras().head.relations }
+    /// What was touched of the relationship at `index` of as many as the entity has.
+    @inline(__always)
+    final func relation(_ index: Int, of count: Int) -> AnyObject? {
+        state.extras?._withUnsafeGuaranteedRef { $0.head.relations.value(at: index, of: count) }
     }
 
+    final func setRelation(_ value: AnyObject?, _ index: Int, of count: Int) {
+        if value == nil, !hasRelations { return }
+        makeExtras().head.relations.set(value, at: index, of: count)
+    }
+
+    /// Whether any relationship was touched.
     @inline(__always)
     final var hasRelations: Bool {
         state.extras.map { $0._withUnsafeGuaranteedRef { !$0.head.relations.isEmpty } } ?? false

@@ -11,9 +11,8 @@ open class NSManagedObject: NSObject {
     /// the context was reset or is gone.
     ///
     /// A context clears this in all its objects before it goes away, so that the reference never dangles.
-    public final internal(set) var managedObjectContext: NSManagedObjectContext? {
+    public final var managedObjectContext: NSManagedObjectContext? {
         @inline(__always) get { contextReference?.takeUnretainedValue() }
-        set { if let newValue { enter(newValue.homes) } else { leave() } }
     }
 
     // All that an object has of its own: three words, which are 24 bytes in a list of a million. An object belongs to one

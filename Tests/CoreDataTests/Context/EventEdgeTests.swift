@@ -127,12 +127,7 @@ import Testing
 
     @Test func theEventsOldMembersAreWholeThoughNobodyReadThem() throws {
         let stack = try ClubStack()
-        let id = try stack.context().use { context in
-            let team = context.team()
-            _ = context.make("Player", ["name": "Ada", "team": team])
-            try context.save()
-            return team.objectID
-        }
+        let id = try stack.savedTeam(of: "Ada")
         try stack.context().use { context in
             let team = try context.existingObject(with: id)
             _ = context.make("Player", ["name": "Bob", "team": team])

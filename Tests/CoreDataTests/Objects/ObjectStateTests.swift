@@ -187,12 +187,7 @@ import Testing
 
     @Test func committedValuesReadOnlyTheToManysThatAreNamed() throws {
         let stack = try ClubStack()
-        let id = try stack.context().use { context in
-            let team = context.team()
-            _ = context.make("Player", ["name": "Ada", "team": team])
-            try context.save()
-            return team.objectID
-        }
+        let id = try stack.savedTeam(of: "Ada")
         try stack.context().use { context in
             let team = context.object(with: id)
             #expect(team.committedValues(forKeys: nil)["players"] == nil)

@@ -20,21 +20,12 @@ import Testing
 
     private static func model(maximum: Int = 0) -> NSManagedObjectModel {
         let part = Club.entity("Part", [Club.attribute("name", .stringAttributeType)])
-        let owner = Club.entity("Owner", [Club.attribute("name", .stringAttributeType)])
-        owner.managedObjectClassName = maximum == 0 ? String(reflecting: Choosy.self) : "NSManagedObject"
-        func relationship(
-            _ name: String, _ destination: NSEntityDescription, _ maximum: Int
-        ) -> NSRelationshipDescription {
-            let made = NSRelationshipDescription()
-            made.name = name
-            made.destinationEntity = destination
-            made.maxCount = maximum
-            return made
-        }
-        let (parts, whole) = (relationship("parts", part, maximum), relationship("whole", owner, 1))
-        (parts.inverseRelationship, whole.inverseRelationship) = (whole, parts)
-        owner.properties += [parts, relationship("best", part, 1)]
-        part.properties.append(whole)
+        let owner = Club.entity(
+            "Owner", [Club.attribute("name", .stringAttributeType)],
+            className: maximum == 0 ? String(reflecting: Choosy.self) : "NSManagedObject")
+        let parts = Club.relate(owner, "parts", many: true, .nullifyDeleteRule, part, "whole", many: false)
+        parts.maxCount = maximum
+        owner.properties.append(Club.relationship("best", many: false, .nullifyDeleteRule, part))
         let model = NSManagedObjectModel()
         model.entities = [owner, part]
         if maximum == 0 { ManagedObjectClasses.register(Choosy.self, for: owner) }

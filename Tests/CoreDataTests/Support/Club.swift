@@ -86,7 +86,7 @@ enum Club {
         return attribute
     }
 
-    private static func relationship(
+    static func relationship(
         _ name: String, many: Bool, _ rule: NSDeleteRule, _ destination: NSEntityDescription
     ) -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
@@ -99,7 +99,7 @@ enum Club {
 
     /// Two relationships, inverses of each other; the second nullifies.
     @discardableResult
-    private static func relate(
+    static func relate(
         _ owner: NSEntityDescription, _ name: String, many: Bool, _ rule: NSDeleteRule, _ other: NSEntityDescription,
         _ back: String, many backMany: Bool
     ) -> NSRelationshipDescription {
@@ -136,6 +136,16 @@ final class ClubStack {
         let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
         return context
+    }
+
+    /// A team with one player, saved by another context.
+    func savedTeam(of player: String) throws -> NSManagedObjectID {
+        try context().use { context in
+            let team = context.team()
+            _ = context.make("Player", ["name": player, "team": team])
+            try context.save()
+            return team.objectID
+        }
     }
 }
 

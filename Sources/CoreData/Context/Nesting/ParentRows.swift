@@ -21,7 +21,7 @@ struct ParentRows {
         guard !missing.isEmpty, let source = context.source else { return result }
         for (id, row) in try source.rows(for: missing) {
             // A fault of the context saves itself the reading.
-            if let fault = context.registry.registered(id), fault.isFault, fault.snapshot == nil {
+            if let fault = context.registry.registered(id), fault.waitsForRow {
                 fault.snapshot = row
             }
             result[id] = asSeenHere(row, id)

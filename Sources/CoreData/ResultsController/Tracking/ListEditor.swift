@@ -52,7 +52,7 @@ struct ListEditor {
         var touches = touched.touches.filter { plan.includes($0.object.entity) }
         let faults = touches.filter { touch in
             let object = touch.object
-            return object.isFault && object.snapshot == nil && !object.isDeleted && !touch.isInvalidated
+            return object.waitsForRow && !object.isDeleted && !touch.isInvalidated
         }
         let ids = touched.changedIDs.filter { plan.includes($0.entity) }
         guard !faults.isEmpty || !ids.isEmpty else { return touches }
@@ -91,7 +91,7 @@ struct ListEditor {
         let object = touch.object
         if object.isDeleted || touch.isInvalidated { return false }
         // A row that is gone, though nobody said so.
-        if object.isFault && object.snapshot == nil { return false }
+        if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
         return plan.predicate?.evaluate(with: object) ?? true
     }
