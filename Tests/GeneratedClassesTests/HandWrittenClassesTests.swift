@@ -11,6 +11,73 @@ import Testing
         #expect(review.when == nil && review.book == nil && review.answers?.count == 0)
     }
 
+    /// A property that was read before is read the short way where the object has no changes: always with the same result.
+    @Test func propertiesReadAlikeInEveryState() throws {
+        let stack = try Stack("Library")
+        let context = stack.context
+        context.undoManager = UndoManager()
+        let review = Review(context: context)
+        expectTypedReadsToAgree(review, "new")
+        try context.save()
+        expectTypedReadsToAgree(review, "saved unset")
+        for round in 1...3 {
+            setEverything(of: review, round)
+            expectTypedReadsToAgree(review, "set \(round)")
+            #expect(review.number == Int64(round) << 40 && review.text == "Text \(round) of a length beyond fifteen")
+            if round == 2 {
+                context.undo()
+                expectTypedReadsToAgree(review, "undone")
+                context.redo()
+                expectTypedReadsToAgree(review, "redone")
+            }
+            try context.save()
+            expectTypedReadsToAgree(review, "saved \(round)")
+            context.refresh(review, mergeChanges: false)
+            expectTypedReadsToAgree(review, "read again \(round)")
+            #expect(review.small == Int16(-round) && review.stars == Int32(round) && review.double == Double(round) / 2)
+        }
+        review.text = nil
+        review.stars = nil
+        review.when = nil
+        expectTypedReadsToAgree(review, "set to nothing")
+        try context.save()
+        context.refreshAllObjects()
+        expectTypedReadsToAgree(review, "nothing, read again")
+        #expect(review.text == nil && review.stars == nil && review.when == nil && review.small == -3)
+        review.text = "changed"
+        context.rollback()
+        expectTypedReadsToAgree(review, "rolled back")
+        context.delete(review)
+        expectTypedReadsToAgree(review, "deleted")
+    }
+
+    private func setEverything(of review: Review, _ round: Int) {
+        review.double = Double(round) / 2
+        review.float = Float(round) / 4
+        review.flag = round % 2 == 1
+        review.number = Int64(round) << 40
+        review.small = Int16(-round)
+        review.stars = Int32(round)
+        review.text = "Text \(round) of a length beyond fifteen"
+        review.when = Date(timeIntervalSinceReferenceDate: Double(round))
+        review.link = URL(string: "https://example.org/\(round)")
+    }
+
+    private func expectTypedReadsToAgree(_ review: Review, _ state: Comment) {
+        func number(_ key: String) -> NSNumber? { review.value(forKey: key) as? NSNumber }
+        for _ in 1...2 {
+            #expect(review.double == number("double")?.doubleValue ?? 0, state)
+            #expect(review.float == number("float")?.floatValue ?? 0, state)
+            #expect(review.flag == number("flag")?.boolValue ?? false, state)
+            #expect(review.number == number("number")?.int64Value ?? 0, state)
+            #expect(review.small == number("small")?.int16Value ?? 0, state)
+            #expect(review.stars == number("stars")?.int32Value, state)
+            #expect(review.text == review.value(forKey: "text") as? String, state)
+            #expect(review.when == review.value(forKey: "when") as? Date, state)
+            #expect(review.link == review.value(forKey: "link") as? URL, state)
+        }
+    }
+
     @Test func propertiesAreKept() throws {
         let stack = try Stack("Library")
         let review = Review(context: stack.context)

@@ -8,20 +8,59 @@ struct PropertyPlaces: Sendable {
         let place: EntityLayout.Place
     }
 
+    /// A text as it is kept: texts that are kept alike are equal. Up to 15 bytes lie in it themselves.
+    private struct Bits: Equatable {
+        private let words: (UInt64, UInt64)
+
+        @inline(__always)
+        init(_ text: String) { words = unsafeBitCast(text, to: (UInt64, UInt64).self) }
+
+        @inline(__always)
+        static func == (left: Bits, right: Bits) -> Bool { left.words == right.words }
+
+        @inline(__always)
+        var hash: Int { Int(truncatingIfNeeded: ((words.0 ^ words.1) &* 0x9E37_79B9_7F4A_7C15) >> 40) }
+    }
+
     private var entries: [Entry?]
+    /// The same entries by the bits of their names: most names are short, and found here.
+    private var entriesByBits: [Entry?]
 
     init(_ places: [String: EntityLayout.Place]) {
         var capacity = 8
         while capacity < places.count * 3 { capacity *= 2 }
+        let mask = capacity - 1
         entries = Array(repeating: nil, count: capacity)
+        entriesByBits = entries
         for (name, place) in places {
-            var index = Self.hash(of: name) & (capacity - 1)
-            while entries[index] != nil { index = (index + 1) & (capacity - 1) }
-            entries[index] = Entry(name: name, place: place)
+            let entry = Entry(name: name, place: place)
+            Self.put(entry, into: &entries, from: Self.hash(of: name) & mask)
+            Self.put(entry, into: &entriesByBits, from: Bits(name).hash & mask)
         }
     }
 
+    private static func put(_ entry: Entry, into entries: inout [Entry?], from index: Int) {
+        var index = index
+        while entries[index] != nil { index = (index + 1) & (entries.count - 1) }
+        entries[index] = entry
+    }
+
     subscript(name: String) -> EntityLayout.Place? {
+        @inline(__always)
+        get {
+            let bits = Bits(name)
+            return entriesByBits.withUnsafeBufferPointer { entries in
+                // A name that is kept alike stands here mostly.
+                guard let entry = entries[bits.hash & (entries.count - 1)], Bits(entry.name) == bits else {
+                    return place(byCharacters: name)
+                }
+                return entry.place
+            }
+        }
+    }
+
+    @inline(never)
+    private func place(byCharacters name: String) -> EntityLayout.Place? {
         entries.withUnsafeBufferPointer { entries in
             var index = Self.hash(of: name) & (entries.count - 1)
             while let entry = entries[index] {

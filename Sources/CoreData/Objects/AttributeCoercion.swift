@@ -43,12 +43,17 @@ enum AttributeCoercion {
         }
     }
 
+    /// A slot's integer as people get it.
+    @inline(__always)
+    static func number(_ number: Int64, type: NSAttributeType) -> NSNumber {
+        type == .booleanAttributeType ? NumberCoercion.boolean(number != 0) : NumberCoercion.number(number)
+    }
+
     /// A slot's value as people get it; `nil` for `null`.
     static func value(_ slot: SlotValue, type: NSAttributeType) -> Any? {
         switch slot {
         case .null: return nil
-        case .integer(let number):
-            return type == .booleanAttributeType ? NumberCoercion.boolean(number != 0) : NumberCoercion.number(number)
+        case .integer(let number): return self.number(number, type: type)
         case .real(let number):
             switch type {
             case .dateAttributeType: return Date(timeIntervalSinceReferenceDate: number)

@@ -41,7 +41,7 @@ final class EntityTraits: @unchecked Sendable {
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)
-        home = ObjectHome(of: layout)
+        home = ObjectHome(of: layout, knownPlaces.reader)
         isTransient = layout.slots.map(\.isTransient)
         transientStart = zip(startingRow.values, isTransient).map { $1 ? $0 : .null }
         hasTransient = isTransient.contains(true)

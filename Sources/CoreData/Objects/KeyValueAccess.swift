@@ -4,7 +4,7 @@ import Foundation
 enum KeyValueAccess {
     static func value(of object: NSManagedObject, for key: String) -> Any? {
         guard let place = object.withLayout({ $0.place(of: key) }) else { return stateValue(of: object, for: key) }
-        requireQueue(object, "reading", key)
+        if object.withTraits(\.checksQueue) { requireQueue(object, "reading", key) }
         object.noteRead(place)
         object.fireIfNeeded()
         switch place {
@@ -15,13 +15,18 @@ enum KeyValueAccess {
         }
     }
 
+    @inline(never)
     private static func requireQueue(_ object: NSManagedObject, _ access: String, _ key: String) {
-        guard object.withTraits({ $0.checksQueue }) else { return }
         object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
-        AttributeCoercion.value(object.currentValue(slot), type: object.withLayout { $0.attributeTypes[slot] })
+        let type = object.withLayout { $0.attributeTypes[slot] }
+        // Most are numbers that nobody changed.
+        if let number = object.unchangedRow?._withUnsafeGuaranteedRef({ $0.integer(slot) }) {
+            return AttributeCoercion.number(number, type: type)
+        }
+        return AttributeCoercion.value(object.currentValue(slot), type: type)
     }
 
     /// The destinations of a to-many relationship as they are now.
@@ -53,7 +58,7 @@ enum KeyValueAccess {
     // MARK: Setting
 
     static func set(_ value: Any?, of object: NSManagedObject, for key: String) {
-        requireQueue(object, "setting", key)
+        if object.withTraits(\.checksQueue) { requireQueue(object, "setting", key) }
         switch object.withLayout({ $0.place(of: key) }) {
         case .attribute(let slot): object.setAttribute(slotValue(value, of: object, slot: slot), slot: slot)
         case .toOne(let slot): InverseUpkeep.set(destination(value, of: object, key), of: object, slot: slot)

@@ -12,51 +12,77 @@ struct KnownPlaces: ~Copyable, Sendable {
         var place: EntityLayout.Place = .attribute(0)
     }
 
+    /// A table in memory: its mask, and the entries behind it.
     private struct Table {
-        let mask: Int
-        let entries: UnsafeMutablePointer<Entry>
+        let start: UnsafeMutableRawPointer
+
+        private static var headSize: Int { MemoryLayout<Entry>.stride }
+
+        @inline(__always)
+        init(start: UnsafeMutableRawPointer) { self.start = start }
 
         init(capacity: Int) {
-            mask = capacity - 1
-            entries = .allocate(capacity: capacity)
+            start = .allocate(
+                byteCount: Self.headSize + capacity * MemoryLayout<Entry>.stride,
+                alignment: MemoryLayout<Entry>.alignment)
+            start.initializeMemory(as: Int.self, to: capacity - 1)
             entries.initialize(repeating: Entry(), count: capacity)
+        }
+
+        @inline(__always)
+        var mask: Int { start.load(as: Int.self) }
+
+        @inline(__always)
+        var entries: UnsafeMutablePointer<Entry> {
+            (start + Self.headSize).assumingMemoryBound(to: Entry.self)
         }
 
         /// The place of a property's entry, or the free place where it belongs.
         @inline(__always)
         func index(of property: UInt) -> Int {
             // Names lie close to each other: the product spreads them over the upper half.
+            let mask = mask
             var index = Int(truncatingIfNeeded: (property &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
-            while entries[index].property != 0, entries[index].property != property { index = (index + 1) & mask }
+            while entries[index].property != property, entries[index].property != 0 { index = (index &+ 1) & mask }
             return index
         }
     }
 
     private struct Contents: @unchecked Sendable {
-        var tables: [UnsafeMutablePointer<Table>] = []
+        var tables: [Table] = []
         var count = 0
         /// What has to stay alive for its address to stay its own.
         var keyPaths: [AnyKeyPath] = []
     }
 
-    /// The address of the table in use; 0 before there is one.
-    private let current = Atomic<UInt>(0)
-    private let contents = Mutex(Contents())
+    /// The way to the places, for whoever keeps the entity's layout alive.
+    struct Reader: @unchecked Sendable {
+        /// The address of the table in use; 0 before there is one. In memory of its own, so that it is one step away.
+        fileprivate let current: UnsafeMutablePointer<Atomic<UInt>>
 
-    deinit {
-        contents.withLock { contents in
-            for table in contents.tables {
-                table.pointee.entries.deallocate()
-                table.deallocate()
-            }
+        @inline(__always)
+        subscript(property: UInt) -> EntityLayout.Place? {
+            let address = UnsafeMutableRawPointer(bitPattern: current.pointee.load(ordering: .acquiring))
+            guard let table = address.map(Table.init(start:)) else { return nil }
+            let entry = table.entries + table.index(of: property)
+            return entry.pointee.property == property ? entry.pointee.place : nil
         }
     }
 
-    @inline(__always)
-    subscript(property: UInt) -> EntityLayout.Place? {
-        guard let address = UnsafePointer<Table>(bitPattern: current.load(ordering: .acquiring)) else { return nil }
-        let entry = address.pointee.entries + address.pointee.index(of: property)
-        return entry.pointee.property == property ? entry.pointee.place : nil
+    let reader: Reader
+    private let contents = Mutex(Contents())
+
+    init() {
+        reader = Reader(current: .allocate(capacity: 1))
+        reader.current.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        contents.withLock { contents in
+            for table in contents.tables { table.start.deallocate() }
+        }
+        reader.current.deinitialize(count: 1)
+        reader.current.deallocate()
     }
 
     /// Notes where a property lives.
@@ -66,19 +92,18 @@ struct KnownPlaces: ~Copyable, Sendable {
         contents.withLock { contents in
             var capacity = 16
             while capacity < (contents.count + 1) * 2 { capacity *= 2 }
-            let table = UnsafeMutablePointer<Table>.allocate(capacity: 1)
-            table.initialize(to: Table(capacity: capacity))
-            func put(_ entry: Entry) { table.pointee.entries[table.pointee.index(of: entry.property)] = entry }
-            if let old = contents.tables.last?.pointee {
+            let table = Table(capacity: capacity)
+            func put(_ entry: Entry) { table.entries[table.index(of: entry.property)] = entry }
+            if let old = contents.tables.last {
                 for index in 0...old.mask where old.entries[index].property != 0 { put(old.entries[index]) }
             }
-            if table.pointee.entries[table.pointee.index(of: property)].property == 0 {
+            if table.entries[table.index(of: property)].property == 0 {
                 contents.count += 1
                 if let keyPath { contents.keyPaths.append(keyPath) }
             }
             put(Entry(property: property, place: place))
             contents.tables.append(table)
-            current.store(UInt(bitPattern: table), ordering: .releasing)
+            reader.current.pointee.store(UInt(bitPattern: table.start), ordering: .releasing)
         }
     }
 }

@@ -33,7 +33,8 @@ public struct Managed<Value: ManagedPropertyValue> {
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> Value {
         @inlinable get {
-            Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
+            if let value = Value.readyValue(of: object, ManagedProperty(storageKeyPath)) { return value }
+            return Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
         }
         @inlinable set {
             Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))

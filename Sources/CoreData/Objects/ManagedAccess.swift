@@ -7,7 +7,10 @@ extension NSManagedObject {
     ///
     /// - Precondition: The object's entity has a property of that name, whose type fits.
     public final subscript<Value: ManagedPropertyValue>(managed name: StaticString) -> Value {
-        @inlinable get { Value.managedValue(of: self, at: ManagedPlaces.place(of: name, in: self)) }
+        @inlinable get {
+            if let value = Value.readyValue(of: self, ManagedProperty(name)) { return value }
+            return Value.managedValue(of: self, at: ManagedPlaces.place(of: name, in: self))
+        }
         @inlinable set { Value.setManagedValue(newValue, of: self, at: ManagedPlaces.place(of: name, in: self)) }
     }
 

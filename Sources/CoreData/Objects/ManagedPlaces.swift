@@ -7,7 +7,7 @@ enum ManagedPlaces {
     /// The place of an `@Managed` property by the key path of its storage.
     @usableFromInline
     static func place(of keyPath: AnyKeyPath, in object: NSManagedObject) -> ManagedPlace {
-        let property = UInt(bitPattern: Unmanaged.passUnretained(keyPath).toOpaque())
+        let property = ManagedProperty(keyPath)
         if let known = knownPlace(property, object) { return ManagedPlace(place: known) }
         return ManagedPlace(place: look(property, of: object, keeping: keyPath, name: propertyName(of: keyPath)))
     }
@@ -15,14 +15,14 @@ enum ManagedPlaces {
     /// The place of a property by its name, which stands in the program's text.
     @usableFromInline
     static func place(of name: StaticString, in object: NSManagedObject) -> ManagedPlace {
-        let property = UInt(bitPattern: name.utf8Start)
+        let property = ManagedProperty(name)
         if let known = knownPlace(property, object) { return ManagedPlace(place: known) }
         return ManagedPlace(place: look(property, of: object, keeping: nil, name: "\(name)"))
     }
 
     @inline(__always)
-    private static func knownPlace(_ property: UInt, _ object: NSManagedObject) -> EntityLayout.Place? {
-        object.withTraits { $0.knownPlaces[property] }
+    private static func knownPlace(_ property: ManagedProperty, _ object: NSManagedObject) -> EntityLayout.Place? {
+        object.home._withUnsafeGuaranteedRef { $0.places[property.address] }
     }
 
     /// Looks a property up by its name, and remembers where it is.
@@ -31,7 +31,7 @@ enum ManagedPlaces {
     /// pays nothing for it.
     @inline(never)
     private static func look(
-        _ property: UInt, of object: NSManagedObject, keeping keyPath: AnyKeyPath?, name: String
+        _ property: ManagedProperty, of object: NSManagedObject, keeping keyPath: AnyKeyPath?, name: String
     ) -> EntityLayout.Place {
         guard let place = object.layout.place(of: name) else {
             preconditionFailure("The entity '\(object.layout.entity.name ?? "")' has no property named '\(name)'.")
@@ -39,7 +39,7 @@ enum ManagedPlaces {
         if ConcurrencyChecking.isOn {
             object.managedObjectContext?.requireQueue("accessing '\(name)' of '\(object.objectID)'")
         } else {
-            object.withTraits { $0.knownPlaces.remember(property, place, keeping: keyPath) }
+            object.withTraits { $0.knownPlaces.remember(property.address, place, keeping: keyPath) }
         }
         return place
     }

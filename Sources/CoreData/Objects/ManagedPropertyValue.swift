@@ -14,6 +14,13 @@ public protocol ManagedPropertyValue {
 
     /// The value, or `nil` where it is unset.
     static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self?
+
+    /// The value of the object's property if it can be read without doing anything else, as the empty value where it is
+    /// unset; `nil` if ``managedValue(of:at:)`` has to be asked.
+    static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self?
+
+    /// The same, with `nil` in the value's place where it is unset.
+    static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self??
 }
 
 extension ManagedPropertyValue {

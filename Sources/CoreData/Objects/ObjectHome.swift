@@ -15,6 +15,8 @@ final class ObjectHome: @unchecked Sendable {
     /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;
     /// its objects own shares in the layout.
     private let kept: AnyObject?
+    /// Where the properties of the objects live, as far as anybody has asked.
+    let places: KnownPlaces.Reader
     /// What the ID of an object is made of, with its number; `nil` where it has an ID, or none.
     let family: IDFamily?
     /// The ID of the single object.
@@ -26,10 +28,11 @@ final class ObjectHome: @unchecked Sendable {
     private var left: ObjectHome?
 
     private init(
-        layout: Unmanaged<EntityLayout>, kept: AnyObject?, family: IDFamily?, id: NSManagedObjectID?,
-        context: Unmanaged<NSManagedObjectContext>?
+        layout: Unmanaged<EntityLayout>, places: KnownPlaces.Reader, kept: AnyObject?, family: IDFamily?,
+        id: NSManagedObjectID?, context: Unmanaged<NSManagedObjectContext>?
     ) {
         layoutReference = layout
+        self.places = places
         self.kept = kept
         self.family = family
         self.id = id
@@ -37,8 +40,11 @@ final class ObjectHome: @unchecked Sendable {
     }
 
     /// The home of a layout, which keeps it.
-    convenience init(of layout: EntityLayout) {
-        self.init(layout: .passUnretained(layout), kept: nil, family: nil, id: nil, context: nil)
+    ///
+    /// - Parameter places: Those of the layout.
+    convenience init(of layout: EntityLayout, _ places: KnownPlaces.Reader) {
+        self.init(
+            layout: .passUnretained(layout), places: places, kept: nil, family: nil, id: nil, context: nil)
     }
 
     /// The home of a context's objects with IDs of that family.
@@ -48,14 +54,17 @@ final class ObjectHome: @unchecked Sendable {
         of family: IDFamily, _ layout: EntityLayout, after earlier: ObjectHome?,
         in context: Unmanaged<NSManagedObjectContext>
     ) {
-        self.init(layout: .passUnretained(layout), kept: earlier ?? layout, family: family, id: nil, context: context)
+        self.init(
+            layout: .passUnretained(layout), places: layout.withTraits { $0.knownPlaces.reader },
+            kept: earlier ?? layout,
+            family: family, id: nil, context: context)
     }
 
     /// The home of an object that is at `home` and has an ID.
     convenience init(for id: NSManagedObjectID, from home: ObjectHome) {
         self.init(
-            layout: home.layoutReference, kept: home.isOfLayout ? home.layout : home, family: nil, id: id,
-            context: home.context)
+            layout: home.layoutReference, places: home.places, kept: home.isOfLayout ? home.layout : home, family: nil,
+            id: id, context: home.context)
     }
 
     private var isOfLayout: Bool { kept == nil }
@@ -72,7 +81,8 @@ final class ObjectHome: @unchecked Sendable {
     /// The home of those that leave the context.
     var homeOutside: ObjectHome {
         if let left { return left }
-        let made = ObjectHome(layout: layoutReference, kept: self, family: family, id: nil, context: nil)
+        let made = ObjectHome(
+            layout: layoutReference, places: places, kept: self, family: family, id: nil, context: nil)
         left = made
         return made
     }

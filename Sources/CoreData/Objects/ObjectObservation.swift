@@ -16,11 +16,7 @@ extension NSManagedObject: Observable {
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
-        guard let contextReference else { return }
-        let isTracking = contextReference._withUnsafeGuaranteedRef { context in
-            Unmanaged.passUnretained(context.readProbe)._withUnsafeGuaranteedRef { $0.isTracking }
-        }
-        if isTracking { ObservedObjects.begin(self, place) }
+        if home._withUnsafeGuaranteedRef({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
     }
 
     /// Runs `change`, which changes the property at `place`, and tells whoever depends on it.
@@ -42,6 +38,17 @@ extension NSManagedObject: Observable {
 
     /// Tells whoever depends on anything of the object that it is about to change.
     final func announcingEverything() -> AnnouncedChange? { announcing(layout.allPlaces) }
+}
+
+extension ObjectHome {
+    /// Whether somebody records what the thread reads of the objects that are here.
+    @inline(__always)
+    var isReadRecorded: Bool {
+        guard let context else { return false }
+        return context._withUnsafeGuaranteedRef { context in
+            Unmanaged.passUnretained(context.readProbe)._withUnsafeGuaranteedRef { $0.isTracking }
+        }
+    }
 }
 
 extension EntityLayout {

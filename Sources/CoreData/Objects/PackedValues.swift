@@ -63,21 +63,31 @@ struct PackedValues {
 
     /// `nil` for a value of another kind.
     @inline(__always)
-    func integer(_ slot: Int) -> Int64? {
-        let count = count
-        precondition(slot >= 0 && slot < count)
-        guard tags[slot] == Tag.integer else { return nil }
-        return Int64(bitPattern: (words + Self.headWords(count) + wordsBefore(slot)).pointee)
-    }
+    func integer(_ slot: Int) -> Int64? { place(of: slot, ifTagged: Tag.integer)?.load(as: Int64.self) }
+
+    /// `nil` for a value of another kind.
+    @inline(__always)
+    func real(_ slot: Int) -> Double? { place(of: slot, ifTagged: Tag.real)?.load(as: Double.self) }
 
     /// Calls `body` with a text where it lies; `nil` for a value of another kind.
     @inline(__always)
     func withText<Result>(_ slot: Int, _ body: (borrowing String) -> Result) -> Result? {
+        guard let place = place(of: slot, ifTagged: Tag.text) else { return nil }
+        return body(place.assumingMemoryBound(to: String.self).pointee)
+    }
+
+    @inline(__always)
+    func isNull(_ slot: Int) -> Bool {
+        precondition(slot >= 0 && slot < count)
+        return tags[slot] == Tag.null
+    }
+
+    @inline(__always)
+    private func place(of slot: Int, ifTagged tag: UInt8) -> UnsafeMutableRawPointer? {
         let count = count
         precondition(slot >= 0 && slot < count)
-        guard tags[slot] == Tag.text else { return nil }
-        let place = UnsafeMutableRawPointer(words + Self.headWords(count) + wordsBefore(slot))
-        return body(place.assumingMemoryBound(to: String.self).pointee)
+        guard tags[slot] == tag else { return nil }
+        return UnsafeMutableRawPointer(words + Self.headWords(count) + wordsBefore(slot))
     }
 
     func copy(to values: UnsafeMutableBufferPointer<SlotValue>) {

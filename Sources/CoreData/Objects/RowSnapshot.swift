@@ -14,8 +14,9 @@ final class RowSnapshot: @unchecked Sendable {
     /// The optimistic-lock counter: 1 after the insert, one more with every saved update. In SQLite the column `Z_OPT`.
     var version: Int64 { Block(unsafeBufferObject: self).header }
 
+    /// The values where they are: as long as the row is held.
     @inline(__always)
-    private var packed: PackedValues {
+    var packed: PackedValues {
         PackedValues(words: Block(unsafeBufferObject: self).withUnsafeMutablePointerToElements { $0 })
     }
 

@@ -1,0 +1,137 @@
+import Foundation
+
+// Reading a property of an object whose row is here is what programs do most. It runs nobody's code and gives nothing up,
+// and is told to the compiler as that: a caller that goes through a list need not retain each object for it, which would
+// take as long as the read, and keep the processor from fetching the next object meanwhile. All else goes the long way.
+
+/// Which property of a class an accessor stands for: see ``ManagedPlaces``.
+public struct ManagedProperty {
+    @usableFromInline let address: UInt
+
+    /// The property of a name, which stands in the program's text.
+    @inlinable
+    init(_ name: StaticString) { address = UInt(bitPattern: name.utf8Start) }
+
+    /// The `@Managed` property by the key path of its storage, which is one object for the whole life of the program.
+    @inlinable
+    init(_ storage: AnyKeyPath) { address = UInt(bitPattern: Unmanaged.passUnretained(storage).toOpaque()) }
+}
+
+/// Each of these gives `nil` if there is more to do: the object is a fault or has changes, somebody records what is read, or
+/// the property was not read before. Otherwise the value, or `nil` in its place where it is unset.
+extension NSManagedObject {
+    @usableFromInline @inline(never) @_effects(releasenone)
+    final func readyInteger(_ property: ManagedProperty) -> Int64?? {
+        guard let (values, slot) = readySlot(property) else { return nil }
+        if let value = values.integer(slot) { return .some(value) }
+        return values.isNull(slot) ? .some(nil) : nil
+    }
+
+    @usableFromInline @inline(never) @_effects(releasenone)
+    final func readyReal(_ property: ManagedProperty) -> Double?? {
+        guard let (values, slot) = readySlot(property) else { return nil }
+        if let value = values.real(slot) { return .some(value) }
+        return values.isNull(slot) ? .some(nil) : nil
+    }
+
+    @usableFromInline @inline(never) @_effects(releasenone)
+    final func readyText(_ property: ManagedProperty) -> String?? {
+        guard let (values, slot) = readySlot(property) else { return nil }
+        if let value = values.withText(slot, { copy $0 }) { return .some(value) }
+        return values.isNull(slot) ? .some(nil) : nil
+    }
+
+    /// The values of the row, which the object holds, and where among them that of the property is.
+    @inline(__always)
+    private final func readySlot(_ property: ManagedProperty) -> (values: PackedValues, slot: Int)? {
+        guard !flags.contains(.fault), !flags.contains(.observed), let row = unchangedRow else { return nil }
+        let slot = home._withUnsafeGuaranteedRef { home in
+            if case .attribute(let slot)? = home.places[property.address], !home.isReadRecorded { slot } else { -1 }
+        }
+        return slot < 0 ? nil : (row._withUnsafeGuaranteedRef { $0.packed }, slot)
+    }
+}
+
+extension ManagedPropertyValue {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? { nil }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? { nil }
+}
+
+extension Optional where Wrapped: ManagedPropertyValue {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Wrapped?? {
+        Wrapped.readyValueIfSet(of: object, property)
+    }
+}
+
+extension ManagedPropertyValue where Self: FixedWidthInteger {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
+        guard let number = object.readyInteger(property) else { return nil }
+        return Self(truncatingIfNeeded: number ?? 0)
+    }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
+        guard let number = object.readyInteger(property) else { return nil }
+        return .some(number.map { Self(truncatingIfNeeded: $0) })
+    }
+}
+
+extension ManagedPropertyValue where Self: BinaryFloatingPoint {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
+        guard let number = object.readyReal(property) else { return nil }
+        return Self(number ?? 0)
+    }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
+        guard let number = object.readyReal(property) else { return nil }
+        return .some(number.map { Self($0) })
+    }
+}
+
+extension Bool {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Bool? {
+        guard let number = object.readyInteger(property) else { return nil }
+        return (number ?? 0) != 0
+    }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Bool?? {
+        guard let number = object.readyInteger(property) else { return nil }
+        return .some(number.map { $0 != 0 })
+    }
+}
+
+extension Date {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Date? {
+        guard let seconds = object.readyReal(property) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: seconds ?? 0)
+    }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Date?? {
+        guard let seconds = object.readyReal(property) else { return nil }
+        return .some(seconds.map { Date(timeIntervalSinceReferenceDate: $0) })
+    }
+}
+
+extension String {
+    @inlinable
+    public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> String? {
+        guard let text = object.readyText(property) else { return nil }
+        return text ?? ""
+    }
+
+    @inlinable
+    public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> String?? {
+        object.readyText(property)
+    }
+}
