@@ -17,7 +17,8 @@ final class DecodingContext {
 
     /// A reference to row `number` of the entity with that `Z_ENT`; null where the model has no such entity.
     func reference(to number: Int64, entity: Int64) -> SlotValue {
-        ids.id(ofEntityNumbered: entity, in: layout, reference: number).map(SlotValue.reference) ?? .null
+        guard let id = ids.id(ofEntityNumbered: entity, in: layout, reference: number) else { return .null }
+        return .reference(id)
     }
 
     /// Values of the kinds that are not worth a fast path. Null where the column holds something else.
@@ -75,22 +76,32 @@ final class DecodingContext {
 ///
 /// A fixed number of places; an ID that wants a place takes it from the one before.
 final class ObjectIDCache {
-    // Asked for each reference that is decoded, under the store's lock: not checked for overlapping accesses.
-    @exclusivity(unchecked)
-    private var keys: [RowKey]
-    @exclusivity(unchecked)
-    private var ids: [NSManagedObjectID?]
+    private struct Place {
+        var key = RowKey(entity: .max, reference: 0)
+        var id: NSManagedObjectID?
+    }
+
+    // Asked for each reference that is decoded, under the store's lock: not checked for overlapping accesses, and memory of
+    // its own, as an array would be retained for each.
+    private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
     /// Rows of one entity mostly follow each other.
     @exclusivity(unchecked)
-    private var lastFamily: (number: Int64, family: IDFamily)?
+    private var lastFamily: IDFamily?
+    @exclusivity(unchecked)
+    private var lastNumber: Int64 = 0
     var storeIdentifier: String? { store.identifier }
     private static let size = 1 << 13
 
     init(store: NSPersistentStore) {
         self.store = store
-        keys = Array(repeating: RowKey(entity: .max, reference: 0), count: Self.size)
-        ids = Array(repeating: nil, count: Self.size)
+        places = .allocate(capacity: Self.size)
+        places.initialize(repeating: Place(), count: Self.size)
+    }
+
+    deinit {
+        places.deinitialize(count: Self.size)
+        places.deallocate()
     }
 
     func id(entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
@@ -108,20 +119,19 @@ final class ObjectIDCache {
     }
 
     private func family(ofEntityNumbered number: Int64, in layout: TableLayout) -> IDFamily? {
-        if let lastFamily, lastFamily.number == number { return lastFamily.family }
+        if lastNumber == number, let lastFamily { return lastFamily }
         guard let entity = layout.entity(numbered: number) else { return nil }
         let family = store.idFamily(of: entity)
-        lastFamily = (number, family)
+        (lastNumber, lastFamily) = (number, family)
         return family
     }
 
     private func id(_ family: IDFamily, reference: Int64) -> NSManagedObjectID {
         let key = RowKey(entity: family.entityIndex, reference: reference)
         let place = Int(truncatingIfNeeded: reference &+ Int64(key.entity) &* 0x9E5) & (Self.size - 1)
-        if keys[place] == key, let known = ids[place] { return known }
+        if places[place].key == key, let known = places[place].id { return known }
         let made = NSManagedObjectID(family, reference: reference)
-        keys[place] = key
-        ids[place] = made
+        places[place] = Place(key: key, id: made)
         return made
     }
 

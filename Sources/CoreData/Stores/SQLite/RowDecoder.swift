@@ -109,9 +109,22 @@ final class RowDecoder {
     @inline(__always)
     private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
         let version = statement.integer(at: RowColumns.versionColumn)
-        return RowSnapshot.make(version: version, count: plan.steps.count) { values in
-            for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
+        // What a closure holds would be retained for each row.
+        let (decoder, plan, statement) = (
+            Unmanaged.passUnretained(self), Unmanaged.passUnretained(plan), Unmanaged.passUnretained(statement)
+        )
+        return RowSnapshot.make(version: version, count: plan._withUnsafeGuaranteedRef(\.steps.count)) { values in
+            decoder._withUnsafeGuaranteedRef { decoder in
+                plan._withUnsafeGuaranteedRef { plan in
+                    statement._withUnsafeGuaranteedRef { decoder.write(plan, $0, to: &values) }
+                }
+            }
         }
+    }
+
+    @inline(__always)
+    private func write(_ plan: Plan, _ statement: Statement, to values: inout PackedValues.Writer) {
+        for slot in plan.steps.indices { write(plan.steps[slot], slot, plan, statement, to: &values) }
     }
 
     /// Appends the value of one slot. What is nothing is asked for its kind: most values are something.
@@ -135,8 +148,7 @@ final class RowDecoder {
 
     private func value(_ step: Step, _ slot: Int, _ plan: Plan, _ statement: Statement) -> SlotValue {
         let column = step.column
-        let kind = statement.kind(at: column)
-        if kind == .null && step.coding != .composite { return .null }
+        if step.coding != .composite && statement.isNull(at: column) { return .null }
         switch step.coding {
         case .data: return .data(statement.data(at: column))
         case .reference:
@@ -147,7 +159,8 @@ final class RowDecoder {
             return context.compositeValue(composite, from: column, of: statement)
         default:
             return context.rareValue(
-                step.coding, at: column, of: statement, kind, attribute: plan.layout.attribute(at: slot))
+                step.coding, at: column, of: statement, statement.kind(at: column),
+                attribute: plan.layout.attribute(at: slot))
         }
     }
 }
