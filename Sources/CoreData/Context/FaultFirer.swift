@@ -24,11 +24,13 @@ final class FaultFirer {
 
     /// Makes one fault real. Without I/O if it carries its row. A fault that cannot be read stays one: see
     /// ``UnreadFaults``.
-    func fire(_ object: NSManagedObject) {
+    ///
+    /// - Parameter place: The property that needs it, if it is one.
+    func fire(_ object: NSManagedObject, for place: EntityLayout.Place? = nil) {
         if object.snapshot == nil {
             if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
             do { try fetchRow(of: object) } catch { return unread.didFail([object], error) }
-            if object.snapshot == nil { return becomeInaccessible(object) }
+            if object.snapshot == nil { return becomeInaccessible(object, missing: place) }
         }
         realise(object)
     }
@@ -81,8 +83,9 @@ final class FaultFirer {
     }
 
     /// The row is gone: the object becomes a deleted one without values, or the program stops.
-    private func becomeInaccessible(_ object: NSManagedObject) {
-        guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+    private func becomeInaccessible(_ object: NSManagedObject, missing place: EntityLayout.Place? = nil) {
+        let property = place.map(object.layout.property(at:))
+        guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             preconditionFailure("CoreData could not fulfill a fault for '\(object.objectID)'")
         }
         unread.forget(object)

@@ -182,8 +182,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try queue.sync { () throws(Failure) in try CurrentContext.entering(self, block) }
     }
 
-    /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result.
-    open func perform<Result, Failure: Error>(
+    /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result: in place if the caller
+    /// is there already, and does not ask for its turn.
+    nonisolated(nonsending) open func perform<Result, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         if schedule == .immediate, isOnQueue { return try CurrentContext.entering(self, block) }
@@ -223,6 +224,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// What becomes of a fault whose row is gone.
     ///
+    /// - Parameter property: The property that was read or set; `nil` where the fault fires for none in particular.
     /// - Returns: `true` to make it a deleted object without values, `false` to stop the program.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?

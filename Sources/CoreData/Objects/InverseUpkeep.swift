@@ -29,7 +29,7 @@ enum InverseUpkeep {
         requireSameContext(owner, member, relationship.name)
         let state = stateForChange(
             owner, number: number, loading: index != nil || needsContents(relationship, member, owner))
-        owner.willChange()
+        owner.willChange(.toMany(number))
         let isNew = owner.changing(.toMany(number)) { state.insert(member, at: index) }
         guard isNew, !owner.flags.contains(.awakening), let inverse = owner.layout.traits.toManyInverses[number] else {
             return
@@ -39,7 +39,7 @@ enum InverseUpkeep {
 
     static func remove(_ member: NSManagedObject, from owner: NSManagedObject, number: Int) {
         let state = owner.loadedToManyState(number)
-        owner.willChange()
+        owner.willChange(.toMany(number))
         let wasMember = owner.changing(.toMany(number)) { state.remove(member) }
         guard wasMember, !owner.flags.contains(.awakening), let inverse = owner.layout.traits.toManyInverses[number]
         else { return }
@@ -53,7 +53,7 @@ enum InverseUpkeep {
         var seen: Set<ObjectIdentifier> = []
         let wanted = members.filter { seen.insert(ObjectIdentifier($0)).inserted }
         let state = owner.loadedToManyState(number)
-        owner.willChange()
+        owner.willChange(.toMany(number))
         for member in state.contents where !seen.contains(ObjectIdentifier(member)) {
             remove(member, from: owner, number: number)
         }
@@ -123,7 +123,7 @@ enum InverseUpkeep {
     // MARK: Raw steps
 
     private static func setReference(_ target: NSManagedObject?, of owner: NSManagedObject, slot: Int) {
-        owner.willChange()
+        owner.willChange(.toOne(slot))
         owner.changing(.toOne(slot)) {
             owner.write(target.map { .reference($0.objectID) } ?? .null, slot: slot)
             owner.remember(target, slot: slot)
@@ -131,12 +131,12 @@ enum InverseUpkeep {
     }
 
     private static func addRaw(_ member: NSManagedObject, to owner: NSManagedObject, number: Int) {
-        owner.willChange()
+        owner.willChange(.toMany(number))
         owner.changing(.toMany(number)) { owner.toManyState(number).insert(member) }
     }
 
     private static func removeRaw(_ member: NSManagedObject, from owner: NSManagedObject, number: Int) {
-        owner.willChange()
+        owner.willChange(.toMany(number))
         owner.changing(.toMany(number)) { owner.toManyState(number).remove(member) }
     }
 

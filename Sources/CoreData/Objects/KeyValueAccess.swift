@@ -6,7 +6,7 @@ enum KeyValueAccess {
         guard let place = object.withLayout({ $0.place(of: key) }) else { return stateValue(of: object, for: key) }
         if object.withTraits(\.checksQueue) { requireQueue(object, "reading", key) }
         object.noteRead(place)
-        object.fireIfNeeded()
+        object.fireIfNeeded(for: place)
         switch place {
         case .attribute(let slot): return attributeValue(of: object, slot: slot)
         case .toOne(let slot): return object.toOneTarget(slot)

@@ -58,7 +58,7 @@ extension NSObject: ManagedPropertyValue {
         object.noteRead(place.place)
         switch place.place {
         case .attribute(let slot):
-            object.fireIfNeeded()
+            object.fireIfNeeded(for: place.place)
             return KeyValueAccess.attributeValue(of: object, slot: slot) as? Self
         case .toOne(let slot): return object.toOneTarget(slot) as? Self
         case .toMany(let number): return KeyValueAccess.collection(of: object, number: number) as? Self
@@ -138,10 +138,6 @@ enum AnyManagedValue {
     }
 
     private static func name(of object: NSManagedObject, _ place: ManagedPlace) -> String {
-        switch place.place {
-        case .attribute(let slot), .toOne(let slot): object.layout.slots[slot].name
-        case .toMany(let number): object.layout.toManyRelationships[number].name
-        case .fetched(let number): object.layout.fetchedProperties[number].name
-        }
+        object.layout.name(of: place.place)
     }
 }

@@ -3,20 +3,22 @@ extension NSManagedObject {
     /// The value in a slot of the layout; fires the fault.
     @inline(__always)
     final func slotValue(_ slot: Int) -> SlotValue {
-        if flags.contains(.fault) { fire() }
+        if flags.contains(.fault) { fire(for: layout.place(ofSlot: slot)) }
         return currentValue(slot)
     }
 
     /// Sets the slot of an attribute: the context hears of it.
     final func setAttribute(_ value: SlotValue, slot: Int) {
-        willChange()
+        willChange(.attribute(slot))
         changing(.attribute(slot)) { write(value, slot: slot) }
     }
 
     /// Fires the fault and tells the context that the object is about to change.
+    ///
+    /// - Parameter place: The property that changes, if it is one.
     @inline(__always)
-    final func willChange() {
-        if flags.contains(.fault) { fire() }
+    final func willChange(_ place: EntityLayout.Place? = nil) {
+        fireIfNeeded(for: place)
         guard let contextReference, flags.isDisjoint(with: [.awakening, .pendingUpdated]),
             // What is new is to be saved anyway. What was deleted and comes back is not.
             !flags.isSuperset(of: [.pendingInserted, .inserted])
@@ -25,13 +27,15 @@ extension NSManagedObject {
     }
 
     @inline(__always)
-    final func fireIfNeeded() {
-        if flags.contains(.fault) { fire() }
+    final func fireIfNeeded(for place: EntityLayout.Place? = nil) {
+        if flags.contains(.fault) { fire(for: place) }
     }
 
     /// Makes a fault real.
+    ///
+    /// - Parameter place: The property that needs it, if it is one.
     @inline(never)
-    final func fire() {
+    final func fire(for place: EntityLayout.Place? = nil) {
         // The firer outlives what follows, and looks whether the context does.
         if hasRow, let contextReference {
             return contextReference._withUnsafeGuaranteedRef(\.faults).realise(self)
@@ -41,7 +45,7 @@ extension NSManagedObject {
             preconditionFailure(
                 "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")
         }
-        context.faults.fire(self)
+        context.faults.fire(self, for: place)
     }
 
     /// Makes what was set while awaking the starting point, not a change.

@@ -41,7 +41,8 @@ extension NSManagedObject: Observable {
 }
 
 extension ObjectHome {
-    /// Whether somebody records what the thread reads of the objects that are here.
+    /// Whether somebody records what the thread reads of the objects that are here. Lets go of nothing that others see: it is
+    /// part of functions that promise so (`ReadyValues`).
     @inline(__always)
     var isReadRecorded: Bool {
         guard let context else { return false }
@@ -52,14 +53,17 @@ extension ObjectHome {
 }
 
 extension EntityLayout {
-    /// The name of the property that lives at a place.
-    func name(of place: Place) -> String {
+    /// The property that lives at a place.
+    func property(at place: Place) -> NSPropertyDescription {
         switch place {
-        case .attribute(let slot), .toOne(let slot): slots[slot].name
-        case .toMany(let number): toManyRelationships[number].name
-        case .fetched(let number): fetchedProperties[number].name
+        case .attribute(let slot), .toOne(let slot): slots[slot]
+        case .toMany(let number): toManyRelationships[number]
+        case .fetched(let number): fetchedProperties[number]
         }
     }
+
+    /// The name of the property that lives at a place.
+    func name(of place: Place) -> String { property(at: place).name }
 
     /// Where a slot's value lives, seen as a property.
     func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }

@@ -68,6 +68,21 @@ import Testing
         _ = counts.1
     }
 
+    @MainActor @Test func immediateWorkOfTheMainActorRunsInPlace() async throws {
+        let stack = try ClubStack()
+        let context = stack.context(.mainQueueConcurrencyType)
+        let order = UncheckedSendable(NSMutableArray())
+        enqueue(in: context) { order.value.add("later") }
+        await context.perform(schedule: .immediate) { @Sendable in order.value.add("now") }
+        await context.perform(schedule: .enqueued) { @Sendable in }
+        #expect(order.value.map { $0 as? String } == ["now", "later"])
+    }
+
+    /// The form that does not wait, which asynchronous code would not choose.
+    private nonisolated func enqueue(in context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
+        context.perform(block)
+    }
+
     @Test func aContextGoesAwayWithItsGraph() throws {
         weak var lost: NSManagedObjectContext?
         weak var lostObject: NSManagedObject?

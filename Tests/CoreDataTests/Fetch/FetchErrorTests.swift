@@ -33,6 +33,34 @@ import Testing
         }
     }
 
+    @Test func groupingIsRefusedWhateverTheResultType() throws {
+        let (coordinator, _) = try League.memoryStack()
+        let context = League.context(coordinator)
+        try context.performAndWait { () throws in
+            let types: [NSFetchRequestResultType] = [
+                .managedObjectResultType, .managedObjectIDResultType, .countResultType, .dictionaryResultType,
+            ]
+            for type in types {
+                for groups in [nil, ["zone"]] as [[String]?] {
+                    let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Team")
+                    request.resultType = type
+                    request.propertiesToGroupBy = groups
+                    request.havingPredicate = NSPredicate(format: "wins > 1")
+                    let having = #expect(throws: NSError.self) { try context.fetch(request) }
+                    #expect(having?.code == 134060, "result type \(type.rawValue)")
+                    guard groups != nil else { continue }
+                    request.havingPredicate = nil
+                    let grouped = #expect(throws: NSError.self) { try context.fetch(request) }
+                    #expect(grouped?.code == 134060, "result type \(type.rawValue)")
+                }
+            }
+            let counted = League.request("Team")
+            counted.havingPredicate = NSPredicate(format: "wins > 1")
+            let error = #expect(throws: NSError.self) { try context.count(for: counted) }
+            #expect(error?.code == 134060)
+        }
+    }
+
     @Test func prefetchingAnAttributeIsRefused() throws {
         let (coordinator, _) = try League.memoryStack()
         let context = League.context(coordinator)

@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    @Test func aSetToChangeIsReadWhenItIsLookedAt() throws {
+        try withSavedTeam { _, context, _ in
+            let team = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")).first)
+            let players = team.mutableSetValue(forKey: "players")
+            #expect(team.hasFault(forRelationshipNamed: "players"))
+            #expect(players.count == 2)
+            #expect(!team.hasFault(forRelationshipNamed: "players"))
+            context.refresh(team, mergeChanges: false)
+            #expect(team.hasFault(forRelationshipNamed: "players"))
+            _ = team.value(forKey: "players")
+            #expect(!team.hasFault(forRelationshipNamed: "players"), "reads at once")
+        }
+    }
+
     @Test func aFetchNeverOverwritesValuesThatWereRead() throws {
         try withSavedTeam { stack, context, id in
             let team = try #require(context.object(with: id) as? ClubTeam)
@@ -105,11 +119,13 @@ import Testing
     @Test func thePropertyThatMissedItsRowIsAskedAbout() throws {
         final class Asking: NSManagedObjectContext, @unchecked Sendable {
             var asked: [NSManagedObjectID] = []
+            var properties: [String?] = []
             override func shouldHandleInaccessibleFault(
                 _ fault: NSManagedObject, for oid: NSManagedObjectID,
                 triggeredByProperty property: NSPropertyDescription?
             ) -> Bool {
                 asked.append(oid)
+                properties.append(property?.name)
                 return true
             }
         }
@@ -122,6 +138,7 @@ import Testing
             context.persistentStoreCoordinator = stack.coordinator
             try context.use { _ in
                 #expect(context.object(with: id).value(forKey: "name") == nil && context.asked == [id])
+                #expect(context.properties == ["name"])
             }
         }
     }

@@ -52,6 +52,25 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: harness.url.path))
     }
 
+    @Test func aModelWithCodeInItMakesNoStore() throws {
+        let attribute = NSAttributeDescription()
+        attribute.name = "n"
+        attribute.attributeType = .integer32AttributeType
+        attribute.setValidationPredicates([NSPredicate { _, _ in true }], withValidationWarnings: ["code"])
+        let entity = NSEntityDescription()
+        entity.name = "Lone"
+        entity.properties = [attribute]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let error = try #require(throws: NSError.self) {
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: harness.url)
+        }
+        #expect(code(error) == 134060 && message(error).contains("a predicate that is a block"))
+        #expect(!FileManager.default.fileExists(atPath: harness.url.path))
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+
     @Test func aTruncatedStoreIsDamaged() throws {
         let open = try harness.open()
         for number in 0..<500 { try open.insert("Venue", ["name": .text(String(repeating: "\(number)", count: 50))]) }

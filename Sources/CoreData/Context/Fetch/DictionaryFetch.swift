@@ -18,10 +18,6 @@ struct DictionaryFetch {
     init(_ request: NSFetchRequest<NSFetchRequestResult>, in pipeline: FetchPipeline) throws {
         self.pipeline = pipeline
         plan = try pipeline.plan(request)
-        guard request.propertiesToGroupBy?.isEmpty ?? true else {
-            throw CoreDataError.make(
-                134060, "Cannot group dictionaries yet: leave propertiesToGroupBy empty and group the results.")
-        }
         let entity = plan.entity
         columns =
             try request.propertiesToFetch?.map { try Self.column($0, of: entity) }

@@ -89,6 +89,10 @@ final class FetchPipeline {
     func plan(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchPlan {
         context.requireQueue("a fetch of '\(request.entityName ?? "")'")
         context.processPendingChanges()
+        guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
+            throw CoreDataError.make(
+                134060, "Cannot group yet: leave propertiesToGroupBy and havingPredicate empty and group the results.")
+        }
         let plan = try FetchPlan(request, coordinator: try coordinator)
         return plan.limited(to: context.generation.visible(plan.stores))
     }

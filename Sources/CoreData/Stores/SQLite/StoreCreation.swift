@@ -59,9 +59,10 @@ struct StoreCreation {
         }
     }
 
-    /// Refuses derived attributes whose expression has no form that triggers can keep.
+    /// Refuses derived attributes whose expression has no form that triggers can keep, and conditions that are code.
     func checkThatModelCanBeKept() throws {
         for entity in entities { _ = try Derivation.all(of: entity) }
+        _ = try model.cachedModelData()
     }
 
     /// The largest number of values that a deleted row of any entity leaves behind.
