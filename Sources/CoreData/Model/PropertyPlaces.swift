@@ -8,7 +8,8 @@ struct PropertyPlaces: Sendable {
         let place: EntityLayout.Place
     }
 
-    /// A text as it is kept: texts that are kept alike are equal. Up to 15 bytes lie in it themselves.
+    /// A text as it is kept, while it lives: texts that are kept alike are equal; equal ones may be kept differently. Up to 15
+    /// bytes lie in it themselves.
     private struct Bits: Equatable {
         private let words: (UInt64, UInt64)
 
@@ -19,7 +20,11 @@ struct PropertyPlaces: Sendable {
         static func == (left: Bits, right: Bits) -> Bool { left.words == right.words }
 
         @inline(__always)
-        var hash: Int { Int(truncatingIfNeeded: ((words.0 ^ words.1) &* 0x9E37_79B9_7F4A_7C15) >> 40) }
+        var hash: Int {
+            // Each bit of the words counts in one of the halves.
+            let product = (words.0 ^ words.1).multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+            return Int(truncatingIfNeeded: product.high ^ product.low)
+        }
     }
 
     private var entries: [Entry?]
@@ -50,11 +55,12 @@ struct PropertyPlaces: Sendable {
         get {
             let bits = Bits(name)
             return entriesByBits.withUnsafeBufferPointer { entries in
-                // A name that is kept alike stands here mostly.
-                guard let entry = entries[bits.hash & (entries.count - 1)], Bits(entry.name) == bits else {
-                    return place(byCharacters: name)
+                var index = bits.hash & (entries.count - 1)
+                while let entry = entries[index] {
+                    if Bits(entry.name) == bits { return entry.place }
+                    index = (index + 1) & (entries.count - 1)
                 }
-                return entry.place
+                return place(byCharacters: name)
             }
         }
     }

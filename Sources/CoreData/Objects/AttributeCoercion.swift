@@ -73,8 +73,7 @@ enum AttributeCoercion {
     static func object(_ slot: SlotValue, type: NSAttributeType) -> AnyObject? {
         switch slot {
         case .null: return nil
-        case .integer(let number):
-            return type == .booleanAttributeType ? NumberCoercion.boolean(number != 0) : NumberCoercion.number(number)
+        case .integer(let number): return self.number(number, type: type)
         case .text(let text) where type != .URIAttributeType: return NSString(string: text)
         case .real(let number) where type == .dateAttributeType: return NSDate(timeIntervalSinceReferenceDate: number)
         case .real(let number) where type != .floatAttributeType: return NSNumber(value: number)

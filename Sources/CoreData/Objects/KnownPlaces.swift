@@ -26,7 +26,7 @@ struct KnownPlaces: ~Copyable, Sendable {
                 byteCount: Self.headSize + capacity * MemoryLayout<Entry>.stride,
                 alignment: MemoryLayout<Entry>.alignment)
             start.initializeMemory(as: Int.self, to: capacity - 1)
-            entries.initialize(repeating: Entry(), count: capacity)
+            (start + Self.headSize).initializeMemory(as: Entry.self, repeating: Entry(), count: capacity)
         }
 
         @inline(__always)

@@ -16,7 +16,7 @@ public protocol ManagedPropertyValue {
     static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self?
 
     /// The value of the object's property if it can be read without doing anything else, as the empty value where it is
-    /// unset; `nil` if ``managedValue(of:at:)`` has to be asked.
+    /// unset; `nil` if ``managedValue(of:at:)`` has to be asked. Never another value than that gives.
     static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self?
 
     /// The same, with `nil` in the value's place where it is unset.

@@ -56,8 +56,7 @@ final class ObjectHome: @unchecked Sendable {
     ) {
         self.init(
             layout: .passUnretained(layout), places: layout.withTraits { $0.knownPlaces.reader },
-            kept: earlier ?? layout,
-            family: family, id: nil, context: context)
+            kept: earlier ?? layout, family: family, id: nil, context: context)
     }
 
     /// The home of an object that is at `home` and has an ID.

@@ -62,6 +62,16 @@ import Testing
             _ = team.wins
         }
         expect(read, "is used outside of its queue, by accessing 'wins' of 'x-coredata:///Team/")
+        let again = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let team = try Self.checkedTeam()
+            // What was read before is not read the short way while queues are checked.
+            try team.managedObjectContext?.performAndWait {
+                try team.managedObjectContext?.save()
+                for _ in 1...2 where team.wins != 0 { exit(0) }
+            }
+            _ = team.wins
+        }
+        expect(again, "is used outside of its queue, by accessing 'wins' of 'x-coredata://")
         let written = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let team = try Self.checkedTeam()
             team.wins = 2

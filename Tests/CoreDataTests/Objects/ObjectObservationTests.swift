@@ -46,23 +46,22 @@ import Testing
 
     /// A property that was read before is read the short way, and others in the context may be observed already.
     @Test func readsOfWhatWasReadBeforeAreTracked() throws {
-        try withTeam { context, team in
-            let other = context.team()
-            try context.save()
-            context.reset()
-            let teams = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
-            for team in teams { #expect(team.wins == team.wins && team.name == team.name && team.founded == nil) }
-            #expect(teams.count == 2 && other.managedObjectContext == nil)
-            let ways: [(ClubTeam) -> Void] = [
-                { _ = $0.wins }, { _ = $0.name }, { _ = $0.rating }, { _ = $0.founded },
-            ]
-            for (index, way) in ways.enumerated() {
-                let told = teams.map { team in track { way(team) } }
-                teams[0].wins += 1
-                teams[0].name += "!"
-                teams[0].rating += 1
-                teams[0].founded = Date(timeIntervalSinceReferenceDate: Double(index))
-                #expect(told.map(\.count) == [1, 0], "way \(index)")
+        let ways: [(read: (ClubTeam) -> Void, set: (ClubTeam) -> Void)] = [
+            ({ _ = $0.wins }, { $0.wins += 1 }), ({ _ = $0.name }, { $0.name += "!" }),
+            ({ _ = $0.rating }, { $0.rating += 1 }), ({ _ = $0.founded }, { $0.founded = Date() }),
+        ]
+        for index in ways.indices {
+            try withTeam { context, _ in
+                _ = context.team()
+                try context.save()
+                context.reset()
+                let teams = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+                for way in ways { for team in teams + teams { way.read(team) } }
+                let told = teams.map { team in track { ways[index].read(team) } }
+                for other in ways.indices where other != index { teams.forEach(ways[other].set) }
+                #expect(told.map(\.count) == [0, 0], "way \(index): other properties are no matter")
+                teams.forEach(ways[index].set)
+                #expect(told.map(\.count) == [1, 1], "way \(index)")
             }
         }
     }

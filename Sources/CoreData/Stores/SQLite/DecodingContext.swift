@@ -81,8 +81,8 @@ final class ObjectIDCache {
         var id: NSManagedObjectID?
     }
 
-    // Asked for each reference that is decoded, under the store's lock: not checked for overlapping accesses, and memory of
-    // its own, as an array would be retained for each.
+    // Asked for each reference that is decoded, under the store's lock: memory of its own, as an array would be retained for
+    // each, and not checked for overlapping accesses.
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
     /// Rows of one entity mostly follow each other.

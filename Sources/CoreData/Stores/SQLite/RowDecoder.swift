@@ -109,14 +109,15 @@ final class RowDecoder {
     @inline(__always)
     private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
         let version = statement.integer(at: RowColumns.versionColumn)
-        // What a closure holds would be retained for each row.
-        let (decoder, plan, statement) = (
-            Unmanaged.passUnretained(self), Unmanaged.passUnretained(plan), Unmanaged.passUnretained(statement)
+        // What a closure holds would be retained for each row. The callers hold all three until this is done.
+        let held = (
+            decoder: Unmanaged.passUnretained(self), plan: Unmanaged.passUnretained(plan),
+            statement: Unmanaged.passUnretained(statement)
         )
-        return RowSnapshot.make(version: version, count: plan._withUnsafeGuaranteedRef(\.steps.count)) { values in
-            decoder._withUnsafeGuaranteedRef { decoder in
-                plan._withUnsafeGuaranteedRef { plan in
-                    statement._withUnsafeGuaranteedRef { decoder.write(plan, $0, to: &values) }
+        return RowSnapshot.make(version: version, count: plan.steps.count) { values in
+            held.decoder._withUnsafeGuaranteedRef { decoder in
+                held.plan._withUnsafeGuaranteedRef { plan in
+                    held.statement._withUnsafeGuaranteedRef { decoder.write(plan, $0, to: &values) }
                 }
             }
         }

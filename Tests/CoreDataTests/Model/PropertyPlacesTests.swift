@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Properties are found by their names, in whatever form the names come.
+@Suite struct PropertyPlacesTests {
+    @Test(arguments: [0, 1, 10, 300])
+    func everyNameIsFound(count: Int) {
+        let names = (0..<count).flatMap { ["number\($0)", "attribute with a long name \($0)", "é\($0)"] }
+        var places: [String: EntityLayout.Place] = [:]
+        for (slot, name) in names.enumerated() { places[name] = .attribute(slot) }
+        let table = PropertyPlaces(places)
+        for (slot, name) in names.enumerated() {
+            #expect(table[name] == .attribute(slot))
+            #expect(table[String(decoding: Array(name.utf8), as: UTF8.self)] == .attribute(slot))
+            #expect(table[name.decomposedStringWithCanonicalMapping] == .attribute(slot))
+            #expect(table[String(name.dropLast()) + "x"] == nil)
+        }
+        #expect(table[""] == nil && table["number"] == nil && table["e0"] == nil)
+    }
+}
