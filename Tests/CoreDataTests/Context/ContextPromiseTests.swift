@@ -142,6 +142,20 @@ import Testing
         }
     }
 
+    @Test func existingObjectThrowsWhereInaccessibleFaultsAreNotDeletedToo() throws {
+        let stack = try ClubStack()
+        let id = try stack.savedTeam(of: "Ada")
+        try stack.context().use { context in
+            context.shouldDeleteInaccessibleFaults = false
+            try stack.context().use { other in
+                other.delete(try other.existingObject(with: id))
+                try other.save()
+            }
+            let error = #expect(throws: NSError.self) { try context.existingObject(with: id) }
+            #expect(error?.code == 133000 && !context.hasChanges)
+        }
+    }
+
     @Test func anInaccessibleFaultStopsTheProgramWhereItShallNotBeDeleted() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ClubStack().context().use { context in

@@ -50,6 +50,27 @@ import Testing
         }
     }
 
+    @Test func whatChangesWhenWillSaveIsPostedIsSaved() throws {
+        let stack = try ClubStack()
+        try stack.contextKeepingStack().use { context in
+            let clean = context.team("Clean")
+            try context.save()
+            let new = context.team("New")
+            let observer = Observer(context, .NSManagedObjectContextWillSave) { _ in
+                new.wins = 4
+                clean.wins = 5
+            }
+            defer { observer.stop() }
+            try context.save()
+            #expect(!context.hasChanges && !new.hasChanges && !clean.hasChanges)
+        }
+        try stack.context().use { context in
+            let teams = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+            #expect(teams.count == 2)
+            for team in teams { #expect(team.wins == (team.name == "New" ? 4 : 5)) }
+        }
+    }
+
     @Test func nothingToSaveIsNoSave() throws {
         try ClubStack().contextKeepingStack().use { context in
             let notices = Notices(context, Self.names)

@@ -47,6 +47,10 @@ import Testing
         #expect(context.userInfo.count == 2 && !context.hasChanges)
     }
 
+    @Test func thereAreNoConfinementContexts() {
+        #expect(NSManagedObjectContextConcurrencyType(rawValue: 0) == nil)
+    }
+
     @Test func theUserInfoIsADictionaryLikeAnyOther() {
         let info = NSManagedObjectContext(.privateQueue).userInfo
         info["one"] = 1

@@ -58,6 +58,8 @@ import Testing
             #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
             #expect(conflict.objectSnapshot?["wins"] as? Int == 0)
             #expect(conflict.persistedSnapshot?["wins"] as? Int == 5)
+            let (cached, base) = (try #require(conflict.cachedSnapshot), try #require(conflict.objectSnapshot))
+            #expect(NSDictionary(dictionary: cached) == NSDictionary(dictionary: base))
             #expect(context.updatedObjects == [pair.team] && pair.team.wins == 3)
             context.refresh(pair.team, mergeChanges: true)
             #expect(pair.team.wins == 3 && pair.team.rating == 5 && pair.team.name == "Mine")
@@ -185,5 +187,33 @@ import Testing
         try change(pair)
         try pair.mine.use { try $0.save() }
         #expect(try pair.saved()?["wins"] as? Int == 6)
+    }
+
+    @Test func aPolicyOfOnesOwnLeavesListsToSuper() throws {
+        final class Counting: NSMergePolicy, @unchecked Sendable {
+            var conflicts = 0
+
+            override func resolve(mergeConflicts list: [Any]) throws {
+                conflicts += list.count
+                try super.resolve(mergeConflicts: list)
+            }
+        }
+        let policy = Counting(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        let pair = try Pair(policy)
+        try pair.mine.use { context in
+            pair.team.wins = 3
+            _ = context.make("Player", ["name": "Mine", "team": pair.team])
+        }
+        try pair.other.use { context in
+            pair.twin.wins = 5
+            _ = context.make("Player", ["name": "Other", "team": pair.twin])
+            try context.save()
+        }
+        try pair.mine.use { try $0.save() }
+        #expect(policy.conflicts == 1)
+        try pair.stack.context().use { context in
+            let team = try context.twin(of: pair.team)
+            #expect(team.names("players") == ["Mine", "Other"] && team.wins == 3)
+        }
     }
 }

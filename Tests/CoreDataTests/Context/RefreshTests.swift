@@ -104,6 +104,28 @@ import Testing
         }
     }
 
+    @Test func aRefreshReadsTheStoreWhateverTheStalenessInterval() throws {
+        let stack = try ClubStack()
+        let second = NSPersistentStoreCoordinator(managedObjectModel: Club.model)
+        try second.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: stack.storeURL)
+        let elsewhere = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        elsewhere.persistentStoreCoordinator = second
+        try stack.context().use { context in
+            context.stalenessInterval = 3600
+            let team = context.team()
+            try context.save()
+            for (wins, mergeChanges) in [(3, true), (4, false)] as [(Int16, Bool)] {
+                try elsewhere.use { other in
+                    let twin = try #require(try other.fetch(NSFetchRequest<ClubTeam>(entityName: "Team")).first)
+                    twin.wins = wins
+                    try other.save()
+                }
+                context.refresh(team, mergeChanges: mergeChanges)
+                #expect(team.wins == wins)
+            }
+        }
+    }
+
     @Test func whatOneStoreRefusesNoStoreKeeps() throws {
         let stack = try ClubStack()
         NSPersistentStoreCoordinator.registerStoreClass(RefusingStore.self, forStoreType: "Refusing")

@@ -58,6 +58,21 @@ import Testing
         }
     }
 
+    @Test func unsavedChangesAreNeverSeen() throws {
+        let context = try filled()
+        try context.performAndWait { () throws in
+            let teams = try context.fetch(League.request("Team", by: "name"))
+            teams[0].setValue(50, forKey: "wins")
+            context.delete(teams[2])
+            let rows = try context.fetch(request(["name", "wins"]))
+            #expect(rows.map { $0["name"] as? String } == ["Iran", "Mexico", "Panama"])
+            #expect(rows.map { $0["wins"] as? Int } == [3, 17, 0])
+            let many = request(["name"])
+            many.predicate = NSPredicate(format: "wins > 40")
+            #expect(try context.fetch(many).isEmpty, "the edit does not match either")
+        }
+    }
+
     @Test func whatCannotBeFetchedIsSaid() throws {
         let context = try filled()
         try context.performAndWait { () throws in

@@ -51,6 +51,22 @@ import Testing
             #expect(asked.rowRequests == [20])
             #expect(teams[60].value(forKey: "wins") as? Int == 60)
             #expect(asked.rowRequests == [20, 20])
+            #expect(asked.fetches == 1, "all IDs are read once")
+        }
+    }
+
+    @Test func dictionariesComeAllAtOnceWhateverTheBatchSize() throws {
+        let (context, asked) = try filled(5)
+        try context.performAndWait { () throws in
+            let request = NSFetchRequest<NSDictionary>(entityName: "Team")
+            request.resultType = .dictionaryResultType
+            request.fetchBatchSize = 2
+            request.propertiesToFetch = ["wins"]
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let rows = try context.fetch(request)
+            #expect(asked.fetches == 1 && asked.rowRequests == [])
+            #expect(rows.map { $0["wins"] as? Int } == [0, 1, 2, 3, 4])
+            #expect(asked.fetches == 1 && asked.rowRequests == [])
         }
     }
 

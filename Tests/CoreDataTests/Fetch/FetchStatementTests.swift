@@ -81,6 +81,24 @@ import Testing
         }
     }
 
+    @Test func distinctResultsNeedPropertiesToFetch() throws {
+        try withTeams { context, teams in
+            let double = context.team("Albion")
+            try context.save()
+            let objects = request(NSPredicate(format: "name == %@", "Albion"))
+            objects.returnsDistinctResults = true
+            let found = try context.fetch(objects)
+            #expect(found.count == 2 && Set(found) == [teams[0], double])
+            let rows = NSFetchRequest<NSDictionary>(entityName: "Team")
+            rows.resultType = .dictionaryResultType
+            rows.predicate = objects.predicate
+            rows.returnsDistinctResults = true
+            #expect(try context.fetch(rows).count == 2)
+            rows.propertiesToFetch = ["name"]
+            #expect(try context.fetch(rows).count == 1)
+        }
+    }
+
     @Test func distinctValuesAreOfThePropertiesToFetch() throws {
         try withTeams { context, teams in
             teams[1].wins = 0

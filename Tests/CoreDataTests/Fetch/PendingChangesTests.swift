@@ -98,6 +98,28 @@ import Testing
         }
     }
 
+    @Test func identifiersAndCountsSeeEditsAndDeletions() throws {
+        let (context, _) = try filled()
+        try context.performAndWait { () throws in
+            let many = League.request("Team", NSPredicate(format: "wins >= 3"), by: "name")
+            let teams = try context.fetch(League.request("Team", by: "name"))
+            teams[1].setValue(7, forKey: "wins")
+            context.delete(teams[3])
+            teams[4].setValue(0, forKey: "wins")
+            let objects = try context.fetch(many)
+            #expect(objects == [teams[1]])
+            let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Team")
+            ids.resultType = .managedObjectIDResultType
+            ids.predicate = many.predicate
+            ids.sortDescriptors = many.sortDescriptors
+            #expect(try context.fetch(ids) == [teams[1].objectID])
+            let count = NSFetchRequest<NSNumber>(entityName: "Team")
+            count.resultType = .countResultType
+            count.predicate = many.predicate
+            #expect(try context.fetch(count) == [1])
+        }
+    }
+
     /// The answer with unsaved changes is the answer after they are saved.
     @Test(arguments: League.StoreKind.allCases, [UInt64(1), 2, 3])
     func aFetchBeforeTheSaveIsTheFetchAfterIt(kind: League.StoreKind, seed: UInt64) throws {

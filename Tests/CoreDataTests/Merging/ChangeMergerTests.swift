@@ -192,6 +192,73 @@ import Testing
         pair.reader.performAndWait { #expect(ghana.value(forKey: "wins") as? Int == 6) }
     }
 
+    @Test func remoteInsertionsAndDeletionsAreMergedFromURIs() throws {
+        let pair = try Pair()
+        let togo = try pair.reader.use { context in
+            let togo = try pair.team("Togo", in: context)
+            _ = togo.value(forKey: "name")
+            return togo
+        }
+        try pair.edit { writer in
+            writer.delete(try pair.team("Togo", in: writer))
+            writer.addTeam("Benin")
+        }
+        let benin = try pair.writer.use { try pair.team("Benin", in: $0).objectID }
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [
+                NSInsertedObjectsKey: [benin.uriRepresentation()],
+                NSDeletedObjectsKey: [togo.objectID.uriRepresentation()],
+            ], into: [pair.reader])
+        try pair.reader.use { _ in
+            let info = changed.last?.userInfo ?? [:]
+            let inserted = info[NSInsertedObjectsKey] as? Set<NSManagedObject>
+            #expect(inserted?.map(\.objectID) == [benin])
+            #expect((info[NSDeletedObjectsKey] as? Set<NSManagedObject>) == [togo])
+            #expect(togo.isDeleted)
+        }
+    }
+
+    @Test func changesOfObjectsThatAreNotInUseAreOnlyNamedByID() throws {
+        let pair = try Pair()
+        let ids = try pair.writer.use { writer in
+            try ["Ghana", "Togo"].map { try pair.team($0, in: writer).objectID }
+        }
+        let saved = Heard(NSManagedObjectContext.didSaveObjectIDsNotification, from: pair.writer)
+        let changed = Heard(NSManagedObjectContext.didChangeObjectsNotification, from: pair.reader)
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: pair.reader)
+        try pair.edit { writer in
+            try pair.team("Ghana", in: writer).setValue(8, forKey: "wins")
+            writer.delete(try pair.team("Togo", in: writer))
+        }
+        let notification = try #require(saved.last)
+        try pair.reader.use { $0.mergeChanges(fromContextDidSave: notification) }
+        #expect(changed.count == 0)
+        #expect((merged.last?.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID>) == [ids[0]])
+        #expect((merged.last?.userInfo?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID>) == [ids[1]])
+    }
+
+    @Test func objectsAreToldBeforeIDsAndADeletedObjectStaysRegistered() throws {
+        let pair = try Pair()
+        let togo = try pair.reader.use { context in
+            let togo = try pair.team("Togo", in: context)
+            _ = togo.value(forKey: "name")
+            return togo
+        }
+        let saved = Heard(NSManagedObjectContext.didSaveObjectIDsNotification, from: pair.writer)
+        try pair.edit { writer in writer.delete(try pair.team("Togo", in: writer)) }
+        let notification = try #require(saved.last)
+        let names: [Notification.Name] = [
+            .NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidMergeChangesObjectIDs,
+        ]
+        let notices = Notices(pair.reader, names)
+        try pair.reader.use { context in
+            context.mergeChanges(fromContextDidSave: notification)
+            #expect(notices.take().map(\.name) == names)
+            #expect(togo.isDeleted && context.registeredObject(for: togo.objectID) === togo)
+        }
+    }
+
     @Test func aChangeThatComesTwiceIsToldOnce() throws {
         let pair = try Pair()
         let saved = Heard(NSManagedObjectContext.didSaveObjectIDsNotification, from: pair.writer)

@@ -92,6 +92,21 @@ import Testing
         }
     }
 
+    @Test func theResultIsFetchedWhenItIsFirstAskedFor() throws {
+        try withCity { context, city in
+            context.refresh(city, mergeChanges: false)
+            let found = try #require(try context.fetch(NSFetchRequest<FetchingCity>(entityName: "City")).first)
+            #expect(found.value(forKey: "district") as? String == "east")
+            let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            other.persistentStoreCoordinator = context.persistentStoreCoordinator
+            try other.use { other in
+                _ = other.make("Club", ["name": "Athletic", "district": "east", "wins": 5])
+                try other.save()
+            }
+            #expect(found.clubs.map { $0.value(forKey: "name") as? String } == ["Athletic", "City", "Rovers"])
+        }
+    }
+
     @Test func aFetchedPropertyIsNotAColumnAndCannotBeSet() async throws {
         try withCity { context, city in
             #expect(city.committedValues(forKeys: nil).keys.sorted() == ["district", "name"])
@@ -106,6 +121,27 @@ import Testing
         }
         let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(output.contains("The fetched property 'all' of 'Thing' cannot be set."))
+    }
+
+    @Test func aFetchedPropertyIsNotMutableByProxies() async {
+        let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thing = NSFetchedPropertyDescription()
+            thing.name = "all"
+            let entity = Club.entity("Thing", [thing])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            _ = NSManagedObject(entity: entity, insertInto: nil).mutableSetValue(forKey: "all")
+        }
+        #expect(set.text.contains("'Thing' has no unordered to-many relationship named 'all'."))
+        let ordered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thing = NSFetchedPropertyDescription()
+            thing.name = "all"
+            let entity = Club.entity("Thing", [thing])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            _ = NSManagedObject(entity: entity, insertInto: nil).mutableOrderedSetValue(forKey: "all")
+        }
+        #expect(ordered.text.contains("'Thing' has no ordered relationship named 'all'."))
     }
 }
 

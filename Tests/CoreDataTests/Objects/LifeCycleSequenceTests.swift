@@ -207,6 +207,40 @@ import Testing
         }
     }
 
+    @Test func valuesCanBeReadInWillTurnIntoFault() throws {
+        try withUndo { context in
+            let team = newTeam(context)
+            team.wins = 3
+            try context.save()
+            _ = take(team)
+            var seen: [Int] = []
+            // It is called after the values went, too: to read them then would bring them back.
+            team.onTurnIntoFault = { team in
+                guard !team.isFault else { return }
+                seen += [Int(team.wins), team.value(forKey: "wins") as? Int ?? -1]
+            }
+            context.refresh(team, mergeChanges: false)
+            #expect(seen == [3, 3] && team.isFault)
+            #expect(take(team) == "willTurnIntoFault, didTurnIntoFault")
+        }
+    }
+
+    @Test func didSaveComesAfterTheStoresCommit() throws {
+        let stack = try ClubStack()
+        let other = stack.context()
+        try stack.contextKeepingStack().use { context in
+            let team = newTeam(context)
+            var counts: [Int?] = []
+            let count = {
+                counts.append(try? other.use { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) })
+            }
+            team.onWillSave = { _ in count() }
+            team.onDidSave = { _ in count() }
+            try context.save()
+            #expect(counts == [0, 1])
+        }
+    }
+
     @Test func valuesGoBetweenTheTwoHooksOfAFault() throws {
         try withUndo { context in
             let team = newTeam(context)

@@ -33,6 +33,21 @@ import Testing
         }
     }
 
+    @Test func anObjectMadeForNoContextIsNotInserted() throws {
+        try withWatched { stack in
+            try stack.context().use { context in
+                var calls = 0
+                WatchedObject.onAwake = { _ in calls += 1 }
+                let object = WatchedObject(entity: WatchedObject.entity(in: context), insertInto: nil)
+                #expect(calls == 0 && object.managedObjectContext == nil && !object.isInserted && !object.hasChanges)
+                #expect(context.insertedObjects.isEmpty && !context.hasChanges)
+                context.insert(object)
+                context.insert(object)
+                #expect(calls == 1 && object.managedObjectContext === context && object.isInserted)
+            }
+        }
+    }
+
     @Test func theParentsObjectAwakesFromItsOwnInsertion() throws {
         try withWatched { stack in
             let root = stack.context()
@@ -51,6 +66,36 @@ import Testing
                 WatchedObject.onAwake = { _ in Issue.record("once in a life") }
                 try root.save()
             }
+        }
+    }
+
+    /// A divergence: overrides of the two hooks are called only by whoever calls the hooks.
+    @Test func readingCallsNoOverridesOfTheAccessHooks() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = AccessedTeam(entity: ClubTeam.entity(in: context), insertInto: context)
+            team.setValue("Rovers", forKey: "name")
+            try context.save()
+            context.refresh(team, mergeChanges: false)
+            #expect(team.wins == 0 && team.value(forKey: "name") as? String == "Rovers" && !team.isFault)
+            #expect(team.calls.isEmpty)
+            context.refresh(team, mergeChanges: false)
+            team.willAccessValue(forKey: "name")
+            #expect(!team.isFault)
+            team.didAccessValue(forKey: "name")
+            #expect(team.calls == ["will name", "did name"])
+        }
+    }
+
+    @Test func theAccessHooksFireAFaultByHand() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team()
+            try context.save()
+            context.refresh(team, mergeChanges: false)
+            team.log = []
+            team.willAccessValue(forKey: "name")
+            let name = team.primitiveValue(forKey: "name") as? String
+            team.didAccessValue(forKey: "name")
+            #expect(name == "Rovers" && !team.isFault && team.log == ["awakeFromFetch"])
         }
     }
 
@@ -178,5 +223,19 @@ final class WatchedObject: NSManagedObject {
     override func awakeFromInsert() {
         super.awakeFromInsert()
         Self.onAwake?(self)
+    }
+}
+
+final class AccessedTeam: NSManagedObject {
+    @Managed var wins: Int16
+    var calls: [String] = []
+
+    override func willAccessValue(forKey key: String?) {
+        calls.append("will \(key ?? "-")")
+        super.willAccessValue(forKey: key)
+    }
+    override func didAccessValue(forKey key: String?) {
+        calls.append("did \(key ?? "-")")
+        super.didAccessValue(forKey: key)
     }
 }

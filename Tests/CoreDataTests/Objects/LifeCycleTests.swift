@@ -76,6 +76,35 @@ import Testing
         }
     }
 
+    @Test func whatAValidationChangesIsValidatedAgain() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let checkedBefore = context.team("Before")
+            let team = context.team()
+            team.onValidate = { _ in checkedBefore.wins = 500 }
+            let error = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(error.code == .validationNumberTooLarge && error.validationKey == "wins")
+            #expect(error.validationObject as? NSManagedObject === checkedBefore)
+            checkedBefore.wins = 0
+            team.onValidate = { _ in if checkedBefore.wins != 60 { checkedBefore.wins = 60 } }
+            try context.save()
+            #expect(checkedBefore.wins == 60 && !context.hasChanges)
+        }
+    }
+
+    @Test func aValidationThatNeverSettlesIsAnError() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team()
+            var rounds = 0
+            team.onValidate = { team in
+                rounds += 1
+                team.wins = team.wins == 1 ? 2 : 1
+            }
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .persistentStoreSave && rounds == 1000)
+            #expect(team.isInserted && team.objectID.isTemporaryID, "nothing was saved")
+        }
+    }
+
     @Test func aDeletedObjectThatWasNeverSavedIsForgotten() throws {
         let context = try ClubStack().contextKeepingStack()
         try context.use { context in

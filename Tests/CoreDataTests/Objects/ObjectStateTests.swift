@@ -167,6 +167,21 @@ import Testing
         }
     }
 
+    @Test func aPrimitiveWriteBetweenTheHooksIsAChange() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            context.undoManager = UndoManager()
+            let team = context.team()
+            team.wins = 2
+            try context.save()
+            team.willChangeValue(forKey: "wins")
+            team.setPrimitiveValue(9, forKey: "wins")
+            team.didChangeValue(forKey: "wins")
+            #expect(team.isUpdated && team.changedValues().mapValues { $0 as? Int } == ["wins": 9])
+            context.undo()
+            #expect(team.wins == 2 && team.changedValues().isEmpty)
+        }
+    }
+
     @Test func changedAndCommittedValuesArePersistentOnes() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()

@@ -41,6 +41,20 @@ import Testing
         }
     }
 
+    @Test func primitiveValuesLeaveTheOtherSideAlone() throws {
+        try withContext { context in
+            let (guild, other) = (context.make("Guild"), context.make("Guild"))
+            let (ada, bob) = (context.make("Person"), context.make("Person"))
+            try context.save()
+            ada.setPrimitiveValue(guild, forKey: "guild")
+            #expect(ada.object("guild") === guild && guild.objects("members").isEmpty)
+            other.setPrimitiveValue(Set([bob]), forKey: "members")
+            #expect(other.objects("members") == [bob] && bob.object("guild") == nil)
+            for object in [guild, other, ada, bob] { #expect(!object.hasChanges) }
+            #expect(!context.hasChanges)
+        }
+    }
+
     @Test func noActionLeavesADanglingReference() throws {
         let stack = try ShapeModel.stack()
         try stack.context().use { context in

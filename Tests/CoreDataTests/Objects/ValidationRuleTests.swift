@@ -40,6 +40,19 @@ import Testing
         }
     }
 
+    @Test func onesOwnCheckIsNotReachedWhereTheModelsFails() throws {
+        try withContext { context in
+            let object = make(context)
+            object.checksNumber = true
+            object.setValue(14, forKey: "number")
+            let models = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(models.code == .validationNumberTooLarge && object.ownChecks == 0)
+            object.setValue(7, forKey: "number")
+            let own = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(own.code == .managedObjectValidation && object.ownChecks == 1)
+        }
+    }
+
     @Test func validationMayReplaceTheValue() throws {
         try withContext { context in
             let object = make(context)
@@ -122,7 +135,9 @@ import Testing
 }
 
 final class CheckedObject: NSManagedObject {
+    /// Refuses multiples of seven.
     var checksNumber = false
+    var ownChecks = 0
     var trimsName = false
 
     /// Stands for `validateNumber(_:)` and `validateName(_:)` at Apple's.
@@ -133,7 +148,9 @@ final class CheckedObject: NSManagedObject {
             let text = value.pointee as? String ?? ""
             let trimmed = text.trimmingCharacters(in: .whitespaces)
             if trimmed != text { value.pointee = NSString(string: trimmed) }
-        case "number" where checksNumber && (value.pointee as? NSNumber)?.intValue == 7:
+        case "number" where checksNumber:
+            ownChecks += 1
+            guard let number = (value.pointee as? NSNumber)?.intValue, number % 7 == 0 else { return }
             throw CocoaError(
                 .managedObjectValidation,
                 userInfo: [NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key])
