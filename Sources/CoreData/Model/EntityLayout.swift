@@ -79,6 +79,21 @@ final class EntityLayout: @unchecked Sendable {
     /// Where the value of `key` lives, or `nil` if the entity has no such property. One hash look-up.
     func place(of key: String) -> Place? { places[key] }
 
+    /// The property that lives at a place.
+    func property(at place: Place) -> NSPropertyDescription {
+        switch place {
+        case .attribute(let slot), .toOne(let slot): slots[slot]
+        case .toMany(let number): toManyRelationships[number]
+        case .fetched(let number): fetchedProperties[number]
+        }
+    }
+
+    /// The name of the property that lives at a place.
+    func name(of place: Place) -> String { property(at: place).name }
+
+    /// Where a slot's value lives, seen as a property.
+    func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }
+
     /// The attribute in `slot`; `nil` where a to-one relationship stands.
     func attribute(at slot: Int) -> NSAttributeDescription? { slots[slot] as? NSAttributeDescription }
 }

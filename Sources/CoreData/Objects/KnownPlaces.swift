@@ -90,6 +90,8 @@ struct KnownPlaces: ~Copyable, Sendable {
     /// - Parameter keyPath: the object whose address the property is known by, if it is one.
     func remember(_ property: UInt, _ place: EntityLayout.Place, keeping keyPath: AnyKeyPath?) {
         contents.withLock { contents in
+            // Another thread may have asked at the same time.
+            guard reader[property] == nil else { return }
             var capacity = 16
             while capacity < (contents.count + 1) * 2 { capacity *= 2 }
             let table = Table(capacity: capacity)
@@ -97,10 +99,8 @@ struct KnownPlaces: ~Copyable, Sendable {
             if let old = contents.tables.last {
                 for index in 0...old.mask where old.entries[index].property != 0 { put(old.entries[index]) }
             }
-            if table.entries[table.index(of: property)].property == 0 {
-                contents.count += 1
-                if let keyPath { contents.keyPaths.append(keyPath) }
-            }
+            contents.count += 1
+            if let keyPath { contents.keyPaths.append(keyPath) }
             put(Entry(property: property, place: place))
             contents.tables.append(table)
             reader.current.pointee.store(UInt(bitPattern: table.start), ordering: .releasing)

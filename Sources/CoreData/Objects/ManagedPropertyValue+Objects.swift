@@ -130,14 +130,10 @@ extension Dictionary: ManagedPropertyValue {
 enum AnyManagedValue {
     @usableFromInline
     static func value<Value>(of object: NSManagedObject, at place: ManagedPlace) -> Value? {
-        object.value(forKey: name(of: object, place)) as? Value
+        object.value(forKey: object.layout.name(of: place.place)) as? Value
     }
 
     static func set(_ value: Any, of object: NSManagedObject, at place: ManagedPlace) {
-        object.setValue(value, forKey: name(of: object, place))
-    }
-
-    private static func name(of object: NSManagedObject, _ place: ManagedPlace) -> String {
-        object.layout.name(of: place.place)
+        object.setValue(value, forKey: object.layout.name(of: place.place))
     }
 }

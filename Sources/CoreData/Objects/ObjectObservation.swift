@@ -53,21 +53,6 @@ extension ObjectHome {
 }
 
 extension EntityLayout {
-    /// The property that lives at a place.
-    func property(at place: Place) -> NSPropertyDescription {
-        switch place {
-        case .attribute(let slot), .toOne(let slot): slots[slot]
-        case .toMany(let number): toManyRelationships[number]
-        case .fetched(let number): fetchedProperties[number]
-        }
-    }
-
-    /// The name of the property that lives at a place.
-    func name(of place: Place) -> String { property(at: place).name }
-
-    /// Where a slot's value lives, seen as a property.
-    func place(ofSlot slot: Int) -> Place { slot < attributeCount ? .attribute(slot) : .toOne(slot) }
-
     fileprivate var allPlaces: [Place] {
         slots.indices.map(place(ofSlot:)) + toManyRelationships.indices.map { .toMany($0) }
             + fetchedProperties.indices.map { .fetched($0) }

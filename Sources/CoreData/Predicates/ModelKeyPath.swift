@@ -128,12 +128,8 @@ struct ModelKeyPath {
 extension NSEntityDescription {
     /// The property under `key`, inherited ones included. One hash look-up.
     func property(named key: String) -> NSPropertyDescription? {
-        switch layout.place(of: key) {
-        case .attribute(let slot), .toOne(let slot): layout.slots[slot]
-        case .toMany(let number): layout.toManyRelationships[number]
-        case .fetched(let number): layout.fetchedProperties[number]
-        case nil: nil
-        }
+        let layout = layout
+        return layout.place(of: key).map(layout.property(at:))
     }
 }
 

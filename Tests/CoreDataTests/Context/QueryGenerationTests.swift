@@ -6,47 +6,8 @@ import Testing
 
 /// Contexts that keep reading a state of the store while others write.
 @Suite struct QueryGenerationTests {
-    /// A league in a file, with a team `Ghana` that has won once.
-    private struct World {
-        let place: League.Place
-        let coordinator: NSPersistentStoreCoordinator
-        let id: NSManagedObjectID
-
-        init(_ kind: League.StoreKind = .sqlite) throws {
-            place = try League.Place(kind)
-            coordinator = try place.coordinator()
-            id = try League.context(coordinator).use { context in
-                let team = context.addTeam("Ghana", wins: 1)
-                let venue = context.addVenue("Accra")
-                team.setValue(venue, forKey: "venue")
-                try context.save()
-                return team.objectID
-            }
-        }
-
-        func pinned() throws -> NSManagedObjectContext {
-            let context = League.context(coordinator)
-            try context.use { try $0.setQueryGenerationFrom(.current) }
-            return context
-        }
-
-        /// Another team, and another win for Ghana.
-        func write(_ name: String, through coordinator: NSPersistentStoreCoordinator? = nil) throws {
-            try League.context(coordinator ?? self.coordinator).use { context in
-                context.addTeam(name)
-                let ghana = try context.fetch(League.request("Team", NSPredicate(format: "name == 'Ghana'")))[0]
-                ghana.setValue((ghana.value(forKey: "wins") as? Int ?? 0) + 1, forKey: "wins")
-                try context.save()
-            }
-        }
-
-        func names(_ context: NSManagedObjectContext) throws -> [String] {
-            try context.names(League.request("Team", by: "name"))
-        }
-    }
-
     @Test func aPinnedContextReadsWhatItFoundFirst() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let (pinned, free) = (try world.pinned(), League.context(world.coordinator))
         try pinned.use { context in
             #expect(context.queryGenerationToken == .current, "fixed by the first reading")
@@ -76,7 +37,7 @@ import Testing
     }
 
     @Test func aPinnedContextReadsRowsThatAreGone() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let pinned = try world.pinned()
         try pinned.use { context in
             #expect(try world.names(context) == ["Ghana"])
@@ -91,7 +52,7 @@ import Testing
     }
 
     @Test func anotherProcessWritesMeanwhile() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let elsewhere = try world.place.coordinator()
         let pinned = try world.pinned()
         try pinned.use { context in
@@ -104,7 +65,7 @@ import Testing
     }
 
     @Test func savingMergingAndResettingGoOnToTheNewest() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let pinned = try world.pinned()
         try pinned.use { context in
             let saves = Notices(context, [.NSManagedObjectContextDidSave])
@@ -135,7 +96,7 @@ import Testing
     }
 
     @Test func aSaveOfAnOldStateMeetsConflicts() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let pinned = try world.pinned()
         try pinned.use { context in
             let ghana = try context.existingObject(with: world.id)
@@ -149,7 +110,7 @@ import Testing
     }
 
     @Test func contextsShareAState() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let pinned = try world.pinned()
         var token = try pinned.use { context in
             _ = try world.names(context)
@@ -182,7 +143,7 @@ import Testing
     }
 
     @Test func aStateWhoseStoreWasRemovedCannotBeSet() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let context = try world.pinned()
         try context.use { context in
             _ = try world.names(context)
@@ -194,7 +155,7 @@ import Testing
     }
 
     @Test func aStoreThatIsAddedLaterIsNotInTheState() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         try world.pinned().use { context in
             #expect(try world.names(context) == ["Ghana"])
             let later = try League.Place(.sqlite)
@@ -221,7 +182,7 @@ import Testing
     }
 
     @Test func anotherProgramWritesMeanwhile() async throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let pinned = try world.pinned()
         let token = try pinned.use { context in
             let names = try world.names(context)
@@ -255,7 +216,7 @@ import Testing
     }
 
     @Test func otherStoresShowWhatIsNewest() throws {
-        let world = try World(.memory)
+        let world = try GenerationWorld(.memory)
         try world.pinned().use { context in
             #expect(try world.names(context) == ["Ghana"])
             try world.write("Togo")
@@ -264,7 +225,7 @@ import Testing
     }
 
     @Test func aStateThatNobodyKeepsLetsTheLogBeEmptied() throws {
-        let world = try World()
+        let world = try GenerationWorld()
         let store = try #require(world.coordinator.persistentStores.first as? SQLiteStore)
         let connection = try #require(store.openSession).connection
         func isEmptied() throws -> Bool {

@@ -88,7 +88,7 @@ enum League {
         deinit { if kind == .sqlite { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) } }
 
         /// A coordinator on the place. Several stand for several processes.
-        func coordinator(_ options: [String: Bool] = [:]) throws -> NSPersistentStoreCoordinator {
+        func coordinator(_ options: [AnyHashable: Any] = [:]) throws -> NSPersistentStoreCoordinator {
             MemoryStore.register()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
             try coordinator.addPersistentStore(

@@ -49,12 +49,15 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         let creation = try creation(file)
         try creation.checkThatModelMayWrite()
         let isNew = !file.exists
-        if isNew { try creation.checkThatModelCanBeKept() }
+        // Before a file is made.
+        let kept = isNew ? try creation.keptModel() : nil
         let opened = try file.open()
         do {
             reader.didOpen(file)
             try file.errors.translating(isNew ? .creating : .opening) {
-                if try opened.integer("SELECT COUNT(*) FROM sqlite_master") == 0 { try creation.create(on: opened) }
+                if try opened.integer("SELECT COUNT(*) FROM sqlite_master") == 0 {
+                    try creation.create(on: opened, keeping: kept ?? creation.keptModel())
+                }
                 metadata = try StoreMetadata.read(from: opened)
             }
         } catch {

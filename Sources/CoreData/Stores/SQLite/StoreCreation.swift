@@ -31,13 +31,15 @@ struct StoreCreation {
     // MARK: A new store
 
     /// Makes everything in one transaction. Does nothing where another process has been quicker.
-    func create(on connection: Connection) throws {
+    ///
+    /// - Parameter model: What ``keptModel()`` gives.
+    func create(on connection: Connection, keeping model: @autoclosure () throws -> Data) throws {
         guard !file.isReadOnly else {
             throw CoreDataError.make(
                 259, "Cannot open the store \(file.path): the file is empty.", userInfo: [NSFilePathErrorKey: file.path]
             )
         }
-        try checkThatModelCanBeKept()
+        let kept = try model()
         try file.setJournalMode(of: connection)
         try connection.transaction(.exclusive) {
             guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") == 0 else { return }
@@ -50,19 +52,19 @@ struct StoreCreation {
                     "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
                     [.integer(number), .text(entity.name ?? ""), .integer(parent)])
             }
-            try StoreMetadata.write(StoreMetadata.fresh(model: model, entities: entities), to: connection)
-            try connection.execute(
-                "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try model.cachedModelData())])
+            try StoreMetadata.write(StoreMetadata.fresh(model: self.model, entities: entities), to: connection)
+            try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(kept)])
             if file.options.tracksHistory == true {
                 try HistoryTables.create(on: connection, tombstones: tombstoneCount(layout))
             }
         }
     }
 
-    /// Refuses derived attributes whose expression has no form that triggers can keep, and conditions that are code.
-    func checkThatModelCanBeKept() throws {
+    /// The model in the form in which a new store keeps it. Refuses derived attributes whose expression has no form that
+    /// triggers can keep, and conditions that are code.
+    func keptModel() throws -> Data {
         for entity in entities { _ = try Derivation.all(of: entity) }
-        _ = try model.cachedModelData()
+        return try model.cachedModelData()
     }
 
     /// The largest number of values that a deleted row of any entity leaves behind.
