@@ -107,7 +107,7 @@ final class ObjectRegistry {
             else {
                 continue
             }
-            temporaries.remove(Self.key(number))
+            temporaries.take(Self.key(number))
             object.replaceIdentifier(by: id)
             register(object, id)
         }
@@ -205,29 +205,28 @@ final class ObjectRegistry {
         let identifier = store.identifier ?? ""
         let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
         table.reserve(ids.count)
-        var ids = ids.makeIterator()
-        objects.forEachHeld { object in
-            guard let id = ids.next() else { return }
+        objects.forEachHeld(with: ids) { object, id in
+            guard let key = id.rowKey else { return }
+            // Mostly nobody has asked for the temporary ID, and the reference goes from one table to the other.
+            let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
-            if let key = id.rowKey { table.insert(object, for: key) }
+            if let known { table.insert(known, for: key) } else { table.insert(object, for: key) }
         }
     }
 
     private func forgetTemporaryID(of object: NSManagedObject, for id: NSManagedObjectID) {
-        // Mostly nobody has asked for the temporary ID.
-        if let number = object.unnamedNumber { temporaries.remove(RowKey(entity: 0, reference: number)) }
         if let old = object.settle(as: id, in: homes), case .temporary(let number) = old.reference {
-            temporaries.remove(Self.key(number))
+            temporaries.take(Self.key(number))
             old.setSuccessor(id)
         }
     }
 
     func unregister(_ object: NSManagedObject) {
         guard let id = object.identifier else { return }
-        if case .temporary(let number) = id.reference { temporaries.remove(Self.key(number)) }
+        if case .temporary(let number) = id.reference { temporaries.take(Self.key(number)) }
         guard let key = id.latest.rowKey, let table = tableIndex(of: id.latest), tables[table].rows[key] === object
         else { return }
-        tables[table].rows.remove(key)
+        tables[table].rows.take(key)
     }
 
     @inline(__always)

@@ -72,6 +72,13 @@ final class RowTable {
             }
         }
 
+        /// Puts an object at `place`. What goes away with the old one may come back to the table, so it goes last.
+        @inline(__always)
+        func exchange(_ place: Int, for object: consuming NSManagedObject?) -> NSManagedObject? {
+            swap(&objects[place], &object)
+            return object
+        }
+
         @inline(__always)
         var objects: UnsafeMutablePointer<NSManagedObject?> {
             (memory + Self.head).assumingMemoryBound(to: NSManagedObject?.self)
@@ -182,34 +189,30 @@ final class RowTable {
     @inline(__always)
     func mustGrow(for key: RowKey) -> Bool { isFull && directory[index(of: Self.pageKey(key))] == 0 }
 
-    func insert(_ object: NSManagedObject, for key: RowKey) {
+    func insert(_ object: consuming NSManagedObject, for key: RowKey) {
         newcomers += 1
         let pageKey = Self.pageKey(key)
         if let page = page(pageKey) {
-            if let old = page.objects[Self.place(key)], old !== object {
+            let old = page.exchange(Self.place(key), for: object)
+            if let old, old !== page.objects[Self.place(key)] {
                 displaced.removeAll { $0.object == nil }
                 displaced.append(WeakReference(object: old))
             }
-            return replace(in: page, Self.place(key), by: object)
+            return
         }
         if isFull { rebuild(room: 1) }
         let page = Page(pageKey)
-        page.objects[Self.place(key)] = object
+        _ = page.exchange(Self.place(key), for: object)
         enter(page)
         last = page
         used += 1
     }
 
-    /// Forgets the object of `key`; its page stays for its neighbours' sake.
-    func remove(_ key: RowKey) {
-        if let page = page(Self.pageKey(key)) { replace(in: page, Self.place(key), by: nil) }
-    }
-
-    private func replace(in page: Page, _ place: Int, by object: NSManagedObject?) {
-        // What goes away with the old object may come back to the table: not before the place is written.
-        let old = page.objects[place]
-        page.objects[place] = object
-        withExtendedLifetime(old) {}
+    /// Forgets the object of `key`, and gives it; its page stays for its neighbours' sake.
+    @discardableResult
+    @inline(__always)
+    func take(_ key: RowKey) -> NSManagedObject? {
+        page(Self.pageKey(key))?.exchange(Self.place(key), for: nil)
     }
 
     /// Takes the objects out that nobody else holds; they go away when the caller drops them, and what they alone held is

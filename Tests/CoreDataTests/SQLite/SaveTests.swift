@@ -100,6 +100,52 @@ import Testing
         #expect(changes.map(\.changedProperties) == changes.map { $0.kind == .update ? ["name"] : [] })
     }
 
+    enum Keys: CaseIterable {
+        case followOnAll, beginBehindAGap, haveGaps, standBeneathOthers, areOfTwoEntities
+    }
+
+    /// SQLite numbers rows itself where their keys follow on each other and on all that there are.
+    @Test(arguments: Keys.allCases) func manyRowsGetTheKeysOfTheirIDs(_ keys: Keys) throws {
+        let open = try harness.open()
+        try open.insert("Team", ["name": .text("first")])
+        let isMixed = keys == .areOfTwoEntities
+        var rows = try (0..<600).map { number in
+            try open.newRow(isMixed && number.isMultiple(of: 2) ? "Venue" : "Team", ["name": .text("Row \(number)")])
+        }
+        switch keys {
+        case .followOnAll, .areOfTwoEntities: break
+        case .beginBehindAGap: rows = Array(rows.dropFirst(40))
+        case .haveGaps: rows.remove(at: 300)
+        case .standBeneathOthers: try harness.open().insert("Team", ["name": .text("last")])
+        }
+        try open.store.save(StoreChangeSet(inserted: rows.shuffled()))
+        for table in ["ZTEAM", "ZVENUE"] {
+            let kept = try harness.sql("SELECT Z_PK, ZNAME FROM \(table) WHERE ZNAME LIKE 'Row %' ORDER BY Z_PK")
+            let expected = rows.filter { "Z" + ($0.id.entity.name ?? "").uppercased() == table }
+                .map { [SQLiteValue.integer($0.id.savedKey), name(of: $0)] }
+            #expect(kept == expected)
+        }
+    }
+
+    private func name(of row: IdentifiedRow) -> SQLiteValue {
+        for case .text(let name) in row.row.values.array { return .text(name) }
+        return .null
+    }
+
+    /// A trigger of somebody else's: nothing is saved rather than all but one row, or rows by other numbers.
+    @Test(arguments: [1, 300]) func rowsThatATriggerLeavesOutFailTheSave(_ count: Int) throws {
+        let open = try harness.open()
+        _ = try harness.sql(
+            "CREATE TRIGGER picky BEFORE INSERT ON ZTEAM WHEN NEW.ZNAME = 'Team 0' BEGIN SELECT RAISE(IGNORE); END")
+        let teams = try (0..<count).map { try open.newRow("Team", ["name": .text("Team \($0)")]) }
+        #expect {
+            try open.store.save(StoreChangeSet(inserted: teams))
+        } throws: { error in
+            code(error) == 134030 && message(error).contains("triggers of the table ZTEAM")
+        }
+        #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
+    }
+
     @Test func aUniqueValueAmongManyRowsCannotBeTakenTwice() throws {
         let open = try harness.open(StoreHarness.history)
         let teams = try (0..<300).map { try open.newRow("Team", ["name": .text("Team \($0 == 299 ? 40 : $0)")]) }

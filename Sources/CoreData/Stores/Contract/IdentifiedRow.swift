@@ -4,6 +4,15 @@ struct IdentifiedRow: Sendable {
     let row: RowSnapshot
 }
 
+extension NSManagedObjectID {
+    /// The row's number in its table, of an ID that a save writes: those are permanent.
+    @inline(__always)
+    var savedKey: Int64 {
+        guard let key = rowKey else { preconditionFailure("A save got a temporary ID: \(self)") }
+        return key.reference
+    }
+}
+
 // What happens for every new row counts no references: the array holds them all meanwhile.
 
 /// An ``IdentifiedRow`` in the same memory.

@@ -47,7 +47,7 @@ final class SaveTransaction {
     private func checkLocked(_ rows: [StoreRowChange]) throws {
         for row in rows {
             let text = statements[row.id.entity].versionText
-            let version = try connection.integer(text, [.integer(try key(row.id))])
+            let version = try connection.integer(text, [.integer(row.id.savedKey)])
             if version != row.baseVersion { conflicts.append(row.id) }
         }
     }
@@ -59,14 +59,14 @@ final class SaveTransaction {
         for group in InsertOrder(changes.inserted).groups {
             let entity = statements[group.entity]
             var comeBack: [IdentifiedRow] = []
-            if let slots = entity.plainSlots {
-                try insertPlain(group.rows[...], slots, entity, &comeBack)
+            if let insertion = PlainInsertion(entity, connection, binding) {
+                try insertion.insert(group.rows, &comeBack)
             } else {
                 try insert(group.rows, entity, changes.insertedPositions, &comeBack)
             }
             for new in comeBack {
                 try connection.execute(
-                    entity.setVersionText, [.integer(new.row.version), .integer(try key(new.id))])
+                    entity.setVersionText, [.integer(new.row.version), .integer(new.id.savedKey)])
             }
         }
     }
@@ -78,7 +78,7 @@ final class SaveTransaction {
     ) throws {
         try connection.withStatement(entity.insertText) { statement in
             for new in rows {
-                try statement.bind(try key(new.id), at: 1)
+                try statement.bind(new.id.savedKey, at: 1)
                 var place = 2
                 let positions = positions.isEmpty ? [:] : positions[new.id] ?? [:]
                 for column in entity.columns {
@@ -86,37 +86,6 @@ final class SaveTransaction {
                 }
                 try statement.run()
                 if new.row.version > 1 { comeBack.append(new) }
-            }
-        }
-    }
-
-    /// From how many rows on a statement for many of them, which has to be prepared, is worth it.
-    private static let manyRows = 256
-
-    private func insertPlain(
-        _ rows: ArraySlice<IdentifiedRow>, _ slots: [Int], _ entity: RowStatements, _ comeBack: inout [IdentifiedRow]
-    ) throws {
-        var rest = rows
-        if rows.count >= Self.manyRows, let text = entity.insertManyText {
-            try connection.withStatement(text) { statement in
-                while rest.count >= RowStatements.rowsAtOnce {
-                    var place = 1
-                    try rest.prefix(RowStatements.rowsAtOnce).forEachHeld { id, row in
-                        try bindPlain(id, row, slots, entity, to: statement, at: place)
-                        place += slots.count + 1
-                        if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
-                    }
-                    try statement.run()
-                    rest = rest.dropFirst(RowStatements.rowsAtOnce)
-                }
-            }
-        }
-        if rest.isEmpty { return }
-        try connection.withStatement(entity.insertText) { statement in
-            try rest.forEachHeld { id, row in
-                try bindPlain(id, row, slots, entity, to: statement, at: 1)
-                try statement.run()
-                if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
             }
         }
     }
@@ -154,7 +123,7 @@ final class SaveTransaction {
 
     private func update(_ rows: [StoreRowChange], _ update: RowStatements.Update) throws {
         if let select = update.externalDataText { try noteReplaced(select, rows) }
-        let keys = try rows.map { try key($0.id) }
+        let keys = rows.map { $0.id.savedKey }
         var refused: [Int] = []
         try connection.withStatement(update.text) { statement in
             for number in Self.order(of: keys, update) {
@@ -185,7 +154,7 @@ final class SaveTransaction {
     private func delete(_ rows: [StoreRowChange]) throws {
         let pairs = PairRemoval(connection: connection, layout: layout)
         for row in rows {
-            let key = try key(row.id)
+            let key = row.id.savedKey
             if let select = statements[row.id.entity].externalDataText { try noteReplaced(select, [row]) }
             try connection.execute(statements[row.id.entity].deleteText, [.integer(key), .integer(row.baseVersion)])
             if connection.changes == 0 { conflicts.append(row.id) }
@@ -196,41 +165,13 @@ final class SaveTransaction {
     /// Notes the files of the values that the rows are about to lose.
     private func noteReplaced(_ select: String, _ rows: [StoreRowChange]) throws {
         for row in rows {
-            for value in try connection.rows(select, [.integer(try key(row.id))]).first ?? [] {
+            for value in try connection.rows(select, [.integer(row.id.savedKey)]).first ?? [] {
                 if case .blob(let stored) = value { try externalData.willReplace(stored) }
             }
         }
     }
 
     // MARK: Values
-
-    private func key(_ id: NSManagedObjectID) throws -> Int64 {
-        guard let key = id.rowKey else {
-            preconditionFailure("A save got a temporary ID: \(id)")
-        }
-        return key.reference
-    }
-
-    /// Binds the key and the values of plain columns, from `start` on, for one run.
-    @inline(__always)
-    private func bindPlain(
-        _ id: NSManagedObjectID, _ row: RowSnapshot, _ slots: [Int], _ entity: RowStatements, to statement: Statement,
-        at start: Int
-    ) throws {
-        try statement.bind(try key(id), at: start)
-        for (index, slot) in slots.enumerated() {
-            let place = start + 1 + index
-            switch row.value(slot) {
-            case .null: try statement.bindNull(at: place)
-            case .integer(let number): try statement.bind(number, at: place)
-            case .real(let number): try statement.bind(number, at: place)
-            case .text(let text): try statement.bindForOneRun(text, at: place)
-            case let value:
-                let column = entity.columns[index]
-                try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
-            }
-        }
-    }
 
     /// Binds a slot's value with its companions.
     @inline(__always)

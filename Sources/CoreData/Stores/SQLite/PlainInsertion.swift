@@ -1,0 +1,99 @@
+import SQLiteAccess
+
+/// Inserts rows of one entity whose columns are all plain: many in a statement, and without taking columns up for each value.
+struct PlainInsertion {
+    private let entity: RowStatements
+    private let slots: [Int]
+    private let connection: Connection
+    private let binding: ValueBinding
+
+    /// From how many rows on a statement for many of them, which has to be prepared, is worth it.
+    private static let manyRows = 256
+
+    /// `nil` where a column of the entity is not plain.
+    init?(_ entity: RowStatements, _ connection: Connection, _ binding: ValueBinding) {
+        guard let slots = entity.plainSlots else { return nil }
+        self.entity = entity
+        self.slots = slots
+        self.connection = connection
+        self.binding = binding
+    }
+
+    /// - Parameters:
+    ///   - rows: In the order of their keys.
+    ///   - comeBack: Gets the rows that do not begin with the first version.
+    func insert(_ rows: [IdentifiedRow], _ comeBack: inout [IdentifiedRow]) throws {
+        var rest = rows[...]
+        if rows.count >= Self.manyRows {
+            let follow = try follow(rows)
+            if let text = follow ? entity.appendManyText : entity.insertManyText {
+                let many = rest.prefix(rest.count / RowStatements.rowsAtOnce * RowStatements.rowsAtOnce)
+                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: follow, &comeBack)
+                rest = rest.suffix(from: many.endIndex)
+            }
+        }
+        if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &comeBack) }
+    }
+
+    /// Whether the keys follow on each other, and on all that the table has.
+    private func follow(_ rows: [IdentifiedRow]) throws -> Bool {
+        guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last - first == rows.count - 1
+        else { return false }
+        return try connection.integer(entity.lastKeyText) ?? 0 < first
+    }
+
+    /// - Parameters:
+    ///   - rows: As many as a multiple of `count`.
+    ///   - isFirstKeyOnly: Whether the statement has a place for the key of the first row only.
+    private func write(
+        _ rows: ArraySlice<IdentifiedRow>, _ text: String, atOnce count: Int, isFirstKeyOnly: Bool = false,
+        _ comeBack: inout [IdentifiedRow]
+    ) throws {
+        try connection.withStatement(text) { statement in
+            var bound = 0
+            var place = 1
+            try rows.forEachHeld { id, row in
+                if bound == 0 || !isFirstKeyOnly {
+                    try statement.bind(id.savedKey, at: place)
+                    place += 1
+                }
+                try bind(row, to: statement, at: place)
+                if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
+                place += slots.count
+                bound += 1
+                guard bound == count else { return }
+                try statement.run()
+                guard connection.changes == count, connection.lastInsertedRowID == id.savedKey else {
+                    throw otherRows(upTo: id)
+                }
+                bound = 0
+                place = 1
+            }
+        }
+    }
+
+    /// Binds the values, from `start` on, for one run.
+    @inline(__always)
+    private func bind(_ row: RowSnapshot, to statement: Statement, at start: Int) throws {
+        for (index, slot) in slots.enumerated() {
+            let place = start + index
+            switch row.value(slot) {
+            case .null: try statement.bindNull(at: place)
+            case .integer(let number): try statement.bind(number, at: place)
+            case .real(let number): try statement.bind(number, at: place)
+            case .text(let text): try statement.bindForOneRun(text, at: place)
+            case let value:
+                let column = entity.columns[index]
+                try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
+            }
+        }
+    }
+
+    /// Only a trigger of somebody else's can leave rows out, or put others between them.
+    private func otherRows(upTo id: NSManagedObjectID) -> any Error {
+        CoreDataError.make(
+            134030,
+            "Cannot save \(entity.entity.name ?? ""): the rows up to that of '\(id)' were not inserted as they are. "
+                + "Look for triggers of the table \(entity.table).")
+    }
+}
