@@ -332,7 +332,8 @@ final class TypedMembers<Member: Hashable> {
     @inlinable
     init(_ members: [NSManagedObject]) {
         var all = Set<Member>(minimumCapacity: members.count)
-        for case let member as Member in members { all.insert(member) }
+        // What an insertion gives back besides would be retained.
+        for case let member as Member in members { all.update(with: member) }
         self.all = all
     }
 }

@@ -10,6 +10,9 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
 
     init(arrayLiteral elements: RowSnapshot...) { rows = elements }
 
+    /// Takes all rows of `source`, which are there, in their order.
+    init(taking source: inout [RowSnapshot?]) { swap(&rows, &source) }
+
     /// Takes the rows at `places` out of `source`, and leaves `nil` there.
     ///
     /// - Parameter places: each once; what is `nil` there is passed over.

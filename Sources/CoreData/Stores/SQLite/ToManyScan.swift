@@ -42,7 +42,7 @@ struct ToManyScan {
             wanted.forEachPlace(of: wanted.keys[owner]) { result[$0] = range }
             start += count
         }
-        return scanned.grouped(ranges: result)
+        return scanned.takeGrouped(ranges: result)
     }
 }
 
@@ -67,19 +67,18 @@ private struct Scanned {
         counts[owner] += 1
     }
 
-    /// The rows of one owner after those of the other, each owner's in the order in which they came.
-    consuming func grouped(ranges: [Range<Int>]) -> DestinationRows {
+    /// Gives all rows away, those of one owner after those of the other, each owner's in the order in which they came.
+    mutating func takeGrouped(ranges: [Range<Int>]) -> DestinationRows {
+        if areGrouped { return DestinationRows(keys: keys, rows: RowList(taking: &rows), ranges: ranges) }
         var places = Array(keys.indices)
-        if !areGrouped {
-            var next = counts.indices.map { _ in 0 }
-            for owner in 1..<counts.count { next[owner] = next[owner - 1] + counts[owner - 1] }
-            for (place, owner) in owners.enumerated() {
-                places[next[Int(owner)]] = place
-                next[Int(owner)] += 1
-            }
-            keys = places.map { keys[$0] }
+        var next = counts.indices.map { _ in 0 }
+        for owner in 1..<counts.count { next[owner] = next[owner - 1] + counts[owner - 1] }
+        for (place, owner) in owners.enumerated() {
+            places[next[Int(owner)]] = place
+            next[Int(owner)] += 1
         }
-        return DestinationRows(keys: keys, rows: RowList(taking: places, outOf: &rows), ranges: ranges)
+        return DestinationRows(
+            keys: places.map { keys[$0] }, rows: RowList(taking: places, outOf: &rows), ranges: ranges)
     }
 }
 
