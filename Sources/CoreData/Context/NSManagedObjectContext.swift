@@ -235,7 +235,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Gives permanent IDs to new objects before they are saved. They are reserved in the store at once.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         requireQueue("obtainPermanentIDs(for:)")
-        try savePipeline.obtainPermanentIDs(for: objects)
+        var seen: Set<NSManagedObject> = []
+        try savePipeline.obtainPermanentIDs(for: objects.filter { seen.insert($0).inserted })
     }
 
     /// Says in which store a new object shall be saved.

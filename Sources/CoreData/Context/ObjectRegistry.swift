@@ -201,6 +201,10 @@ final class ObjectRegistry {
     }
 
     /// The objects have permanent IDs of `store` from now on; their temporary ones stay understood.
+    ///
+    /// - Parameters:
+    ///   - objects: Each once, with temporary IDs.
+    ///   - ids: As many.
     func replaceTemporaryIDs(of objects: [NSManagedObject], by ids: [NSManagedObjectID], in store: NSPersistentStore) {
         let identifier = store.identifier ?? ""
         let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
@@ -210,6 +214,7 @@ final class ObjectRegistry {
             // Mostly nobody has asked for the temporary ID, and the reference goes from one table to the other.
             let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
+            assert(known.map { $0 === object } ?? true, "Temporary numbers are given away once.")
             if let known { table.insert(known, for: key) } else { table.insert(object, for: key) }
         }
     }

@@ -72,7 +72,9 @@ final class RowTable {
             }
         }
 
-        /// Puts an object at `place`. What goes away with the old one may come back to the table, so it goes last.
+        /// Puts an object at `place`.
+        ///
+        /// - Returns: the old one, to be let go last: what goes away with it may come back to the table.
         @inline(__always)
         func exchange(_ place: Int, for object: consuming NSManagedObject?) -> NSManagedObject? {
             swap(&objects[place], &object)

@@ -332,7 +332,7 @@ final class TypedMembers<Member: Hashable> {
     @inlinable
     init(_ members: [NSManagedObject]) {
         var all = Set<Member>(minimumCapacity: members.count)
-        // What an insertion gives back besides would be retained.
+        // insert(_:) gives the member back besides, which would be retained for it.
         for case let member as Member in members { all.update(with: member) }
         self.all = all
     }

@@ -66,7 +66,7 @@ extension Set where Element: NSObject {
         }
     }
 
-    /// From how many members on a table is out of the processor's nearest cache.
+    /// For how many members a table is larger than the processor's nearest cache.
     private static var many: Int { 4_000 }
 
     /// Has the memory of the empty table brought near: the first write to each line of it waits for that memory, and for its

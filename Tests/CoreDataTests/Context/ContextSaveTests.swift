@@ -119,6 +119,20 @@ import Testing
         }
     }
 
+    @Test func whoIsNamedTwiceGetsOnePermanentID() throws {
+        let stack = try ClubStack()
+        try stack.context().use { context in
+            let (other, team) = (context.team(), context.team())
+            try context.obtainPermanentIDs(for: [team, team])
+            #expect(context.object(with: team.objectID) === team)
+            #expect(other.objectID.isTemporaryID && context.object(with: other.objectID) === other)
+            try context.obtainPermanentIDs(for: [team, other, team])
+            #expect(Set(context.registeredObjects) == [team, other])
+            try context.save()
+            #expect(context.object(with: team.objectID) === team && context.object(with: other.objectID) === other)
+        }
+    }
+
     @Test func eventsTellTheOldValues() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()

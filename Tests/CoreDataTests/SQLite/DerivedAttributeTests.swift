@@ -122,6 +122,29 @@ import Testing
 
     // MARK: Tests
 
+    /// So many rows go into the table at once, and their triggers run for each.
+    @Test func manyNewRowsHaveTheirValues() throws {
+        let word = StoreModels.entity(
+            "Word",
+            [
+                StoreModels.attribute("name", .stringAttributeType),
+                Self.derived("loud", .stringAttributeType, "uppercase:(name)"),
+            ])
+        let context = try ClubStack(model: StoreModels.model([word])).context()
+        try context.performAndWait {
+            let words = (0..<300).map { number in
+                let word = NSEntityDescription.insertNewObject(forEntityName: "Word", into: context)
+                word.setValue("word \(number)", forKey: "name")
+                return word
+            }
+            try context.save()
+            #expect(words.map { $0.value(forKey: "loud") as? String } == (0..<300).map { "WORD \($0)" })
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Word")
+            request.predicate = NSPredicate(format: "loud == uppercase:(name)")
+            #expect(try context.count(for: request) == 300)
+        }
+    }
+
     @Test func valuesAreThereAfterTheSave() throws {
         let stack = try ClubStack(model: Self.model())
         let context = stack.context()

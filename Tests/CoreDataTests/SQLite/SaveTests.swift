@@ -146,6 +146,24 @@ import Testing
         #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
     }
 
+    @Test func rowsOfAnyColumnsThatATriggerLeavesOutFailTheSave() throws {
+        let harness = try StoreHarness(StoreModels.types())
+        let open = try harness.open()
+        _ = try harness.sql("CREATE TRIGGER picky BEFORE INSERT ON ZTHING BEGIN SELECT RAISE(IGNORE); END")
+        let thing = try open.newRow("Thing", ["string": .text("lost")])
+        #expect { try open.store.save(StoreChangeSet(inserted: [thing])) } throws: { code($0) == 134030 }
+    }
+
+    /// A key that SQLite gives is not there yet for a trigger that runs before the insertion.
+    @Test(arguments: [1, 300]) func triggersSeeTheKeysOfNewRows(_ count: Int) throws {
+        let open = try harness.open()
+        _ = try harness.sql("CREATE TABLE SEEN (NUMBER INTEGER)")
+        _ = try harness.sql("CREATE TRIGGER look BEFORE INSERT ON ZTEAM BEGIN INSERT INTO SEEN VALUES (NEW.Z_PK); END")
+        let teams = try (0..<count).map { try open.newRow("Team", ["name": .text("Team \($0)")]) }
+        try open.store.save(StoreChangeSet(inserted: teams))
+        #expect(try harness.sql("SELECT NUMBER FROM SEEN ORDER BY rowid") == teams.map { [.integer($0.id.savedKey)] })
+    }
+
     @Test func aUniqueValueAmongManyRowsCannotBeTakenTwice() throws {
         let open = try harness.open(StoreHarness.history)
         let teams = try (0..<300).map { try open.newRow("Team", ["name": .text("Team \($0 == 299 ? 40 : $0)")]) }

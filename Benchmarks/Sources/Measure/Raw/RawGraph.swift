@@ -76,6 +76,28 @@ final class RawGraph {
         check(goals)
     }
 
+    /// The same into objects: one for each row, found by its key, and the children of each parent in a set. What is left of a
+    /// framework's work when there is no framework.
+    func walkPrefetchedAsObjects() {
+        let clubs = clubs().map { PlainClub(key: $0.key, name: $0.name) }
+        var clubOfKey: [Int64: Int] = [:]
+        for (number, club) in clubs.enumerated() { clubOfKey[club.key] = number }
+        var lists: [[PlainPlayer]] = Array(repeating: [], count: clubs.count)
+        var playerOfKey: [PlainPlayer?] = Array(repeating: nil, count: parents * children + 1)
+        let columns = "Z_PK, ZNAME, ZGOALS, ZCLUB, Z_ENT, Z_OPT"
+        database.forEachRow("SELECT \(columns) FROM ZPLAYER") { statement in
+            let owner = sqlite3_column_int64(statement, 3)
+            let player = PlainPlayer(PlainPlayer.Row(statement, owner: owner))
+            playerOfKey[Int(sqlite3_column_int64(statement, 0))] = player
+            if let club = clubOfKey[owner] { lists[club].append(player) }
+        }
+        for (number, players) in lists.enumerated() { clubs[number].players = Set(players) }
+        var goals: Int64 = 0
+        for club in clubs { for player in club.players { goals += player.row.goals } }
+        check(goals)
+        withExtendedLifetime(playerOfKey) {}
+    }
+
     private func check(_ goals: Int64) { precondition(goals == Int64(parents * children * (children - 1) / 2)) }
 
     private func clubs() -> [(key: Int64, name: String)] {
@@ -91,4 +113,43 @@ final class RawGraph {
             key: sqlite3_column_int64(statement, 0), name: String(cString: sqlite3_column_text(statement, 1)),
             goals: sqlite3_column_int64(statement, 2))
     }
+}
+
+private class PlainObject: Hashable {
+    static func == (left: PlainObject, right: PlainObject) -> Bool { left === right }
+    final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+private final class PlainClub: PlainObject {
+    let key: Int64
+    let name: String
+    var players: Set<PlainPlayer> = []
+
+    init(key: Int64, name: String) {
+        self.key = key
+        self.name = name
+    }
+}
+
+private final class PlainPlayer: PlainObject {
+    /// Beside the object, as it can be given up and read again.
+    final class Row {
+        let entity: Int64
+        let version: Int64
+        let name: String
+        let goals: Int64
+        let owner: Int64
+
+        init(_ statement: OpaquePointer, owner: Int64) {
+            entity = sqlite3_column_int64(statement, 4)
+            version = sqlite3_column_int64(statement, 5)
+            name = String(cString: sqlite3_column_text(statement, 1))
+            goals = sqlite3_column_int64(statement, 2)
+            self.owner = owner
+        }
+    }
+
+    var row: Row
+
+    init(_ row: Row) { self.row = row }
 }

@@ -51,6 +51,7 @@ final class Player: NSManagedObject {
             rounds.note("walk", try walk(stack, prefetches: false))
             rounds.note("raw prefetch", Clock.processor.time { raw.walkPrefetched() })
             rounds.note("prefetch", try walk(stack, prefetches: true))
+            rounds.note("raw objects", Clock.processor.time { raw.walkPrefetchedAsObjects() })
             try stack.close()
         }
         for (kind, text, target) in [
@@ -63,6 +64,10 @@ final class Player: NSManagedObject {
                 limit: .ratio(4)
             ).report()
         }
+        Line(
+            number: 10, what: "… (raw: into uniqued objects and sets, without a framework)", unit: .milliseconds,
+            figure: rounds["prefetch"].median, anchor: rounds["raw objects"].median
+        ).report()
         stage.remove(url)
         stage.remove(rawURL)
     }

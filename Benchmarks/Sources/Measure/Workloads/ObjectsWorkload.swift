@@ -28,10 +28,31 @@ import Foundation
         read(teams, plain)
     }
 
+    /// What a predicate of two conditions is when it is written by hand: asked for objects of any type, as `NSPredicate` is.
+    private final class PlainPredicate {
+        private let wins: Int32
+        private let zone: String
+
+        init(wins: Int32, zone: String) {
+            self.wins = wins
+            self.zone = zone
+        }
+
+        @inline(never)
+        func evaluate(with object: Any?) -> Bool {
+            guard let team = object as? PlainTeam else { return false }
+            return team.wins > wins && team.zone != zone
+        }
+    }
+
     /// What is measured, on no actor: closures of the main one would ask at each object whether they are on it.
     private enum Work {
         static func count(_ plain: [PlainTeam], notIn zone: String) -> Int {
             plain.count { $0.wins > 500 && $0.zone != zone }
+        }
+
+        static func count(_ plain: [PlainTeam], _ predicate: PlainPredicate) -> Int {
+            plain.count { predicate.evaluate(with: $0) }
         }
 
         static func count(_ teams: [Team], _ predicate: NSPredicate) -> Int {
@@ -53,11 +74,14 @@ import Foundation
     private func filter(_ teams: [Team], _ plain: [PlainTeam]) {
         let zone = plain[0].zone
         let predicate = NSPredicate(format: "wins > %d AND qualifyingZone != %@", 500, zone)
+        let byHand = PlainPredicate(wins: 500, zone: zone)
         let rounds = Rounds.run(max(5, stage.rounds), warmUp: true) { rounds in
             var expected = 0
             var found = 0
             rounds.note("raw", Clock.processor.time { expected = Work.count(plain, notIn: zone) })
             rounds.note("roster", Clock.processor.time { found = Work.count(teams, predicate) })
+            precondition(found == expected)
+            rounds.note("raw by hand", Clock.processor.time { found = Work.count(plain, byHand) })
             precondition(found == expected)
             rounds.note("raw list", Clock.processor.time { expected = Work.filtered(plain, notIn: zone).count })
             rounds.note("list", Clock.processor.time { found = teams.filtered(using: predicate).count })
@@ -70,6 +94,7 @@ import Foundation
             "predicate by format, two conditions: evaluate(with:) (raw: a closure)", rounds, target: .ratio(4),
             limit: .ratio(10))
         report("… in time", rounds, "roster", nil, target: .absolute(100e-9))
+        report("… (raw: an evaluate(with:) written by hand)", rounds, "roster", "raw by hand")
     }
 
     private func sort(_ teams: [Team], _ plain: [PlainTeam]) {
@@ -108,7 +133,8 @@ import Foundation
     }
 
     private func report(
-        _ what: String, _ rounds: Rounds, _ figure: String = "roster", _ anchor: String? = "raw", target: Line.Bound,
+        _ what: String, _ rounds: Rounds, _ figure: String = "roster", _ anchor: String? = "raw",
+        target: Line.Bound? = nil,
         limit: Line.Bound? = nil
     ) {
         let count = Double(stage.count)

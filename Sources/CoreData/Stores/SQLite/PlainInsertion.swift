@@ -25,21 +25,23 @@ struct PlainInsertion {
     func insert(_ rows: [IdentifiedRow], _ comeBack: inout [IdentifiedRow]) throws {
         var rest = rows[...]
         if rows.count >= Self.manyRows {
-            let follow = try follow(rows)
-            if let text = follow ? entity.appendManyText : entity.insertManyText {
+            let isAppending = try isAppending(rows)
+            if let text = isAppending ? entity.appendManyText : entity.insertManyText {
                 let many = rest.prefix(rest.count / RowStatements.rowsAtOnce * RowStatements.rowsAtOnce)
-                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: follow, &comeBack)
+                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: isAppending, &comeBack)
                 rest = rest.suffix(from: many.endIndex)
             }
         }
         if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &comeBack) }
     }
 
-    /// Whether the keys follow on each other, and on all that the table has.
-    private func follow(_ rows: [IdentifiedRow]) throws -> Bool {
-        guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last - first == rows.count - 1
+    /// Whether the keys follow on each other and on all that the table has. Not where triggers may look at a new row: before
+    /// it is inserted they would not see the key that SQLite gives it.
+    private func isAppending(_ rows: [IdentifiedRow]) throws -> Bool {
+        guard let first = rows.first?.id.savedKey, let last = rows.last?.id.savedKey, last - first == rows.count - 1,
+            try connection.integer(entity.lastKeyText) ?? 0 < first
         else { return false }
-        return try connection.integer(entity.lastKeyText) ?? 0 < first
+        return try connection.integer(RowStatements.triggerCountText, [.text(entity.tableName)]) == 0
     }
 
     /// - Parameters:
@@ -52,7 +54,10 @@ struct PlainInsertion {
         try connection.withStatement(text) { statement in
             var bound = 0
             var place = 1
+            var next = rows.first?.id.savedKey ?? 0
             try rows.forEachHeld { id, row in
+                assert(!isFirstKeyOnly || id.savedKey == next, "The keys follow on each other.")
+                next += 1
                 if bound == 0 || !isFirstKeyOnly {
                     try statement.bind(id.savedKey, at: place)
                     place += 1
@@ -63,9 +68,7 @@ struct PlainInsertion {
                 bound += 1
                 guard bound == count else { return }
                 try statement.run()
-                guard connection.changes == count, connection.lastInsertedRowID == id.savedKey else {
-                    throw otherRows(upTo: id)
-                }
+                try entity.checkInserted(count, upTo: id, connection)
                 bound = 0
                 place = 1
             }
@@ -87,13 +90,5 @@ struct PlainInsertion {
                 try binding.bind(value, column.coding, attribute: column.property, to: statement, at: place)
             }
         }
-    }
-
-    /// Only a trigger of somebody else's can leave rows out, or put others between them.
-    private func otherRows(upTo id: NSManagedObjectID) -> any Error {
-        CoreDataError.make(
-            134030,
-            "Cannot save \(entity.entity.name ?? ""): the rows up to that of '\(id)' were not inserted as they are. "
-                + "Look for triggers of the table \(entity.table).")
     }
 }

@@ -85,6 +85,7 @@ final class SaveTransaction {
                     try bind(column, of: new.row, new.id.entity, positions, to: statement, at: &place)
                 }
                 try statement.run()
+                try entity.checkInserted(1, upTo: new.id, connection)
                 if new.row.version > 1 { comeBack.append(new) }
             }
         }
