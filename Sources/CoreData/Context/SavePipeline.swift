@@ -94,6 +94,7 @@ final class SavePipeline {
 
     /// Gives those of `objects` that are new their permanent IDs.
     ///
+    /// - Parameter objects: Each once.
     /// - Returns: the IDs, if they are those of all `objects` and in their order; else none.
     @discardableResult
     func obtainPermanentIDs(for objects: [NSManagedObject]) throws -> [NSManagedObjectID] {

@@ -54,8 +54,9 @@ extension Array where Element: AnyObject {
 }
 
 extension Set where Element: NSObject {
-    /// The set of `objects`. Takes two thirds of the time of the standard initialiser: what that gives back of each insertion
-    /// is retained once more, after a write to memory that is mostly far away; and a large table has its memory at hand.
+    /// The set of `objects`. Takes a fifth less time than the standard initialiser: what that gives back of each insertion is
+    /// retained once more, after a write to memory that is mostly far away. That a large table has its memory at hand takes a
+    /// third of the rest off where the memory is new, as in a save.
     init(held objects: [Element]) {
         self.init(minimumCapacity: objects.count)
         approachTable()

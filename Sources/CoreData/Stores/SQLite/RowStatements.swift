@@ -58,10 +58,9 @@ final class RowStatements {
     let columns: [Column]
     /// The slots of the columns if all are plain: what an insert goes by for every row, without taking columns up.
     let plainSlots: [Int]?
-    private let insertHead: String
+    let insertText: String
     /// The places of a row, without its key.
     private let insertPlaces: String
-    private let placeCount: Int
     /// A statement that inserts many rows takes two thirds of the time for each of them.
     static let rowsAtOnce = 32
     private static let mostPlaces = 1_000
@@ -103,9 +102,8 @@ final class RowStatements {
         self.externalDataText = Self.externalDataText(columns, table: table)
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.flatMap(\.names)
         let places = ["\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
-        self.placeCount = names.count
-        self.insertHead = "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES "
         self.insertPlaces = places.joined(separator: ", ")
+        self.insertText = "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (?, \(insertPlaces))"
         self.columnOfSlot = Dictionary(
             columns.enumerated().map { ($0.element.slot, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
@@ -143,8 +141,6 @@ final class RowStatements {
         return names.isEmpty ? nil : "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE Z_PK = ?"
     }
 
-    var insertText: String { "\(insertHead)(?, \(insertPlaces))" }
-
     /// Inserts ``rowsAtOnce`` rows; `nil` where the columns are not plain, or so many that it would gain nothing.
     var insertManyText: String? { manyText(otherKeys: "?") }
 
@@ -153,16 +149,20 @@ final class RowStatements {
     var appendManyText: String? { manyText(otherKeys: "NULL") }
 
     private func manyText(otherKeys: String) -> String? {
-        guard plainSlots != nil, placeCount * Self.rowsAtOnce <= Self.mostPlaces else { return nil }
+        // A plain column has one place; the key, the entity and the version are three more.
+        guard plainSlots != nil, (columns.count + 3) * Self.rowsAtOnce <= Self.mostPlaces else { return nil }
         let others = repeatElement(", (\(otherKeys), \(insertPlaces))", count: Self.rowsAtOnce - 1)
         return insertText + others.joined()
     }
 
     var deleteText: String { "DELETE FROM \(table) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?" }
     var setVersionText: String { "UPDATE \(table) SET Z_OPT = ? WHERE Z_PK = ?" }
-    static var triggerCountText: String {
+    var lastKeyText: String { "SELECT MAX(Z_PK) FROM \(table)" }
+    var versionText: String { "SELECT IFNULL(Z_OPT, 0) FROM \(table) WHERE Z_PK = ? AND Z_ENT = \(number)" }
+
+    /// Counts the triggers of a table by its name.
+    static let triggerCountText =
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
-    }
 
     /// What follows an insertion of `count` rows: a trigger of somebody else's can leave rows out, and put others between.
     ///
@@ -176,7 +176,4 @@ final class RowStatements {
                     + "Look for triggers of the table \(tableName).")
         }
     }
-
-    var lastKeyText: String { "SELECT MAX(Z_PK) FROM \(table)" }
-    var versionText: String { "SELECT IFNULL(Z_OPT, 0) FROM \(table) WHERE Z_PK = ? AND Z_ENT = \(number)" }
 }
