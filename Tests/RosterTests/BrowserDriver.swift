@@ -69,6 +69,28 @@ final class BrowserDriver {
         for name in cacheNames { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
     }
 
+    /// Puts the cursor on a record by searching for its name.
+    func find(_ name: String) {
+        keys("/")
+        type(name)
+        keys("<Enter>")
+        #expect(selectedLine?.contains(name) == true)
+    }
+
+    /// Sets a field of the record under the cursor in the form.
+    func set(_ title: String, to text: String) {
+        keys("E")
+        for _ in 0..<20 where screen.frame.cursor.map({ lines[$0.y].contains(title) }) != true { keys("<Tab>") }
+        keys("<C-u>")
+        type(text)
+        keys("<Enter>")
+    }
+
+    func edit(_ title: String, of name: String, to text: String) {
+        find(name)
+        set(title, to: text)
+    }
+
     /// The lines of the screen.
     var lines: [String] { screen.lines }
 

@@ -23,23 +23,10 @@ import Testing
     }
 
     /// Puts the cursor on a team by searching for it.
-    private func find(_ name: String, _ driver: BrowserDriver) {
-        driver.keys("/")
-        driver.type(name)
-        driver.keys("<Enter>")
-        #expect(driver.selectedLine?.contains(name) == true)
-    }
+    private func find(_ name: String, _ driver: BrowserDriver) { driver.find(name) }
 
     /// Sets a field of the team under the cursor.
-    private func set(_ title: String, to text: String, _ driver: BrowserDriver) {
-        driver.keys("E")
-        for _ in 0..<20 where driver.screen.frame.cursor.map({ driver.lines[$0.y].contains(title) }) != true {
-            driver.keys("<Tab>")
-        }
-        driver.keys("<C-u>")
-        driver.type(text)
-        driver.keys("<Enter>")
-    }
+    private func set(_ title: String, to text: String, _ driver: BrowserDriver) { driver.set(title, to: text) }
 
     @Test func anEditedRowMovesAndTheCursorStaysOnIt() throws {
         let driver = BrowserDriver(teamsOf: fixture, height: 16)

@@ -127,6 +127,16 @@ final class ObjectRegistry {
         return known
     }
 
+    /// An object for a row that another context or process deleted: it counts as deleted, and is no unsaved deletion of this
+    /// context when its values are asked for.
+    func objectOfDeletedRow(_ id: NSManagedObjectID) -> NSManagedObject {
+        if let known = registered(id) { return known }
+        let object = makeFault(id, nil, isLocal: false)
+        object.flags.remove(.stored)
+        object.flags.insert(.dropped)
+        return object
+    }
+
     /// Gives a registered object the row that was just read, unless it keeps its own.
     func offer(_ row: RowSnapshot, to known: NSManagedObject) {
         if known.flags.contains(.dropped) { readmit(known) }

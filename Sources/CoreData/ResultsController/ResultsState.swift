@@ -25,6 +25,9 @@ final class ResultsState {
     /// Asks the controller for the title of a section.
     var titleOfSection: (String) -> String? = { _ in nil }
 
+    /// While a batch is told: the rows that a merge brought the deletion of. The context may hold no object for them.
+    var deletedRows: Set<NSManagedObjectID> = []
+
     init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
         self.context = context
         self.request = request.copy() as? NSFetchRequest<NSFetchRequestResult> ?? request
@@ -51,7 +54,8 @@ final class ResultsState {
             return known
         }
         let id = identities.objectID(of: token)
-        return givesIDs ? id : context.registry.object(for: id)
+        if givesIDs { return id }
+        return deletedRows.contains(id) ? context.registry.objectOfDeletedRow(id) : context.registry.object(for: id)
     }
 
     /// The same for a row of the published contents, with its neighbours at hand.

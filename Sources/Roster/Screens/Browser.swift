@@ -44,6 +44,7 @@ final class Browser: TerminalProgram {
             let session = try StoreSession(url: options.storeURL, modelURL: modelURL, isReadOnly: readOnly)
             self.session = session
             session.observeUnreadRecords { [weak self] in self?.complain($0) }
+            session.observeMerges { [weak self] in self?.askAboutLostEdits() }
             let list = try ListScreen(browser: self, session: session, options: options)
             self.list = list
             layers.push(list)

@@ -215,6 +215,8 @@ final class ResultsTracker {
             do {
                 let change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
                 missedChanges = false
+                state.deletedRows = work.deletedIDs
+                defer { state.deletedRows = [] }
                 publish(change, of: state)
             } catch {
                 // The store cannot be read now: the list stays as it is, and is compared with the store next time.

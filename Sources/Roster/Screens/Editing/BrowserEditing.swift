@@ -107,6 +107,33 @@ extension Browser {
                 ]))
     }
 
+    /// Asks what becomes of edits whose record another program deleted meanwhile.
+    func askAboutLostEdits() {
+        guard let session else { return }
+        let lost = baseline.takeLostEdits(in: session.context)
+        guard !lost.isEmpty else { return }
+        var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
+        for edit in lost.prefix(5) {
+            lines.append(TextPane.Line(edit.name, role: .heading))
+            lines.append(TextPane.Line("  " + edit.fields))
+        }
+        if lost.count > 5 { lines.append(TextPane.Line("and \(lost.count - 5) more records")) }
+        let one = lost.count == 1
+        layers.push(
+            Dialog(
+                title: one ? "The record with your edits was deleted" : "Records with your edits were deleted",
+                lines: lines,
+                choices: [
+                    Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
+                        [unowned self] in
+                        edit("add \(lost[0].name) anew") { context in for edit in lost { edit.recreate(in: context) } }
+                        say("made anew, not saved yet; ^S saves")
+                    },
+                    Dialog.Choice("d<Esc>", "drop your edits") { [unowned self] in say("dropped your edits") },
+                ]))
+        needsDisplay = true
+    }
+
     // MARK: Deleting
 
     /// Asks whether to delete a record, naming it and what the delete rules take along.

@@ -82,7 +82,11 @@ enum RecordName {
 
     /// What a record is called, or was called before it was deleted, as far as its values are still in memory.
     static func lastKnown(_ object: NSManagedObject) -> String {
-        guard object.isDeleted || object.managedObjectContext == nil else { return text(object) }
+        if !object.isDeleted, let context = object.managedObjectContext {
+            // Firing a fault whose row is gone would count as a deletion made here.
+            let isThere = !object.isFault || (try? context.existingObject(with: object.objectID)) != nil
+            return isThere ? text(object) : fallback(object)
+        }
         guard !object.isFault, let label = EntityDisplay.label(of: object.entity),
             let text = object.value(forKey: label.name) as? String, !text.isEmpty
         else { return fallback(object) }

@@ -6,27 +6,36 @@ import Foundation
 /// Changes of other processes are merged into the context as they come; what the user changed stays. This remembers the
 /// values the user saw, so that a save can tell when somebody else changed the same property meanwhile.
 struct EditBaseline {
-    private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any])] = [:]
+    private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any], mine: [String: Any])] = [:]
 
     /// Takes up the properties that were changed since the last call. Call after every edit.
     mutating func note(_ context: NSManagedObjectContext) {
         for object in context.updatedObjects {
             let id = ObjectIdentifier(object)
             var base = values[id]?.base ?? [:]
-            let new = object.changedValues().keys.filter { base[$0] == nil }
-            guard !new.isEmpty else { continue }
+            let mine = object.changedValues()
+            guard !mine.isEmpty else { continue }
+            let new = mine.keys.filter { base[$0] == nil }
             let committed = object.committedValues(forKeys: Array(new))
             for key in new { base[key] = committed[key] ?? NSNull() }
-            values[id] = (object, base)
+            values[id] = (object, base, mine)
         }
     }
 
     /// Forgets everything: the changes were saved or thrown away.
     mutating func removeAll() { values = [:] }
 
+    /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
+    mutating func takeLostEdits(in context: NSManagedObjectContext) -> [LostEdit] {
+        let deletedHere = context.deletedObjects
+        let lost = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
+        for (object, _, _) in lost { values[ObjectIdentifier(object)] = nil }
+        return lost.map { LostEdit(object: $0.object, mine: $0.mine) }
+    }
+
     /// The properties that both the user and somebody else changed, to different values.
     func conflicts() -> [RecordConflict] {
-        values.values.compactMap { object, base in
+        values.values.compactMap { object, base, _ in
             guard object.isUpdated, !object.isDeleted, object.managedObjectContext != nil else { return nil }
             let mine = object.changedValues()
             let theirs = object.committedValues(forKeys: Array(mine.keys))
@@ -61,4 +70,53 @@ struct RecordConflict {
 
     let object: NSManagedObject
     let fields: [Field]
+}
+
+/// A record that others deleted while it had edits of the user that were not saved.
+struct LostEdit {
+    let object: NSManagedObject
+    /// The values that the user gave it, by property; `NSNull` where none.
+    let mine: [String: Any]
+
+    /// What the record was called.
+    var name: String { RecordName.lastKnown(object) }
+
+    /// What the user typed, field by field.
+    var fields: String {
+        let fields = mine.keys.sorted().compactMap { key -> String? in
+            guard let property = object.entity.propertiesByName[key] else { return nil }
+            return "\(PropertyTitle.title(key)): \(ValueDisplay.text(mine[key], of: property))"
+        }
+        return fields.joined(separator: ", ")
+    }
+
+    /// Makes the record anew, with the values that it had and those of the user. It gets an ID of its own.
+    @discardableResult
+    func recreate(in context: NSManagedObjectContext) -> NSManagedObject {
+        let new = NSManagedObject(entity: object.entity, insertInto: context)
+        for property in object.entity.properties where !property.isTransient {
+            let value = mine[property.name] ?? (object.isFault ? nil : object.value(forKey: property.name))
+            guard let value, !(value is NSNull) else { continue }
+            if let relationship = property as? NSRelationshipDescription {
+                take(ValueDisplay.destinations(value), as: relationship, into: new)
+            } else if property is NSAttributeDescription {
+                new.setValue(value, forKey: property.name)
+            }
+        }
+        return new
+    }
+
+    private func take(
+        _ others: [NSManagedObject], as relationship: NSRelationshipDescription, into new: NSManagedObject
+    ) {
+        let living = others.filter { !$0.isDeleted && $0.managedObjectContext != nil }
+        guard !living.isEmpty else { return }
+        if !relationship.isToMany {
+            new.setValue(living.first, forKey: relationship.name)
+        } else if relationship.isOrdered {
+            new.setValue(NSOrderedSet(array: living), forKey: relationship.name)
+        } else {
+            new.setValue(Set(living) as NSSet, forKey: relationship.name)
+        }
+    }
 }

@@ -12,6 +12,7 @@ final class StoreSession {
     let url: URL
     let isReadOnly: Bool
     private var unreadObserver: (any NSObjectProtocol)?
+    private var mergeObserver: (any NSObjectProtocol)?
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -95,7 +96,18 @@ final class StoreSession {
         }
     }
 
+    /// Calls `tell` whenever changes of other programs were merged into the context.
+    func observeMerges(_ tell: @escaping () -> Void) {
+        // As above: posted on the main thread.
+        nonisolated(unsafe) let tell = tell
+        mergeObserver = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
+        ) { _ in tell() }
+    }
+
     deinit {
-        if let unreadObserver { NotificationCenter.default.removeObserver(unreadObserver) }
+        for observer in [unreadObserver, mergeObserver] {
+            if let observer { NotificationCenter.default.removeObserver(observer) }
+        }
     }
 }

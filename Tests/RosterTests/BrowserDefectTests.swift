@@ -1,0 +1,91 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// What other programs do to the store while a list of it is open.
+@MainActor
+@Suite(.serialized) struct BrowserOtherProgramTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func insert(_ name: String, in fixture: Fixture, keepsHistory: Bool) throws {
+        try fixture.elsewhere(keepsHistory: keepsHistory) { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue(name, forKey: "teamName")
+            team.setValue("UEFA", forKey: "qualifyingZone")
+            let venues = NSFetchRequest<NSManagedObject>(entityName: "Venue")
+            team.setValue(try context.fetch(venues).first, forKey: "homeVenue")
+            try context.save()
+        }
+    }
+
+    private func delete(_ name: String, in fixture: Fixture, keepsHistory: Bool) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        request.predicate = NSPredicate(format: "teamName == %@", name)
+        try fixture.elsewhere(keepsHistory: keepsHistory) { context in
+            for team in try context.fetch(request) { context.delete(team) }
+            try context.save()
+        }
+    }
+
+    /// Issue 23, defect 1.
+    @Test(arguments: [true, false])
+    func aRecordThatComesAndGoesElsewhereIsNoUnsavedChange(keepsHistory: Bool) async throws {
+        let fixture = try Fixture()
+        try fixture.fill(keepsHistory: keepsHistory)
+        // So low that the new record is never drawn: nothing else of the program holds its object.
+        let driver = BrowserDriver(teamsOf: fixture, height: 8)
+        for round in 1...3 {
+            try insert("Wales", in: fixture, keepsHistory: keepsHistory)
+            try await driver.wait(for: "the insertion, round \(round)") { driver.text.contains("17 Teams") }
+            try await Task.sleep(for: .milliseconds(200))
+            driver.draw()
+            try delete("Wales", in: fixture, keepsHistory: keepsHistory)
+            try await driver.wait(for: "the deletion, round \(round)") { driver.text.contains("16 Teams") }
+            try await Task.sleep(for: .milliseconds(200))
+            driver.draw()
+            #expect(!driver.text.contains("unsaved"), "\(driver.text)")
+        }
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("nothing to save"), "\(driver.text)")
+    }
+
+    /// Issue 23, defect 2.
+    @Test func editsOfARecordThatAnotherProgramDeletesAreNotLostWithoutAWord() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        #expect(driver.text.contains("1 unsaved"))
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
+        #expect(driver.text.contains("Spain") && driver.text.contains("Wins: 99"), "\(driver.text)")
+        driver.keys("r")
+        #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+        let spain = try fixture.elsewhere { context -> (Int?, String?) in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == 'Spain'")
+            let found = try context.fetch(request).first
+            return (found?.value(forKey: "wins") as? Int, found?.value(forKey: "localName") as? String)
+        }
+        #expect(spain.0 == 99 && spain.1 == "España")
+    }
+
+    @Test func editsOfADeletedRecordMayBeDropped() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
+        driver.keys("d")
+        #expect(driver.text.contains("dropped your edits") && !driver.text.contains("unsaved"), "\(driver.text)")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("nothing to save"), "\(driver.text)")
+    }
+}
