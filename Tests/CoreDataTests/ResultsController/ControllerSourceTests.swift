@@ -284,4 +284,34 @@ import Testing
         #expect(waits { staff.context.performAndWait { controller.text == "A: Zoe | S: Bob Sam" } })
         staff.context.performAndWait { #expect(recorder.violations == []) }
     }
+
+    /// Reads each object that it is told of, as lists do that write the callbacks down.
+    private final class NameReader: NSObject, NSFetchedResultsControllerDelegate {
+        var names: [String?] = []
+
+        func controller(
+            _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+            at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+        ) {
+            guard type == .delete, let object = anObject as? NSManagedObject else { return }
+            names.append(object.value(forKey: "name") as? String)
+        }
+    }
+
+    @Test func readingADeletedRowThatTheContextHoldsNoObjectForIsNoDeletionToSave() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: staff.context, sectionNameKeyPath: nil, cacheName: nil)
+            let reader = NameReader()
+            controller.delegate = reader
+            staff.context.reset()
+            try controller.performFetch()
+            try mergeFromSibling(staff) { $0.delete(try find("Sam", in: $0)) }
+            #expect(reader.names == [nil])
+            #expect(staff.context.deletedObjects.isEmpty && !staff.context.hasChanges)
+        }
+    }
 }
