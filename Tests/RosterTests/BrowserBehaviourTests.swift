@@ -136,7 +136,7 @@ import Testing
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("zM]]")
         let selected = driver.selectedLine
-        driver.keys("4")
+        driver.keys("4<Enter>")
         #expect(driver.text.contains("3 Venues"))
         #expect(driver.text.contains("19.30°N 99.15°W"))
         driver.keys("ge")
@@ -144,7 +144,7 @@ import Testing
         driver.keys("<Enter>")
         #expect(driver.text.contains("▸ AFC (3)"))
         #expect(driver.selectedLine != nil && selected != nil)
-        driver.keys("9")
+        driver.keys("9<Enter>")
         #expect(driver.text.contains("there are only 4 entities"))
     }
 

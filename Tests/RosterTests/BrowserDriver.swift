@@ -69,6 +69,8 @@ final class BrowserDriver {
         for name in cacheNames { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name) }
     }
 
+    func click(x: Int, y: Int) { send(.mouse(MouseEvent(.press, at: Point(x: x, y: y)))) }
+
     /// Puts the cursor on a record by searching for its name.
     func find(_ name: String) {
         keys("/")

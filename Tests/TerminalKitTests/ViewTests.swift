@@ -52,7 +52,7 @@ import Testing
         #expect(form.fields[2].value == "yes")
         send("n", to: form)
         #expect(form.fields[2].value == "no")
-        send("<Tab><Enter>", to: form)
+        send("<Tab><Space>", to: form)
         #expect(picked == ["venue"])
         form.setValue("Maracanã", of: "venue")
         #expect(form.fields[3].value == "Maracanã")
@@ -129,8 +129,11 @@ import Testing
         send("<Up><Down><Down>", to: prompt)
         #expect(prompt.editor.text == "dra")
         prompt.complete = { text, cursor in
-            Prompt.Completion(range: 0..<cursor, candidates: ["draws", "drawn"])
+            Prompt.Completion(range: 0..<cursor, candidates: text == "draw" || text == "dra" ? ["draws", "drawn"] : [])
         }
+        // First what the candidates have in common, then one after the other.
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text == "draw")
         send("<Tab>", to: prompt)
         #expect(prompt.editor.text == "draws")
         send("<Tab>", to: prompt)

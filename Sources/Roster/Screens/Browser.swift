@@ -22,6 +22,9 @@ final class Browser: TerminalProgram {
     /// Set while the user decides something that must not be asked twice.
     private(set) var filterHistory: [String] = []
     private(set) var searchHistory: [String] = []
+    private(set) var commandHistory: [String] = []
+    /// The export that goes on beside the keys.
+    private(set) var export: BackgroundExport?
 
     init(options: BrowserOptions) {
         self.options = options
@@ -158,10 +161,37 @@ final class Browser: TerminalProgram {
 
     func rememberSearch(_ text: String) { Self.remember(text, in: &searchHistory) }
 
+    func rememberCommand(_ text: String) { Self.remember(text, in: &commandHistory) }
+
     private static func remember(_ text: String, in history: inout [String]) {
         guard !text.isEmpty else { return }
         history.removeAll { $0 == text }
         history.append(text)
+    }
+
+    // MARK: Exporting
+
+    /// Writes the saved records of a list to a file, beside the keys.
+    func export(_ settings: ListSettings, of entity: NSEntityDescription, to file: String) {
+        if export != nil { return say("another export goes on: ^C ends it", role: .warning) }
+        let work = BackgroundExport(file: file)
+        export = work
+        let isUnsaved = session?.context.hasChanges == true
+        work.run(settings, of: entity, store: options.storeURL, modelURL: options.modelURL) { [weak self] problem in
+            guard let self else { return }
+            export = nil
+            if let problem {
+                say("not exported: \(problem)", role: .error)
+            } else {
+                say("exported to \(file)" + (isUnsaved ? ", without what is not saved" : ""))
+            }
+        }
+    }
+
+    /// Ends the export that goes on. Answers whether there was one.
+    func stopExport() -> Bool {
+        export?.stop()
+        return export != nil
     }
 
     // MARK: Ending
@@ -185,8 +215,12 @@ final class Browser: TerminalProgram {
                 ]))
     }
 
+    /// Ends the program without a question: what is not saved is dropped.
+    func quitWithoutSaving() { isFinished = true }
+
     /// Lets go of the store. Call when the event loop has ended.
     func close() throws {
+        export?.stop()
         list?.close()
         list = nil
         layers.removeAll()

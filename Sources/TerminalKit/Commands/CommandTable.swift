@@ -51,6 +51,19 @@ public struct CommandTable<Target> {
         return prefixes.contains(sequence) ? .prefix : .none
     }
 
+    /// What may follow after some keys: the next key, and the name of what it leads to.
+    public func continuations(of keys: [Key]) -> [(key: Key, name: String)] {
+        var known: Set<Key> = []
+        return commands.flatMap { command in
+            command.keys.compactMap { sequence -> (Key, String)? in
+                guard sequence.keys.count > keys.count, sequence.keys.starts(with: keys),
+                    known.insert(sequence.keys[keys.count]).inserted
+                else { return nil }
+                return (sequence.keys[keys.count], command.name)
+            }
+        }
+    }
+
     /// The command called `name`.
     public func command(named name: String) -> Command<Target>? { commands.first { $0.name == name } }
 
@@ -85,21 +98,40 @@ public struct CommandTable<Target> {
 public struct KeySequenceReader {
     /// The keys pressed so far of a sequence that goes on, for the status line.
     public private(set) var pending: [Key] = []
+    /// The number typed before a command so far, as in `12G`.
+    public private(set) var pendingCount: Int?
+    /// The number that stood before the command that was read last; `nil` where none did.
+    public private(set) var count: Int?
+    private let readsCounts: Bool
+    private static let greatestCount = 999_999_999
 
-    public init() {}
+    /// - Parameter readsCounts: whether digits before a command are a number for it.
+    public init(readsCounts: Bool = false) { self.readsCounts = readsCounts }
 
-    public var pendingLabel: String { KeySequence(keys: pending).label }
+    public var pendingLabel: String { (pendingCount.map(String.init) ?? "") + KeySequence(keys: pending).label }
 
     /// Takes a key and says what it means together with those before. An unknown key ends a sequence.
     public mutating func read<Target>(_ key: Key, in table: CommandTable<Target>) -> CommandTable<Target>.Match {
-        if !pending.isEmpty, key == Key(.escape) {
+        if !pending.isEmpty || pendingCount != nil, key == Key(.escape) {
             pending = []
+            pendingCount = nil
             return .prefix
         }
+        if readsDigit(key) { return .prefix }
         pending.append(key)
         let match = table.match(pending)
         if case .prefix = match { return match }
         pending = []
+        count = pendingCount
+        pendingCount = nil
         return match
+    }
+
+    private mutating func readsDigit(_ key: Key) -> Bool {
+        guard readsCounts, pending.isEmpty, let character = key.typed, character.isASCII,
+            let digit = character.wholeNumberValue, digit > 0 || pendingCount != nil
+        else { return false }
+        pendingCount = min(Self.greatestCount, (pendingCount ?? 0) * 10 + digit)
+        return true
     }
 }

@@ -52,6 +52,7 @@ public final class CursesScreen: Screen {
             endwin()
             throw TerminalError.cannotPlaceCursor(type: type)
         }
+        modes.clearForeignReports()
         Self.configureInput(usesMouse: options.usesMouse)
         theme = CursesTheme(usesColors: options.usesColors)
         curs_set(0)

@@ -19,10 +19,16 @@ struct TerminalModes {
         isXtermLike = families.contains { type.hasPrefix($0) }
     }
 
+    /// What a program that was killed may have left on: mouse reports of every kind, and reports of focus.
+    private static let reportsOff = "\u{1B}[?1000l\u{1B}[?1002l\u{1B}[?1003l\u{1B}[?1006l\u{1B}[?1004l"
+
+    /// Ends the reports that a program before this one asked for. Called before curses asks for its own.
+    func clearForeignReports() { if isXtermLike { send(Self.reportsOff) } }
+
     /// Bracketed paste.
     func enter() { if isXtermLike { send("\u{1B}[?2004h") } }
 
-    func leave() { if isXtermLike { send("\u{1B}[?2004l") } }
+    func leave() { if isXtermLike { send("\u{1B}[?2004l" + Self.reportsOff) } }
 
     /// Asks for synchronized updates; the answer comes as input, whenever it comes.
     func ask() { if isXtermLike { send("\u{1B}[?2026$p") } }
@@ -48,7 +54,7 @@ struct TerminalModes {
 
     /// Everything that puts the terminal in order, for the moment when nothing else can run any more.
     var reset: String {
-        var text = isXtermLike ? "\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l" : ""
+        var text = isXtermLike ? "\u{1B}[?2026l\u{1B}[?2004l" + Self.reportsOff : ""
         for name in ["sgr0", "rmkx", "cnorm", "rmcup"] {
             if let capability = ncurses_capability(name) { text += Self.withoutPadding(String(cString: capability)) }
         }

@@ -41,6 +41,8 @@ public final class Dialog: Layer {
         return true
     }
 
+    public var footer: String? { choices.map { "\($0.keys[0].label) \($0.label)" }.joined(separator: "  ") }
+
     public func draw(in canvas: Canvas) {
         let limit = max(1, canvas.width - 4)
         let content = lines.flatMap { wrapped($0, to: limit, text: canvas.text) }

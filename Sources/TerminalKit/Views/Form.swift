@@ -7,7 +7,7 @@ public struct FormField {
         case date
         /// Yes, no, and where it is optional nothing: Space goes through them.
         case boolean
-        /// A value chosen elsewhere: Enter or Space asks the form's owner.
+        /// A value chosen elsewhere: Space or a letter asks the form's owner.
         case reference
         case readOnly
     }
@@ -113,8 +113,7 @@ public final class Form: Layer {
         switch (key.code, key.modifiers) {
         case (.escape, []), (.character("c"), .control): cancel()
         case (.character("s"), .control): accept(saving: true)
-        case (.enter, []):
-            if fields[cursor].kind == .reference { onPick(self, fields[cursor]) } else { accept(saving: false) }
+        case (.enter, []): accept(saving: false)
         case (.tab, []), (.down, []): moveCursor(to: cursor + 1 == fields.count ? 0 : cursor + 1)
         case (.tab, .shift), (.up, []): moveCursor(to: cursor == 0 ? fields.count - 1 : cursor - 1)
         case (.pageDown, []): moveCursor(to: fields.count - 1)
@@ -271,9 +270,10 @@ public final class Form: Layer {
         } else if !fields.isEmpty {
             canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
-        let enter = !fields.isEmpty && fields[cursor].kind == .reference ? "Enter choose" : "Enter accept"
+        let choose = !fields.isEmpty && fields[cursor].kind == .reference ? "Space choose  " : ""
         canvas.write(
-            "\(enter)  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y, style: .muted)
+            "\(choose)Enter accept  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y,
+            style: .muted)
     }
 }
 

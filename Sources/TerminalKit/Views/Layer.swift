@@ -8,6 +8,13 @@ public protocol Layer: AnyObject {
 
     /// Set by the layer when its work is over: it is taken off the stack.
     var isFinished: Bool { get }
+
+    /// What the last line of the screen says while the layer is on top; `nil` where the layer paints that line itself.
+    var footer: String? { get }
+}
+
+extension Layer {
+    public var footer: String? { nil }
 }
 
 /// The layers on the screen, from the bottom up.
@@ -43,5 +50,9 @@ public final class LayerStack {
 
     public func draw(in canvas: Canvas) {
         for layer in layers { layer.draw(in: canvas) }
+        // The keys of the layers beneath mean nothing now.
+        guard let footer = top?.footer, layers.count > 1, canvas.height > 1 else { return }
+        canvas.fillLine(canvas.height - 1, style: .text)
+        canvas.write(footer, x: 0, y: canvas.height - 1, style: .muted)
     }
 }

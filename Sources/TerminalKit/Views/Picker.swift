@@ -31,10 +31,23 @@ public final class ArrayPickerSource: PickerSource {
     public func text(at index: Int) -> String { items[matching[index]].text }
     public func detail(at index: Int) -> String { items[matching[index]].detail }
 
-    /// Narrows the items to those in which every word of `text` stands.
+    /// Narrows the items to those in which every word of `text` stands: first those that begin with it, then those of which
+    /// a word of the name does, then the others, each in their order.
     public func filter(_ text: String) {
-        let words = text.lowercased().split(separator: " ")
-        matching = items.indices.filter { index in words.allSatisfy { keywords[index].contains($0) } }
+        let text = text.lowercased()
+        let words = text.split(separator: " ")
+        let found = items.indices.filter { index in words.allSatisfy { keywords[index].contains($0) } }
+        guard !words.isEmpty else { return matching = found }
+        let ranked = found.map { (index: $0, rank: rank(of: $0, for: text)) }
+        matching = ranked.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map(\.index)
+    }
+
+    /// How well an item's name fits: 0 best. What stands behind a colon describes it.
+    private func rank(of index: Int, for text: String) -> Int {
+        let name = items[index].text.lowercased().prefix { $0 != ":" }
+        if name.hasPrefix(text) { return 0 }
+        if name.split(separator: " ").contains(where: { $0.hasPrefix(text) }) { return 1 }
+        return name.contains(text) ? 2 : 3
     }
 }
 
@@ -131,6 +144,8 @@ public final class Picker: Layer {
     }
 
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
+
+    public var footer: String? { "type to narrow  Enter pick  Esc cancel" }
 
     public func draw(in canvas: Canvas) {
         let width = min(canvas.width, max(50, canvas.width * 2 / 3))

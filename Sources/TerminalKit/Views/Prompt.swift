@@ -117,10 +117,23 @@ public final class Prompt: Layer {
             return
         }
         guard let found = complete?(editor.text, editor.cursor), let first = found.candidates.first else { return }
+        let common = Self.commonBeginning(of: found.candidates)
+        if step > 0, found.candidates.count > 1, common.count > found.range.count {
+            edit { $0.replace(found.range, with: common) }
+            hint = found.candidates.prefix(12).joined(separator: "  ")
+            return
+        }
         let index = step > 0 ? 0 : found.candidates.count - 1
         completing = found.candidates.count > 1 ? (found, index) : nil
         edit { $0.replace(found.range, with: step > 0 ? first : found.candidates[index]) }
         hint = completionHint(found, at: index)
+    }
+
+    /// What all candidates begin with, as the first of them spells it.
+    private static func commonBeginning(of candidates: [String]) -> String {
+        candidates.dropFirst().reduce(candidates.first ?? "") { common, candidate in
+            String(zip(common, candidate).prefix { $0.lowercased() == $1.lowercased() }.map(\.0))
+        }
     }
 
     private func completionHint(_ completion: Completion, at index: Int) -> String {

@@ -77,7 +77,7 @@ final class RecordForm {
             id: relationship.name, label: PropertyTitle.title(relationship.name), kind: .reference,
             value: Self.text(current, of: relationship), isOptional: relationship.isOptional,
             hint: relationship.isToMany
-                ? "Enter adds or removes \(DeletePlan.plural(entity))" : "Enter chooses a \(entity), Backspace none")
+                ? "Space adds or removes \(DeletePlan.plural(entity))" : "Space chooses a \(entity), Backspace none")
     }
 
     private static func text(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) -> String? {

@@ -10,12 +10,18 @@ enum ListCommands {
     private static var moving: [Command<ListScreen>] {
         let category = "Move"
         return [
-            List("down", keys: "j <Down>", category: category, help: "next record") { $0.view.move(by: 1) },
-            List("up", keys: "k <Up>", category: category, help: "previous record") { $0.view.move(by: -1) },
-            List("page down", keys: "<PgDn> <C-f>", category: category, help: "a page down") {
-                $0.view.move(byPages: 1)
+            List("down", keys: "j <Down>", category: category, help: "next record; 3j goes down by 3") {
+                $0.view.move(by: $0.count)
             },
-            List("page up", keys: "<PgUp> <C-b>", category: category, help: "a page up") { $0.view.move(byPages: -1) },
+            List("up", keys: "k <Up>", category: category, help: "previous record") {
+                $0.view.move(by: -$0.count)
+            },
+            List("page down", keys: "<PgDn> <C-f>", category: category, help: "a page down") {
+                $0.view.move(byPages: Double($0.count))
+            },
+            List("page up", keys: "<PgUp> <C-b>", category: category, help: "a page up") {
+                $0.view.move(byPages: -Double($0.count))
+            },
             List("half page down", keys: "<C-d>", category: category, help: "half a page down") {
                 $0.view.move(byPages: 0.5)
             },
@@ -23,13 +29,17 @@ enum ListCommands {
                 $0.view.move(byPages: -0.5)
             },
             List("next section", keys: "]", category: category, help: "next section, after the last one the end") {
-                $0.view.moveBySection(1)
+                for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(1) }
             },
             List("previous section", keys: "[", category: category, help: "start of the section, then the one before") {
-                $0.view.moveBySection(-1)
+                for _ in 0..<min($0.count, $0.records.sectionCount + 1) { $0.view.moveBySection(-1) }
             },
-            List("first", keys: "gg <Home>", category: category, help: "first record") { $0.view.moveToStart() },
-            List("last", keys: "G <End>", category: category, help: "last record") { $0.view.moveToEnd() },
+            List("first", keys: "gg <Home>", category: category, help: "first record; 5gg the fifth") { list in
+                if let number = list.keys.count { list.goToRecord(number) } else { list.view.moveToStart() }
+            },
+            List("last", keys: "G <End>", category: category, help: "last record; 5G the fifth") { list in
+                if let number = list.keys.count { list.goToRecord(number) } else { list.view.moveToEnd() }
+            },
             List(
                 "section by letter", keys: "'", category: category,
                 help: "then a letter: the section that begins with it"
@@ -99,7 +109,10 @@ enum ListCommands {
     private static var arranging: [Command<ListScreen>] {
         let category = "Arrange"
         let entities = (1...9).map { number in
-            List("entity \(number)", keys: "\(number)", category: category, help: "entity number \(number)") {
+            List(
+                "entity \(number)", keys: "g\(number)", category: category,
+                help: "entity number \(number); also \(number) Enter"
+            ) {
                 $0.showEntity(number: number)
             }
         }
@@ -111,11 +124,15 @@ enum ListCommands {
                 $0.askForSortKey(title: "Sort only by") { $0.replaceSortKeys(with: $1) }
             },
             List("remove sort key", keys: "gx", category: category, help: "remove a sort key") {
-                $0.askForSortKey(title: "Remove sort key") { $0.removeSortKey($1) }
+                $0.askForSortKeyToRemove()
             },
             List("sections by", keys: "gs", category: category, help: "choose what makes the sections") {
                 $0.askForSectionKey()
             },
+            List(
+                "turn sections", keys: "gr", category: category, help: "the sections in the other direction",
+                unavailable: { $0.view.hasHeaders ? nil : "there are no sections: gs makes some" }
+            ) { $0.change { $0.sectionsAscend.toggle() } },
             List("choose entity", keys: "ge", category: category, help: "choose the entity from a list") {
                 $0.askForEntity()
             },
@@ -127,7 +144,7 @@ enum ListCommands {
         func readOnly(_ list: ListScreen) -> String? { list.browser.readOnlyReason }
         return [
             List("open", keys: "<Enter>", category: category, help: "open the record, or unfold the section") {
-                $0.openDetail()
+                if let number = $0.keys.count { $0.showEntity(number: number) } else { $0.openDetail() }
             },
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
@@ -162,12 +179,15 @@ enum ListCommands {
             List("help", keys: "? <F1>", category: category, help: "this help") { list in
                 list.browser.showHelp(table, title: "Keys of the list")
             },
-            List("palette", keys: ": <C-p>", category: category, help: "choose a command by name") { list in
+            List("command line", keys: ":", category: category, help: "type a command: :sort wins:desc, :42, :wq") {
+                $0.askForCommand()
+            },
+            List("palette", keys: "<C-p>", category: category, help: "choose a command by name") { list in
                 list.browser.showPalette(table, target: list)
             },
             List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
-                $0.browser.say("q quits")
+                if !$0.browser.stopExport() { $0.browser.say("q quits") }
             },
             List("quit", keys: "q Q", category: category, help: "quit; asks when something is not saved") {
                 $0.browser.quit()

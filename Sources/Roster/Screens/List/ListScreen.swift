@@ -18,7 +18,9 @@ final class ListScreen: Layer {
     private(set) var view: SectionedList
     private var settingsByEntity: [String: ListSettings] = [:]
 
-    var keys = KeySequenceReader()
+    var keys = KeySequenceReader(readsCounts: true)
+    /// The number before the command that runs; 1 where none was typed.
+    var count: Int { keys.count ?? 1 }
     /// Set after `'`: the next key is a letter of the section index.
     var awaitsIndexLetter = false
     var showsCallbacks = false
@@ -29,6 +31,8 @@ final class ListScreen: Layer {
     var searchText: String?
     /// Hears of what the search finds.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
+    /// Where the tabs of the entities were painted in the first line.
+    var tabs: [(columns: Range<Int>, entity: NSEntityDescription)] = []
     var lastClick: (point: Point, time: ContinuousClock.Instant)?
     let isFinished = false
 
@@ -75,7 +79,7 @@ final class ListScreen: Layer {
         if let text = options.sortKeys {
             let keys = try SortKey.parse(text)
             for key in keys { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
-            settings.sortKeys = keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) }
+            settings.setSortKeys(keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
         }
         settings.filter = options.predicate ?? ""
         return settings
@@ -152,6 +156,7 @@ final class ListScreen: Layer {
 
     /// An arrow for a sort key; a number with it where there are several.
     private static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
+        if column.id == settings.sectionKey { return settings.sectionsAscend ? "↑" : "↓" }
         guard let index = settings.sortKeys.firstIndex(where: { $0.keyPath == column.id }) else { return "" }
         let arrow = settings.sortKeys[index].isAscending ? "↑" : "↓"
         return settings.sortKeys.count > 1 ? "\(arrow)\(index + 1)" : arrow
@@ -182,10 +187,16 @@ final class ListScreen: Layer {
     // MARK: What goes on by itself
 
     /// When a record stops glowing; at once while a search is on its way.
-    var nextWake: ContinuousClock.Instant? { isSearching ? .now : records.glow.nextEnd }
+    var nextWake: ContinuousClock.Instant? {
+        if isSearching { return .now }
+        // The share that is done is shown as it grows.
+        let progress = browser.export == nil ? nil : ContinuousClock.now + .milliseconds(250)
+        return [records.glow.nextEnd, progress].compactMap { $0 }.min()
+    }
 
     func wake() {
         if isSearching { continueSearch() }
+        if browser.export != nil { browser.needsDisplay = true }
         if let end = records.glow.nextEnd, end <= .now {
             records.glow.removeEnded(now: .now)
             browser.needsDisplay = true

@@ -28,20 +28,58 @@ extension ListScreen {
 
     private func drawTitle(in canvas: Canvas) {
         canvas.fillLine(0, style: .text)
-        var x = canvas.write(session.url.lastPathComponent, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
-        x += 2
-        for (index, other) in entities.enumerated() where x < canvas.width - 4 {
-            let number = index < 9 ? "\(index + 1) " : ""
-            x += canvas.write(number, x: x, y: 0, style: .muted)
-            let isCurrent = other === entity
-            x += canvas.write(other.name ?? "", x: x, y: 0, style: isCurrent ? Style(.text, selected: true) : .text)
+        var note = ""
+        if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
+        let used = canvas.write(session.url.lastPathComponent, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
+        drawTabs(in: canvas, from: used + 2, to: canvas.width - canvas.text.width(note))
+        canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
+    }
+
+    /// The entities, as many as there is room for around the present one, and how many there are beside them.
+    private func drawTabs(in canvas: Canvas, from start: Int, to end: Int) {
+        let widths = entities.enumerated().map { index, entity in
+            canvas.text.width(Self.tabNumber(index) + (entity.name ?? "")) + 2
+        }
+        let current = entities.firstIndex { $0 === entity } ?? 0
+        let shown = Self.tabs(of: widths, around: current, room: end - start)
+        tabs = []
+        var x = start
+        for index in shown {
+            let begin = x
+            x += canvas.write(Self.tabNumber(index), x: x, y: 0, style: .muted, limit: end - x)
+            x += canvas.write(
+                entities[index].name ?? "", x: x, y: 0, style: index == current ? Style(.text, selected: true) : .text,
+                limit: end - x)
+            tabs.append((begin..<x, entities[index]))
             x += 2
         }
-        if session.isReadOnly {
-            let note = session.model.isInferred ? " model inferred, read-only " : " read-only "
-            canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
-        }
+        let hidden = entities.count - shown.count
+        if hidden > 0 { canvas.write("+\(hidden) (ge)", x: x, y: 0, style: .muted, limit: max(0, end - x)) }
     }
+
+    private static func tabNumber(_ index: Int) -> String { index < 9 ? "\(index + 1) " : "" }
+
+    /// The stretch of tabs that has room and holds the present one; it begins at the first where that fits.
+    private static func tabs(of widths: [Int], around current: Int, room: Int) -> Range<Int> {
+        let whole = widths.reduce(0, +)
+        guard whole > room + 2, !widths.isEmpty else { return 0..<widths.count }
+        let room = room - "+999 (ge)".count
+        var end = current + 1
+        var start = current
+        var used = widths[current]
+        while start > 0, used + widths[start - 1] <= room {
+            start -= 1
+            used += widths[start]
+        }
+        while end < widths.count, used + widths[end] <= room {
+            used += widths[end]
+            end += 1
+        }
+        return start..<end
+    }
+
+    /// The entity whose tab is painted in a column.
+    func entityTab(at x: Int) -> NSEntityDescription? { tabs.first { $0.columns.contains(x) }?.entity }
 
     /// What the list is, and where in it the cursor stands.
     private func drawStatus(in canvas: Canvas, y: Int) {
@@ -49,11 +87,15 @@ extension ListScreen {
         let shown = DeletePlan.counted(records.objectCount, entity.name ?? "record")
         var left: [(String, Role)] = [(" \(shown)", .status)]
         if !settings.filter.isEmpty { left.append(("  filter: \(settings.filter)", .status)) }
-        if let section = settings.sectionKey { left.append(("  by \(PropertyTitle.title(section))", .status)) }
+        if let section = settings.sectionKey {
+            let arrow = settings.sectionsAscend ? "" : "↓"
+            left.append(("  by \(arrow)\(PropertyTitle.title(section))", .status))
+        }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
         var right: [(String, Role)] = []
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
+        if let export = browser.export { right.append((" \(export.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         let unsaved = session.unsavedCount
         if unsaved > 0 { right.append((" *\(unsaved) unsaved ", .status)) }
@@ -71,8 +113,20 @@ extension ListScreen {
             canvas.write("looking for “\(search.text)”: any key stops", x: 0, y: y, style: .muted)
             return
         }
+        if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
         KeyHints.draw(hints, in: canvas, y: y)
+    }
+
+    /// What may be typed next.
+    private func drawContinuations(in canvas: Canvas, y: Int) {
+        guard keys.pending.isEmpty, let number = keys.pendingCount else {
+            let next = ListCommands.table.continuations(of: keys.pending).map { ($0.key.label, $0.name) }
+            return KeyHints.draw(next + [("Esc", "cancel")], in: canvas, y: y)
+        }
+        var hints = [("G", "record \(number)"), ("j k", "\(number) down, up"), ("] [", "\(number) sections on, back")]
+        if entities.indices.contains(number - 1) { hints.append(("Enter", entities[number - 1].name ?? "")) }
+        KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)
     }
 
     /// Hints that mean nothing where nothing can be changed.

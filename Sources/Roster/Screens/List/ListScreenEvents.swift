@@ -53,6 +53,7 @@ extension ListScreen {
             mouse.action == .doubleClick
             || lastClick.map { $0.point.y == mouse.position.y && now - $0.time < .milliseconds(400) } ?? false
         lastClick = (mouse.position, now)
+        if mouse.position.y == 0, let entity = entityTab(at: mouse.position.x) { return show(entity) }
         if let column = view.columnTitle(at: mouse.position) {
             view.focusedColumn = column
             let key = view.columns[column].id
@@ -67,6 +68,13 @@ extension ListScreen {
             if isDouble { openDetail() }
         case nil: break
         }
+    }
+
+    /// Goes to the record with that number in the list, counted from 1; beyond the last to the last.
+    func goToRecord(_ number: Int) {
+        guard records.objectCount > 0 else { return browser.say("the list is empty") }
+        view.moveToRow(records.path(atIndex: max(1, min(number, records.objectCount)) - 1))
+        rememberCursor()
     }
 
     // MARK: Sections by letter
@@ -113,18 +121,33 @@ extension ListScreen {
     /// Lets the user pick a sort key, beginning at the focused column.
     func askForSortKey(title: String, action: @escaping (inout ListSettings, String) -> Void) {
         let keys = entity.sortableKeyPaths
-        let current = records.settings.sortKeys
-        let items = keys.map { key -> (text: String, detail: String) in
-            let place = current.firstIndex { $0.keyPath == key }
-            let detail = place.map { "\(current[$0].isAscending ? "↑" : "↓") key \($0 + 1)" } ?? ""
-            return (PropertyTitle.title(key), detail)
-        }
         let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        pick(from: keys, title: title, selected: keys.firstIndex(of: focus) ?? 0, action: action)
+    }
+
+    /// Lets the user pick one of the keys that the list is sorted by now.
+    func askForSortKeyToRemove() {
+        let keys = records.settings.sortKeys.map(\.keyPath)
+        guard keys.count > 1 else { return browser.say("there is only one sort key: S sorts by another one") }
+        pick(from: keys, title: "Remove sort key", selected: keys.count - 1) { $0.removeSortKey($1) }
+    }
+
+    private func pick(
+        from keys: [String], title: String, selected: Int, action: @escaping (inout ListSettings, String) -> Void
+    ) {
+        let items = keys.map { (text: PropertyTitle.title($0), detail: sortRemark(on: $0)) }
         browser.layers.push(
-            Picker(title: title, items: items, aliases: keys, selected: keys.firstIndex(of: focus) ?? 0) {
-                [unowned self] index in
+            Picker(title: title, items: items, aliases: keys, selected: selected) { [unowned self] index in
                 change { action(&$0, keys[index]) }
             })
+    }
+
+    /// What a key does in the present order: `↓ sections`, `↑ key 2`.
+    private func sortRemark(on keyPath: String) -> String {
+        let settings = records.settings
+        if keyPath == settings.sectionKey { return settings.sectionsAscend ? "↑ sections" : "↓ sections" }
+        guard let place = settings.sortKeys.firstIndex(where: { $0.keyPath == keyPath }) else { return "" }
+        return "\(settings.sortKeys[place].isAscending ? "↑" : "↓") key \(place + 1)"
     }
 
     func askForSectionKey() {
@@ -132,12 +155,15 @@ extension ListScreen {
         let current = records.settings.sectionKey
         let items =
             [(text: "(no sections)", detail: current == nil ? "now" : "")]
-            + keys.map { (text: PropertyTitle.title($0), detail: $0 == current ? "now" : "") }
+            + keys.map { key in
+                let remark = sortRemark(on: key) + ": Enter turns"
+                return (text: PropertyTitle.title(key), detail: key == current ? remark : "")
+            }
         let selected = current.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
         browser.layers.push(
             Picker(title: "Sections by", items: items, aliases: [""] + keys, selected: selected) {
                 [unowned self] index in
-                change { $0.sectionKey = index == 0 ? nil : keys[index - 1] }
+                change { $0.setSectionKey(index == 0 ? nil : keys[index - 1]) }
             })
     }
 

@@ -36,7 +36,8 @@ struct CallbackLog {
     }
 
     mutating func didChange(sections: Int, objects: Int) {
-        add([("   ", .text), ("didChangeContent  \(sections) sections, \(objects) records", .muted)])
+        let counted = "\(DeletePlan.counted(sections, "section")), \(DeletePlan.counted(objects, "record"))"
+        add([("   ", .text), ("didChangeContent  \(counted)", .muted)])
     }
 
     static func text(_ path: IndexPath?) -> String { path.map { "[\($0.section), \($0.row)]" } ?? "nil" }

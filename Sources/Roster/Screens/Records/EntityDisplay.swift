@@ -51,15 +51,20 @@ struct EntityDisplay {
     ) -> [PropertyColumn] {
         var columns: [PropertyColumn] = []
         for (index, property) in entity.properties.enumerated() where !property.isTransient {
-            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) else {
-                continue
-            }
+            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys),
+                let placeRank = self.rank(of: property, label: label, sectionKey: sectionKey, sortKeys: [])
+            else { continue }
             // Of ordinary columns the ones with short titles come first: so more of them fit.
-            let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
-            columns.append(PropertyColumn(property: property, priority: (rank * 100 + width) * 100 + min(99, index)))
+            func priority(_ rank: Int) -> Int {
+                let width = rank == PropertyColumn.ordinaryRank ? min(99, property.name.count) : 0
+                return (rank * 100 + width) * 100 + min(99, index)
+            }
+            // Sort keys are shown first, but where they stand anyway: a second click at the same place means the same.
+            columns.append(
+                PropertyColumn(property: property, priority: priority(rank), order: priority(placeRank)))
         }
         if label == nil { columns.insert(PropertyColumn(recordOf: entity), at: 0) }
-        return columns.sorted { ($0.place, $0.priority) < ($1.place, $1.priority) }
+        return columns.sorted { ($0.place, $0.order) < ($1.place, $1.order) }
     }
 
     /// How much a property matters in a list: 0 most. `nil` leaves it out.
@@ -96,16 +101,21 @@ struct PropertyColumn {
 
     /// `nil` stands for the record itself, in entities that have nothing to name it by.
     let property: NSPropertyDescription?
+    /// What matters more has a smaller number.
     let priority: Int
+    /// The same without regard to what the list is sorted by: by this the columns are put in order.
+    let order: Int
 
-    init(property: NSPropertyDescription, priority: Int) {
+    init(property: NSPropertyDescription, priority: Int, order: Int? = nil) {
         self.property = property
         self.priority = priority
+        self.order = order ?? priority
     }
 
     init(recordOf entity: NSEntityDescription) {
         property = nil
         priority = 0
+        order = 0
     }
 
     var key: String { property?.name ?? "" }
@@ -113,7 +123,7 @@ struct PropertyColumn {
 
     /// From left to right: the name, texts that name, numbers, the rest. Within a group what matters more comes first.
     var place: Int {
-        switch priority / 10000 {
+        switch order / 10000 {
         case 0: 0
         case 1, 2: 1
         case 9: 9

@@ -9,6 +9,9 @@ struct ListSettings {
     }
 
     var sectionKey: String?
+    /// The direction in which the sections stand.
+    var sectionsAscend = true
+    /// How records are sorted within their section. The section key is not among them.
     var sortKeys: [SortKey]
     /// The filter as it was typed; empty shows all.
     var filter = ""
@@ -24,31 +27,54 @@ struct ListSettings {
         sortKeys = first.map { [SortKey(keyPath: $0.name, isAscending: true)] } ?? []
     }
 
+    /// All sort keys in order: that of the sections first.
+    var allSortKeys: [SortKey] {
+        guard let sectionKey else { return sortKeys }
+        return [SortKey(keyPath: sectionKey, isAscending: sectionsAscend)]
+            + sortKeys.filter { $0.keyPath != sectionKey }
+    }
+
     /// The sort descriptors, with the section key in front. Of an entity without any sortable attribute, none.
     var descriptors: [NSSortDescriptor] {
-        var keys = sortKeys
-        if let sectionKey, keys.first?.keyPath != sectionKey {
-            keys.removeAll { $0.keyPath == sectionKey }
-            keys.insert(SortKey(keyPath: sectionKey, isAscending: true), at: 0)
+        allSortKeys.map { NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending) }
+    }
+
+    /// Makes sections by a key; the key of the present sections turns their direction.
+    mutating func setSectionKey(_ keyPath: String?) {
+        if let keyPath, keyPath == sectionKey {
+            sectionsAscend.toggle()
+        } else {
+            sectionKey = keyPath
+            sectionsAscend = true
         }
-        return keys.map { NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending) }
     }
 
     /// Adds a key behind the others; one that is there already turns its direction.
     mutating func addSortKey(_ keyPath: String) {
-        if let index = sortKeys.firstIndex(where: { $0.keyPath == keyPath }) {
+        if keyPath == sectionKey {
+            sectionsAscend.toggle()
+        } else if let index = sortKeys.firstIndex(where: { $0.keyPath == keyPath }) {
             sortKeys[index].isAscending.toggle()
         } else {
             sortKeys.append(SortKey(keyPath: keyPath, isAscending: true))
         }
     }
 
-    /// Sorts by one key alone; if that is so already, turns its direction.
+    /// Sorts by one key alone; if that is so already, turns its direction. The sections stay: their key turns them round.
     mutating func replaceSortKeys(with keyPath: String) {
+        if keyPath == sectionKey { return sectionsAscend.toggle() }
         let isAscending = sortKeys.count == 1 && sortKeys[0].keyPath == keyPath ? !sortKeys[0].isAscending : true
         sortKeys = [SortKey(keyPath: keyPath, isAscending: isAscending)]
     }
 
+    /// Sorts by these keys, the first one first; one that is the sections' gives their direction.
+    mutating func setSortKeys(_ keys: [SortKey]) {
+        if let key = keys.first(where: { $0.keyPath == sectionKey }) { sectionsAscend = key.isAscending }
+        let others = keys.filter { $0.keyPath != sectionKey }
+        if !others.isEmpty { sortKeys = others }
+    }
+
+    /// Sorts no longer by a key. The last one stays: a list has an order.
     mutating func removeSortKey(_ keyPath: String) {
         guard sortKeys.count > 1 else { return }
         sortKeys.removeAll { $0.keyPath == keyPath }

@@ -132,6 +132,6 @@ final class RecordList: ListSource {
     func mark(at row: ListPath) -> RowMark? {
         let object = object(at: row)
         if let mark = glow.mark(for: object) { return mark }
-        return object.hasChanges ? .edited : nil
+        return object.isInserted || UnsavedRecords.isChangedItself(object) ? .edited : nil
     }
 }

@@ -37,6 +37,11 @@ struct OpenProblem {
     init?(unwritable url: URL) {
         let manager = FileManager.default
         let text: String
+        var isFolder: ObjCBool = false
+        if manager.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue {
+            self.init(kind: .hopeless, text: "\(url.path) is a folder, not a store", store: url)
+            return
+        }
         if !manager.isWritableFile(atPath: url.path) {
             text = "\(url.path) is not writable: you may only read it"
         } else if !manager.isWritableFile(atPath: url.deletingLastPathComponent().path) {

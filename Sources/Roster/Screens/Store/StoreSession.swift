@@ -69,21 +69,7 @@ final class StoreSession {
     }
 
     /// How many records are inserted, changed or deleted and not saved.
-    var unsavedCount: Int {
-        context.insertedObjects.count + context.updatedObjects.count(where: Self.isChangedItself)
-            + context.deletedObjects.count
-    }
-
-    /// Whether a record was changed, and not only the records that point at it.
-    private static func isChangedItself(_ object: NSManagedObject) -> Bool {
-        object.hasPersistentChangedValues
-            && object.changedValues().keys.contains { key in
-                guard let relationship = object.entity.relationshipsByName[key], relationship.isToMany else {
-                    return true
-                }
-                return relationship.inverseRelationship?.isToMany ?? true
-            }
-    }
+    var unsavedCount: Int { UnsavedRecords.count(in: context) }
 
     /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
@@ -109,5 +95,25 @@ final class StoreSession {
         for observer in [unreadObserver, mergeObserver] {
             if let observer { NotificationCenter.default.removeObserver(observer) }
         }
+    }
+}
+
+/// Which records have something to save.
+enum UnsavedRecords {
+    /// How many records of a context are inserted, changed or deleted.
+    static func count(in context: NSManagedObjectContext) -> Int {
+        context.insertedObjects.count + context.updatedObjects.count(where: isChangedItself)
+            + context.deletedObjects.count
+    }
+
+    /// Whether a saved record was changed, and not only the records that point at it.
+    static func isChangedItself(_ object: NSManagedObject) -> Bool {
+        object.hasPersistentChangedValues
+            && object.changedValues().keys.contains { key in
+                guard let relationship = object.entity.relationshipsByName[key], relationship.isToMany else {
+                    return true
+                }
+                return relationship.inverseRelationship?.isToMany ?? true
+            }
     }
 }

@@ -1,0 +1,210 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+// The command line: what is typed after a colon.
+
+extension ListScreen {
+    /// Asks for a command and runs it.
+    func askForCommand() {
+        let prompt = Prompt(
+            label: ":", history: browser.commandHistory,
+            hint: "a command, or a record's number; Tab completes, ^P lists all commands")
+        prompt.complete = { [unowned self] text, cursor in CommandLineWords(self).completion(text, cursor: cursor) }
+        prompt.onAccept = { [unowned self] text in
+            let problem = run(commandLine: text)
+            if problem == nil { browser.rememberCommand(text) }
+            return problem
+        }
+        browser.layers.push(prompt)
+    }
+
+    /// Runs what was typed. Answers what is wrong with it.
+    private func run(commandLine text: String) -> Prompt.Problem? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty else { return nil }
+        if let number = Int(text) {
+            goToRecord(number)
+            return nil
+        }
+        let name = text.prefix { $0 != " " }
+        let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
+        if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
+            if !command.takesArgument, !rest.isEmpty {
+                return Prompt.Problem("“\(name)” stands alone", at: name.count + 1)
+            }
+            return command.run(self, rest).map { Prompt.Problem($0.text, at: $0.position.map { $0 + name.count + 1 }) }
+        }
+        return runNamed(text)
+    }
+
+    /// Runs a command of the table by its name, or by the beginning of one that no other shares.
+    private func runNamed(_ text: String) -> Prompt.Problem? {
+        let table = ListCommands.table
+        let beginning = table.commands.filter { $0.name.hasPrefix(text) }
+        guard let command = table.command(named: text) ?? (beginning.count == 1 ? beginning[0] : nil) else {
+            let names = beginning.map(\.name).joined(separator: ", ")
+            return Prompt.Problem(
+                names.isEmpty ? "there is no command “\(text)”; ^P lists all" : "“\(text)” may be \(names)", at: 0)
+        }
+        if let reason = command.unavailable(self) { return Prompt.Problem(reason) }
+        command.action(self)
+        return nil
+    }
+
+    // MARK: What commands with words of their own do
+
+    fileprivate func sort(by text: String) -> Prompt.Problem? {
+        do {
+            let keys = try SortKey.parse(text)
+            for key in keys { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
+            try tryToChange {
+                $0.setSortKeys(keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
+            }
+            return nil
+        } catch {
+            return FilterText.problem(error, in: text)
+        }
+    }
+
+    fileprivate func makeSections(by text: String) -> Prompt.Problem? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard let key = parts.first, !key.isEmpty, key != "none" else {
+            change { $0.setSectionKey(nil) }
+            return nil
+        }
+        guard parts.count == 1 || ["asc", "desc"].contains(parts[1]) && parts.count == 2 else {
+            return Prompt.Problem("asc or desc stands behind the colon", at: key.count + 1)
+        }
+        do {
+            try EntityKeys.attribute(at: key, of: entity, for: "make sections by")
+            try tryToChange {
+                $0.sectionKey = key
+                $0.sectionsAscend = parts.last != "desc"
+            }
+            return nil
+        } catch {
+            return FilterText.problem(error, in: text)
+        }
+    }
+
+    fileprivate func show(entityNamed name: String) -> Prompt.Problem? {
+        let exact = entities.first { $0.name == name }
+        let matching = entities.filter { $0.name?.lowercased().hasPrefix(name.lowercased()) == true }
+        guard let found = exact ?? (matching.count == 1 ? matching[0] : nil) else {
+            let names = (matching.isEmpty ? entities : matching).compactMap(\.name).joined(separator: ", ")
+            return Prompt.Problem(matching.isEmpty ? "there is \(names)" : "“\(name)” may be \(names)", at: 0)
+        }
+        show(found)
+        return nil
+    }
+
+    fileprivate func filter(by text: String) -> Prompt.Problem? {
+        if let problem = FilterText.problem(text, for: entity) { return problem }
+        do {
+            try tryToChange { $0.filter = text }
+        } catch {
+            return FilterText.problem(error, in: text)
+        }
+        browser.rememberFilter(text)
+        return nil
+    }
+
+    fileprivate func export(to path: String, replacing: Bool) -> Prompt.Problem? {
+        guard !path.isEmpty else { return Prompt.Problem("a file's name is missing: export teams.csv", at: 0) }
+        let file = (path as NSString).expandingTildeInPath
+        if !replacing, FileManager.default.fileExists(atPath: file) {
+            return Prompt.Problem("\(path) is there already: export! replaces it", at: 0)
+        }
+        browser.export(records.settings, of: entity, to: file)
+        return nil
+    }
+}
+
+/// The commands that the command line has beside those of the table, and what completes them.
+struct CommandLineWords {
+    struct Command {
+        /// The first is the one that is offered.
+        let names: [String]
+        var takesArgument = false
+        /// Runs with the text behind the name. Answers what is wrong, with places in that text.
+        let run: (ListScreen, String) -> Prompt.Problem?
+    }
+
+    nonisolated(unsafe) static let commands = [
+        Command(names: ["q", "quit", "qa"]) { list, _ in done { list.browser.quit() } },
+        Command(names: ["q!", "quit!", "qa!"]) { list, _ in done { list.browser.quitWithoutSaving() } },
+        Command(names: ["w", "write", "save"]) { list, _ in writing(list) { list.browser.save() } },
+        Command(names: ["wq", "x"]) { list, _ in
+            guard list.session.context.hasChanges else { return done { list.browser.quit() } }
+            return writing(list) { list.browser.save { [unowned list] in list.browser.quit() } }
+        },
+        Command(names: ["sort"], takesArgument: true) { $0.sort(by: $1) },
+        Command(names: ["section", "sections"], takesArgument: true) { $0.makeSections(by: $1) },
+        Command(names: ["filter"], takesArgument: true) { $0.filter(by: $1) },
+        Command(names: ["entity"], takesArgument: true) { $0.show(entityNamed: $1) },
+        Command(names: ["export"], takesArgument: true) { $0.export(to: $1, replacing: false) },
+        Command(names: ["export!"], takesArgument: true) { $0.export(to: $1, replacing: true) },
+        Command(names: ["noh"]) { list, _ in done { list.searchText = nil } },
+    ]
+
+    private static func done(_ body: () -> Void) -> Prompt.Problem? {
+        body()
+        return nil
+    }
+
+    private static func writing(_ list: ListScreen, _ body: () -> Void) -> Prompt.Problem? {
+        if let reason = list.browser.readOnlyReason { return Prompt.Problem(reason) }
+        return done(body)
+    }
+
+    private let list: ListScreen
+
+    init(_ list: ListScreen) { self.list = list }
+
+    /// What may stand for the word before the cursor.
+    func completion(_ text: String, cursor: Int) -> Prompt.Completion? {
+        let before = String(text.prefix(cursor))
+        guard let space = before.firstIndex(of: " ") else {
+            let own = Self.commands.map { $0.names[0] }
+            let names = (own + ListCommands.table.commands.map(\.name)).filter { $0.hasPrefix(before) }
+            return names.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: names)
+        }
+        let name = String(before[..<space])
+        let start = name.count + 1
+        let argument = String(before.dropFirst(start))
+        switch name {
+        case "filter":
+            guard let found = FilterText.completion(argument, cursor: argument.count, entity: list.entity) else {
+                return nil
+            }
+            let range = found.range.lowerBound + start..<found.range.upperBound + start
+            return Prompt.Completion(range: range, candidates: found.candidates)
+        case "sort", "section", "sections":
+            let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+            return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
+        case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)
+        case "export", "export!":
+            return matching(argument, among: Self.files(beginningWith: argument), endingAt: cursor)
+        default: return nil
+        }
+    }
+
+    private func matching(_ word: String, among candidates: [String], endingAt end: Int) -> Prompt.Completion? {
+        let found = candidates.filter { $0.lowercased().hasPrefix(word.lowercased()) }
+        return found.isEmpty ? nil : Prompt.Completion(range: end - word.count..<end, candidates: found)
+    }
+
+    /// Files and folders, the latter with a slash behind.
+    private static func files(beginningWith path: String) -> [String] {
+        let folder = path.contains("/") ? String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) : ""
+        let place = folder.isEmpty ? "." : (folder as NSString).expandingTildeInPath
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
+        return names.filter { !$0.hasPrefix(".") }.sorted().map { name in
+            var isFolder: ObjCBool = false
+            let isThere = FileManager.default.fileExists(atPath: "\(place)/\(name)", isDirectory: &isFolder)
+            return folder + name + (isThere && isFolder.boolValue ? "/" : "")
+        }
+    }
+}

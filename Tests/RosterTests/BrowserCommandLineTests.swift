@@ -1,0 +1,243 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// What is typed after a colon, numbers before commands, and what the last line says meanwhile.
+@MainActor
+@Suite(.serialized) struct BrowserCommandLineTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func command(_ text: String, _ driver: BrowserDriver) {
+        driver.keys(":")
+        driver.type(text)
+        driver.keys("<Enter>")
+    }
+
+    // MARK: Issue 23, defect 4
+
+    @Test func namesStandBeforeDescriptionsInThePalette() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("<C-p>")
+        driver.type("s")
+        let save = try #require(driver.line(of: "save: "))
+        let filter = try #require(driver.line(of: "section by letter: "))
+        let half = try #require(driver.line(of: "add sort key: "))
+        #expect(save < half && filter < half, "\(driver.text)")
+        driver.keys("<C-u>")
+        driver.type("q")
+        driver.keys("<Enter>")
+        #expect(driver.browser.isFinished, "\(driver.text)")
+    }
+
+    @Test func qAndWqQuit() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        command("q", driver)
+        #expect(driver.browser.isFinished)
+        let other = BrowserDriver(teamsOf: fixture)
+        other.edit("Wins", of: "Spain", to: "99")
+        command("q", other)
+        #expect(!other.browser.isFinished && other.text.contains("Unsaved changes"))
+        other.keys("<Esc>")
+        command("wq", other)
+        #expect(other.browser.isFinished)
+        let wins = try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "wins == 99")
+            return try context.count(for: request)
+        }
+        #expect(wins == 1)
+    }
+
+    @Test func wSavesAndQWithAMarkDrops() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        command("w", driver)
+        #expect(driver.text.contains("saved 1 record") && !driver.browser.isFinished)
+        driver.edit("Wins", of: "Spain", to: "98")
+        command("q!", driver)
+        #expect(driver.browser.isFinished && driver.browser.status == 0)
+    }
+
+    @Test func listsAreArrangedByWords() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        command("sort wins:desc,teamName", driver)
+        #expect(driver.text.contains("sorted ↓Wins ↑Team name"), "\(driver.text)")
+        command("section none", driver)
+        driver.keys("gg")
+        #expect(driver.selectedLine?.contains("Brazil") == true, "\(driver.text)")
+        command("section qualifyingZone:desc", driver)
+        driver.keys("gg")
+        #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
+        command("filter titles > 3", driver)
+        #expect(driver.text.contains("3 Teams"), "\(driver.text)")
+        command("entity ven", driver)
+        #expect(driver.text.contains("3 Venues"), "\(driver.text)")
+        command("2", driver)
+        #expect(driver.text.contains("2/3"), "\(driver.text)")
+        command("99", driver)
+        #expect(driver.text.contains("3/3"), "\(driver.text)")
+    }
+
+    @Test(arguments: [
+        ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
+        ("section wins:up", "asc or desc"), ("frobnicate", "there is no command “frobnicate”"),
+        ("export", "a file's name is missing"), ("q now", "stands alone"),
+    ])
+    func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
+        let driver = BrowserDriver(teamsOf: fixture)
+        command(text, driver)
+        #expect(driver.text.contains(problem), "\(driver.text)")
+        #expect(driver.text.contains(":" + text) && !driver.browser.isFinished)
+    }
+
+    @Test func wordsAreCompleted() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys(":")
+        driver.type("ent")
+        driver.keys("<Tab>")
+        driver.type(" Ve")
+        driver.keys("<Tab><Enter>")
+        #expect(driver.text.contains("3 Venues"), "\(driver.text)")
+        driver.keys(":")
+        driver.type("sort cap")
+        driver.keys("<Tab>")
+        driver.type(":desc")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("sorted ↓Capacity"), "\(driver.text)")
+    }
+
+    @Test func commandsOfTheTableGoByTheirNames() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        command("fold all", driver)
+        #expect(driver.text.contains("▸ UEFA (5)"), "\(driver.text)")
+        command("unfold", driver)
+        #expect(driver.text.contains("▾"), "\(driver.text)")
+    }
+
+    @Test func theListIsExportedBesideTheKeys() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        let file = fixture.folder.appendingPathComponent("teams.csv")
+        command("filter titles > 0", driver)
+        command("export \(file.path)", driver)
+        try await driver.wait(for: "the export") { driver.text.contains("exported to") }
+        let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        #expect(lines.count == 9 && lines[1].contains("Brazil"), "\(lines)")
+        command("export \(file.path)", driver)
+        #expect(driver.text.contains("is there already"), "\(driver.text)")
+        driver.keys("<Esc>")
+        try Data("x".utf8).write(to: file)
+        command("export! \(file.path)", driver)
+        try await driver.wait(for: "the second export") { driver.text.contains("exported to") }
+        #expect(try Data(contentsOf: file).count > 100)
+    }
+
+    // MARK: Issue 23, defects 5 and 6
+
+    @Test func sectionsTurnRoundAndTheOtherKeysStay() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("grgg")
+        #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
+        #expect(driver.text.contains("by ↓Qualifying zone  sorted ↓Wins"), "\(driver.text)")
+        driver.keys("gs")
+        #expect(driver.text.contains("↓ sections: Enter turns"), "\(driver.text)")
+        driver.keys("<Enter>gg")
+        #expect(driver.selectedLine?.contains("Germany") == false, "\(driver.text)")
+        driver.keys("s")
+        driver.type("qualifying")
+        #expect(driver.text.contains("↑ sections"), "\(driver.text)")
+        driver.keys("<Enter>gg")
+        #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
+    }
+
+    @Test func columnsStayWhereTheyAreWhenTheListIsSortedByThem() throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        let title = try #require(driver.lines.first { $0.contains("Titles") })
+        let place = title.distance(from: title.startIndex, to: try #require(title.range(of: "Titles")).lowerBound)
+        let line = try #require(driver.line(of: "Titles"))
+        for arrow in ["↑", "↓", "↑"] {
+            driver.click(x: place + 1, y: line)
+            #expect(driver.text.contains("sorted \(arrow)Titles"), "\(driver.text)")
+        }
+    }
+
+    @Test func numbersStandBeforeCommands() {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
+        driver.keys("5")
+        #expect(driver.text.contains("5…") && driver.text.contains("record 5"), "\(driver.text)")
+        driver.keys("G")
+        #expect(driver.text.contains(" 5/16"), "\(driver.text)")
+        driver.keys("3j")
+        #expect(driver.text.contains(" 8/16"), "\(driver.text)")
+        driver.keys("2k10")
+        driver.keys("<Esc>j")
+        #expect(driver.text.contains(" 7/16"), "\(driver.text)")
+        driver.keys("3<Enter>")
+        #expect(driver.text.contains("Teams"))
+        driver.keys("g4")
+        #expect(driver.text.contains("3 Venues"), "\(driver.text)")
+    }
+
+    @Test func keysThatGoOnSayHow() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("z")
+        #expect(driver.lines.last?.contains("a toggle fold") == true, "\(driver.text)")
+        driver.keys("M")
+        #expect(driver.text.contains("▸ UEFA (5)"))
+    }
+
+    @Test func theLastLineIsThatOfTheLayerOnTop() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("D")
+        #expect(driver.lines.last?.hasPrefix("y delete  n keep") == true, "\(driver.text)")
+        driver.keys("n<C-p>")
+        #expect(driver.lines.last?.contains("Enter pick") == true, "\(driver.text)")
+    }
+
+    @Test func onlySortKeysAreOfferedForRemoval() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("s")
+        driver.type("draws")
+        driver.keys("<Esc>s")
+        driver.type("favorite")
+        driver.keys("<Enter>gx")
+        let items = driver.lines.filter { $0.contains(/[↑↓] key \d/) }
+        #expect(items.count == driver.browser.list?.records.settings.sortKeys.count, "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(!driver.text.contains("↑Favorite"), "\(driver.text)")
+    }
+
+    @Test func tabsThatHaveNoRoomAreCountedAndClicksGoToTheOthers() throws {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"), width: 44)
+        #expect(driver.lines[0].contains("4 Venue") && driver.lines[0].contains("+"), "\(driver.text)")
+        let wide = BrowserDriver(teamsOf: fixture)
+        let place = try #require(wide.lines[0].range(of: "Venue"))
+        wide.click(x: wide.lines[0].distance(from: wide.lines[0].startIndex, to: place.lowerBound), y: 0)
+        #expect(wide.text.contains("3 Venues"), "\(wide.text)")
+    }
+
+    @Test func anUndoneDeletionLeavesNoMark() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("Dy")
+        driver.keys("u")
+        driver.browser.list?.records.glow.removeEnded(now: .now + .seconds(60))
+        driver.draw()
+        #expect(driver.lines.contains { $0.contains("Spain") && !$0.contains("*") }, "\(driver.text)")
+        #expect(!driver.text.contains("unsaved"), "\(driver.text)")
+    }
+
+    @Test func aFolderIsNotOfferedForReading() throws {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.folder))
+        #expect(driver.text.contains("is a folder, not a store"), "\(driver.text)")
+        #expect(!driver.text.contains("read-only"), "\(driver.text)")
+    }
+}
