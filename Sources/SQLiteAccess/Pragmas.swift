@@ -73,6 +73,21 @@ extension Connection {
     /// Whether the header of the main file says that the database is kept with a write-ahead log.
     package func usesLog() throws -> Bool { try header(at: 18, count: 1) == [2] }
 
+    /// Cuts the main file down to nothing, through SQLite's own handle. An empty file is a database without tables.
+    ///
+    /// Call it in an exclusive transaction of a database without a write-ahead log, and close the connection afterwards: what
+    /// it knows of the file is not true any more.
+    package func truncateFile() throws {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard result == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee,
+            let truncate = methods.xTruncate, let sync = methods.xSync
+        else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "the database has no file") }
+        for step in [truncate(file, 0), sync(file, SQLITE_SYNC_NORMAL)] where step != SQLITE_OK {
+            throw SQLiteError(extendedCode: step, message: String(cString: sqlite3_errstr(step)))
+        }
+    }
+
     /// Bytes of the main file, read through SQLite's own handle: opening the file a second time and closing it would drop
     /// SQLite's locks. Zeros where they cannot be read.
     private func header(at offset: Int64, count: Int) throws -> [UInt8] {

@@ -254,6 +254,7 @@ final class Refresher {
 
     func rollback() {
         context.requireQueue("rollback()")
+        context.savePipeline.lost = LostObjects()
         context.savePipeline.unlock()
         context.undoManager?.removeAllActions()
         let changes = context.changes
@@ -295,6 +296,7 @@ final class Refresher {
 
     func reset() {
         context.requireQueue("reset()")
+        context.savePipeline.lost = LostObjects()
         context.savePipeline.unlock()
         context.faults.ahead.forgetAll()
         context.generation.advance()

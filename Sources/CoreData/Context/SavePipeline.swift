@@ -8,6 +8,8 @@ final class SavePipeline {
     unowned(unsafe) let context: NSManagedObjectContext
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false
+    /// What cannot be saved any more, until a reset or a rollback.
+    var lost = LostObjects()
 
     /// How often hooks may change objects again.
     private static let hookLimit = 1000
@@ -23,6 +25,7 @@ final class SavePipeline {
     }
 
     private func saveChanges() throws {
+        try lost.check()
         context.events.process(propagatesDeletes: true, isForSave: true)
         guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
         guard let source = context.source, source.coordinator != nil else {

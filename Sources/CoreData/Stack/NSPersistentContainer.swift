@@ -87,7 +87,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
     }
 
     private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
-        guard let url = description.url, url.path != "/dev/null" else { return false }
+        guard let url = description.url, !url.isMemoryPlace else { return false }
         return persistentStoreCoordinator.persistentStore(for: url) != nil
     }
 

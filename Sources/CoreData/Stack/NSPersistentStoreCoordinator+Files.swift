@@ -69,14 +69,36 @@ extension NSPersistentStoreCoordinator {
         return model
     }
 
-    /// Removes the store at `url` and everything that belongs to it.
+    /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
+    /// behind, which can be removed, or opened as a new store. Where nothing stands, nothing is done.
+    ///
+    /// A store that the coordinator has open there leaves it first, as with `remove(_:)`: also where destroying it fails then.
+    /// Unsaved changes of its objects are lost, and saves of contexts that have such changes throw until they are reset or rolled
+    /// back.
+    ///
+    /// - Parameter options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` destroys also what others have
+    ///   open, or what is damaged.
+    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store (a link or a device is
+    ///   none), 134080 for a folder, 134090 where others have it open, 513 for want of permission. Then everything stands as it
+    ///   was.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
-        try withLock { try StoreTypeRegistry.storeClass(of: storeType).destroyStore(at: url, options: options) }
+        let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
+        let open = persistentStores.filter { $0.isKept(at: url) }
+        if let other = open.first(where: { $0.type != storeType }) {
+            throw CoreDataError.make(
+                134010,
+                "Cannot destroy \(url.path) as a store of type \(storeType): it is open as one of type \(other.type).")
+        }
+        for store in open { try remove(store) }
+        try withLock { try storeClass.destroyStore(at: url, options: options) }
     }
 
-    /// Removes the store at `url` and everything that belongs to it.
+    /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
+    /// behind; a store that the coordinator has open there leaves it first.
+    ///
+    /// - Throws: what ``destroyPersistentStore(at:ofType:options:)`` throws.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {

@@ -81,7 +81,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - configuration: the configuration of the model whose entities the store holds; `nil` means all entities.
-    ///   - storeURL: `nil` only for store types that keep nothing in a file.
+    ///   - storeURL: `nil`, or the URL of `/dev/null`, for a store that keeps nothing in a file: an SQLite store there lives in
+    ///     memory, complete in everything else, as long as the coordinator has it. Each one that is added is another.
     /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
     ///   unknown type, 259 when it is no store, and others of the store's own.
     @discardableResult
@@ -90,7 +91,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         let addition = StoreAddition(
-            type: storeType, configuration: configuration, url: storeURL ?? URL(fileURLWithPath: "/dev/null"),
+            type: storeType, configuration: configuration, url: storeURL ?? .memoryPlace,
             options: options)
         let store = try withLock {
             let store = try addition.run(with: self)
@@ -161,7 +162,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Where a store is kept.
-    open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? .memoryPlace }
 
     /// What a store says of itself; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { withLock { store.metadata ?? [:] } }

@@ -2,7 +2,7 @@ import Foundation
 
 /// How to add a store to a coordinator: where it is, of what type, and with which options.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// Where the store is kept.
+    /// Where the store is kept; the URL of `/dev/null` means in memory.
     open var url: URL?
     /// The string of the store's type; SQLite by default.
     open var type: String = NSSQLiteStoreType
@@ -13,19 +13,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// All options, those with members of their own among them.
     open private(set) var options: [String: NSObject] = [:]
 
-    /// A description without a URL, of an SQLite store that migrates by itself.
-    public override convenience init() {
-        self.init(optionalURL: nil)
-    }
+    /// A description of an SQLite store in memory (at `/dev/null`).
+    public override convenience init() { self.init(url: .memoryPlace) }
 
     /// A description of the SQLite store at `url`, one that migrates by itself.
-    public convenience init(url: URL) {
-        self.init(optionalURL: url)
-    }
-
-    private init(optionalURL: URL?) {
+    public init(url: URL) {
         super.init()
-        url = optionalURL
+        self.url = url
         shouldMigrateStoreAutomatically = true
         shouldInferMappingModelAutomatically = true
     }

@@ -36,7 +36,7 @@ struct StoreAddition {
     }
 
     private func checkThatItIsNew(to coordinator: NSPersistentStoreCoordinator) throws {
-        guard url.path != "/dev/null", coordinator.persistentStore(for: url) != nil else { return }
+        guard !url.isMemoryPlace, coordinator.persistentStore(for: url) != nil else { return }
         throw CoreDataError.make(134080, "The store \(url.path) is already open in this coordinator.")
     }
 

@@ -14,7 +14,7 @@ struct StoreRelocation {
             throw CoreDataError.make(
                 134060, "Cannot migrate the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
         }
-        guard !FileManager.default.fileExists(atPath: url.path) else {
+        guard url.isMemoryPlace || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
                 516, "Cannot migrate the store \(oldURL.path) to \(url.path): a file stands there already.",
                 userInfo: [NSFilePathErrorKey: url.path])
@@ -22,12 +22,19 @@ struct StoreRelocation {
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
         if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }
         do {
-            guard type == store.type, storeClass.copiesFiles else { return try copyRows() }
-            return try copyFiles(storeClass, from: oldURL)
+            guard type == store.type, storeClass.copiesFiles, !url.isMemoryPlace else { return try copyRows() }
+            return try copyFiles(storeClass)
         } catch {
-            try? storeClass.destroyStore(at: url, options: nil)
+            removeWhatWasMade(storeClass)
             throw error
         }
+    }
+
+    /// Nothing stood at the URL before.
+    private func removeWhatWasMade(_ storeClass: NSPersistentStore.Type) {
+        guard !url.isMemoryPlace else { return }
+        try? storeClass.destroyStore(at: url, options: nil)
+        PlainFile.remove(url.path)
     }
 
     private func add() throws -> NSPersistentStore {
@@ -46,9 +53,9 @@ struct StoreRelocation {
 
     /// Rows keep their keys.
     private func copyFiles(
-        _ storeClass: NSPersistentStore.Type, from oldURL: URL
+        _ storeClass: NSPersistentStore.Type
     ) throws -> (NSPersistentStore, [NSManagedObjectID]) {
-        try storeClass.replaceStore(at: url, options: nil, with: oldURL, options: store.options)
+        try store.copyContents(to: url)
         var metadata = try storeClass.metadataForPersistentStore(with: url)
         metadata[NSStoreUUIDKey] = UUID().uuidString
         try storeClass.setMetadata(metadata, forPersistentStoreAt: url)

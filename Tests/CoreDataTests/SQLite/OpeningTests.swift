@@ -226,7 +226,7 @@ import Testing
         #expect(after[NSStoreUUIDKey] as? String == uuid)
     }
 
-    @Test func aDestroyedStoreIsGone() throws {
+    @Test func aDestroyedStoreIsAnEmptyFile() throws {
         let open = try harness.open()
         let other = try Connection(path: harness.url.path, access: .readWrite)
         try other.transaction {
@@ -237,7 +237,8 @@ import Testing
         other.close()
         try open.close()
         try SQLiteStore.destroyStore(at: harness.url, options: nil)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path) == ["Store.sqlite"])
+        #expect(try Data(contentsOf: harness.url).isEmpty)
     }
 
     @Test func aFailedCreationLeavesNoFile() throws {

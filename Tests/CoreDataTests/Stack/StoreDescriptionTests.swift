@@ -12,7 +12,7 @@ import Testing
         #expect(!description.isReadOnly)
         #expect(!description.shouldAddStoreAsynchronously)
         #expect(description.configuration == nil)
-        #expect(NSPersistentStoreDescription().url == nil)
+        #expect(NSPersistentStoreDescription().url?.path == "/dev/null")
     }
 
     @Test func membersAreOptions() {

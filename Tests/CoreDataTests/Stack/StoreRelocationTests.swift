@@ -198,8 +198,15 @@ import Testing
         let first = try world.add(world.harness.url)
         try Data("no store".utf8).write(to: world.other)
         try Data("no log".utf8).write(to: URL(fileURLWithPath: world.other.path + "-wal"))
+        // It may be anything: only who says so has it replaced.
+        #expect {
+            try world.coordinator.replacePersistentStore(
+                at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+        } throws: { code($0) == 259 && message($0).contains("no store") }
+        #expect(try Data(contentsOf: world.other) == Data("no store".utf8))
         try world.coordinator.replacePersistentStore(
-            at: world.other, withPersistentStoreFrom: world.harness.url, type: .sqlite)
+            at: world.other, destinationOptions: [NSPersistentStoreForceDestroyOption: true],
+            withPersistentStoreFrom: world.harness.url, type: .sqlite)
         try world.coordinator.remove(first)
         _ = try world.add(world.other)
         try world.check("New")

@@ -125,7 +125,7 @@ import Testing
 
     @Test func whatIsNoPlainFile() throws {
         expectError(259, "no plain file", at: URL(fileURLWithPath: "/dev/zero"))
-        expectError(259, "no plain file", at: URL(fileURLWithPath: "/dev/null"))
+        expectError(259, "no plain file", at: URL(fileURLWithPath: "/dev/full"))
         #expect(mkfifo(harness.url.path, 0o600) == 0)
         expectError(259, "no plain file", at: harness.url)
         expectError(134080, "folder", at: harness.folder)

@@ -79,6 +79,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
             !object.objectID.isTemporaryID && object.objectID.storeIdentifier == store.identifier
         }
         guard !objects.isEmpty else { return }
+        context.savePipeline.lost.add(objects, of: store)
         for object in objects { context.changes.forget(object) }
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context,

@@ -123,12 +123,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try Data(contentsOf: source).write(to: destination, options: .atomic)
     }
 
+    /// Makes a copy of the open store at `destination`, where nothing stands. Asked of types that copy files.
+    func copyContents(to destination: URL) throws {
+        guard let url else { return }
+        try Self.replaceStore(at: destination, options: nil, with: url, options: options)
+    }
+
     /// A model inferred from what the store at `url` holds; `nil` where the type does not say enough.
     class func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
 
-    /// Removes the store at `url` and all that belongs to it. The default removes the file.
+    /// Destroys the store at `url` and all that belongs to it. The default removes the file, if the type can read its metadata
+    /// from there.
     class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
-        if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+        guard !url.isMemoryPlace, try PlainFile.check(url.path, for: "destroy") else { return }
+        _ = try metadataForPersistentStore(with: url)
+        try FileManager.default.removeItem(at: url)
+    }
+
+    /// Whether the store is kept at `other`, however that is spelled.
+    final func isKept(at other: URL) -> Bool {
+        guard let url else { return false }
+        if url.standardizedFileURL == other.standardizedFileURL { return true }
+        return !url.isMemoryPlace && url.isFileURL && other.isFileURL && PlainFile.areSame(url.path, other.path)
     }
 }
 

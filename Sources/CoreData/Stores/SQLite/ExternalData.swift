@@ -13,7 +13,11 @@ struct ExternalData: Sendable {
     private static let inlineMark: UInt8 = 1
     private static let fileMark: UInt8 = 2
 
+    /// Whether there are files at all: all values of a store in memory stand in their columns.
+    let keepsFiles: Bool
+
     init(storePath: String) {
+        keepsFiles = storePath != URL.memoryPlace.path
         let support = Self.supportFolder(ofStoreAt: storePath)
         folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
         notesFolder = support.appendingPathComponent("_PENDING_EXTERNAL_DATA", isDirectory: true)

@@ -17,7 +17,7 @@ final class ExternalDataChanges {
     ///
     /// - Throws: a `CocoaError` where the file cannot be written.
     func stored(_ value: Data) throws -> Data {
-        guard value.count > ExternalData.inlineLimit else { return ExternalData.inline(value) }
+        guard value.count > ExternalData.inlineLimit, place.keepsFiles else { return ExternalData.inline(value) }
         let name = UUID().uuidString
         if made.isEmpty {
             try FileManager.default.createDirectory(at: place.folder, withIntermediateDirectories: true)

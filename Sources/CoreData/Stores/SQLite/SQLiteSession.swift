@@ -175,6 +175,7 @@ final class SQLiteSession {
 
     /// Removes the files that no row refers to because the save that made or replaced them died.
     func clearUpExternalData() throws {
+        guard context.externalData.keepsFiles else { return }
         let columns = layout.tables.flatMap { table in
             table.columns.filter { column in
                 column.attribute?.allowsExternalBinaryDataStorage == true

@@ -148,10 +148,20 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
-        try StoreFiles.destroy(at: url, options: options)
+        let options = StoreOptions(options)
+        let file = try StoreFile(url: url, options: options, isReadOnly: false)
+        try StoreDestruction(file: file, isForced: options.forcesDestruction).run()
     }
 
     override class var copiesFiles: Bool { true }
+
+    override func copyContents(to destination: URL) throws {
+        guard let session, try file().isInMemory else { return try super.copyContents(to: destination) }
+        let target = try StoreFile(url: destination, options: StoreOptions(nil), isReadOnly: false)
+        let writer = try target.open()
+        defer { writer.close() }
+        try target.errors.translating(.creating) { try session.connection.copy(to: writer) }
+    }
 
     override class func replaceStore(
         at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
@@ -177,14 +187,14 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         } catch let error as SQLiteError {
             // What the message says is worked out only now: the options are a dictionary.
             let timeout = StoreOptions(options).timeout ?? StoreFile.defaultTimeout
-            throw SQLiteStoreErrors(path: session.connection.path, timeout: timeout).make(error, activity)
+            throw SQLiteStoreErrors(path: url?.path ?? session.connection.path, timeout: timeout).make(error, activity)
         }
     }
 
     /// Runs `body`, which reads rows, with the snapshot in use, or else with the open store.
     private func withVisibleSession<Result>(_ body: (SQLiteSession) throws -> Result) throws -> Result {
         guard let snapshot else { return try withSession(.reading, body) }
-        return try SQLiteStoreErrors(path: snapshot.session.connection.path).translating(.reading) {
+        return try SQLiteStoreErrors(path: url?.path ?? snapshot.session.connection.path).translating(.reading) {
             try body(snapshot.session)
         }
     }
@@ -351,8 +361,11 @@ final class SQLiteSnapshot: @unchecked Sendable {
 
 extension SQLiteStore: SnapshotReading {
     /// In other journal modes than WAL an open read transaction would keep everybody from writing.
+    ///
+    /// Of a store in memory, a copy: its cost grows with the store.
     func makeSnapshot() throws -> AnyObject? {
         try withSession { session in
+            if try file().isInMemory { return try copyInMemory(of: session) }
             guard case .text(let mode)? = try session.connection.pragma("journal_mode"), mode.lowercased() == "wal",
                 session.connection.access != .immutable
             else { return nil }
@@ -366,6 +379,18 @@ extension SQLiteStore: SnapshotReading {
                 opened.close()
                 throw error
             }
+        }
+    }
+
+    private func copyInMemory(of session: SQLiteSession) throws -> SQLiteSnapshot {
+        let file = try file()
+        let copy = try file.open()
+        do {
+            try session.connection.copy(to: copy)
+            return SQLiteSnapshot(try makeSession(copy, try creation(file)))
+        } catch {
+            copy.close()
+            throw error
         }
     }
 

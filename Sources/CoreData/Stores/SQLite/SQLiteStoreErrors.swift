@@ -13,6 +13,7 @@ struct SQLiteStoreErrors {
         case creating
         case reading
         case saving
+        case destroying
 
         var verb: String {
             switch self {
@@ -20,6 +21,7 @@ struct SQLiteStoreErrors {
             case .creating: "create"
             case .reading: "read"
             case .saving: "save to"
+            case .destroying: "destroy"
             }
         }
     }
@@ -38,6 +40,12 @@ struct SQLiteStoreErrors {
         return CoreDataError.make(
             code, "Cannot \(activity.verb) the store \(path): \(reason)", underlying: error,
             userInfo: ["NSSQLiteErrorDomain": Int(error.extendedCode), NSFilePathErrorKey: path])
+    }
+
+    /// What SQLite said, of an error made here; `nil` of any other.
+    static func kind(of error: NSError) -> SQLiteError.Kind? {
+        guard let code = error.userInfo["NSSQLiteErrorDomain"] as? Int else { return nil }
+        return SQLiteError(extendedCode: Int32(truncatingIfNeeded: code), message: "").kind
     }
 
     private func describe(_ error: SQLiteError, _ activity: Activity) -> (code: Int, reason: String) {

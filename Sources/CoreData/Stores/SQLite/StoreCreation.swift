@@ -34,7 +34,7 @@ struct StoreCreation {
     ///
     /// - Parameter model: What ``keptModel()`` gives.
     func create(on connection: Connection, keeping model: @autoclosure () throws -> Data) throws {
-        guard !file.isReadOnly else {
+        guard !file.isReadOnly || file.isInMemory else {
             throw CoreDataError.make(
                 259, "Cannot open the store \(file.path): the file is empty.", userInfo: [NSFilePathErrorKey: file.path]
             )

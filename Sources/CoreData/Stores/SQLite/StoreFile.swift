@@ -12,6 +12,8 @@ struct StoreFile {
     let path: String
     let options: StoreOptions
     var isReadOnly: Bool
+    /// Whether there is no file: each opening makes a database in memory.
+    let isInMemory: Bool
 
     /// How long to wait for a lock when the options do not say.
     static let defaultTimeout: TimeInterval = 5
@@ -25,13 +27,14 @@ struct StoreFile {
             throw CoreDataError.make(
                 134080, "Cannot open the store \(url?.absoluteString ?? "(no URL)"): it is not the URL of a file.")
         }
-        self.path = url.path
+        self.isInMemory = url.isMemoryPlace
+        self.path = isInMemory ? URL.memoryPlace.path : url.path
         self.options = options
         self.isReadOnly = isReadOnly
     }
 
-    /// Whether anything stands at the path.
-    var exists: Bool { access(path, F_OK) == 0 }
+    /// Whether anything stands at the path. A store in memory is always new.
+    var exists: Bool { !isInMemory && access(path, F_OK) == 0 }
 
     /// Opens the file, and makes it where nothing is there and it may be written. Registers what Apple's triggers call.
     ///
@@ -40,15 +43,31 @@ struct StoreFile {
     /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database or has
     ///   the log of another store beside it, 134090 where somebody has locked it, 134080 for anything else.
     func open() throws -> Connection {
+        if isInMemory { return try openInMemory() }
         let isNew = !exists
         try checkPermissions()
         let activity: SQLiteStoreErrors.Activity = isNew ? .creating : .opening
         return try errors.translating(activity) {
+            if !isNew { try StoreHeader.check(path) }
             let connection =
                 !isNew && hasLog
                 ? try LogOwnership.check(path) { try openFile(isNew: false) } : try openFile(isNew: isNew)
             do {
                 try prepare(connection, isNew: isNew)
+            } catch {
+                connection.close()
+                throw error
+            }
+            return connection
+        }
+    }
+
+    /// A database that goes away with its connection.
+    private func openInMemory() throws -> Connection {
+        try errors.translating(.creating) {
+            let connection = try Connection(path: ":memory:", access: .create)
+            do {
+                try prepare(connection, isNew: true)
             } catch {
                 connection.close()
                 throw error
@@ -178,10 +197,10 @@ struct StoreFile {
         try connection.setPragma("journal_size_limit", to: "33554432")
         let onlyForWriting: Set = ["journal_mode", "page_size", "auto_vacuum", "user_version", "application_id"]
         for (name, value) in options.pragmas where name != "journal_mode" {
-            if isReadOnly && onlyForWriting.contains(name.lowercased()) { continue }
+            if isReadOnly && !isInMemory && onlyForWriting.contains(name.lowercased()) { continue }
             try set(pragma: name, to: value, on: connection)
         }
-        if !isReadOnly { connection.keepLogFiles() }
+        if !isReadOnly && !isInMemory { connection.keepLogFiles() }
         _ = try connection.pragma("schema_version")
     }
 

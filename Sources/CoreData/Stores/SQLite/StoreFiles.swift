@@ -40,39 +40,15 @@ enum StoreFiles {
         }
     }
 
-    /// Removes a store with its companions and external data, once nobody holds a lock on it.
-    static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
-        let force = StoreOptions(options).forcesDestruction
-        let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: false)
-        guard file.exists else { return }
-        if !force { try checkThatNobodyWrites(file) }
-        remove(at: file.path)
-        try? FileManager.default.removeItem(at: ExternalData.supportFolder(ofStoreAt: file.path))
-        guard !file.exists else {
-            throw CoreDataError.make(513, "Cannot remove the store \(file.path): there is no permission.")
-        }
-    }
-
-    /// A file that is no database can be removed too.
-    private static func checkThatNobodyWrites(_ file: StoreFile) throws {
-        do {
-            let connection = try file.open()
-            defer { connection.close() }
-            try file.errors.translating(.opening) { try connection.transaction(.exclusive) {} }
-        } catch let error as NSError where error.code == 259 {
-            return
-        }
-    }
-
-    /// Removes the database and its companions; what is not there is no error.
+    /// Removes the database and its companions, as far as they are plain files; what is not there is no error.
     static func remove(at path: String) {
         removeCompanions(at: path)
-        try? FileManager.default.removeItem(atPath: path)
+        PlainFile.remove(path)
     }
 
     /// Removes the log, its index and the journal.
     static func removeCompanions(at path: String) {
-        for suffix in ["-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        for suffix in ["-wal", "-shm", "-journal"] { PlainFile.remove(path + suffix) }
     }
 
     private static func withConnection<Result>(
@@ -81,7 +57,10 @@ enum StoreFiles {
         let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: isReadOnly)
         guard file.exists else {
             throw CoreDataError.make(
-                260, "Cannot open the store \(file.path): there is no such file.",
+                260,
+                file.isInMemory
+                    ? "A store in memory is reached through its coordinator only, not by its URL."
+                    : "Cannot open the store \(file.path): there is no such file.",
                 userInfo: [NSFilePathErrorKey: file.path])
         }
         let connection = try file.open()

@@ -30,6 +30,7 @@ struct StoreReplacement {
                 260, "Cannot copy the store \(source.path): there is no such file.",
                 userInfo: [NSFilePathErrorKey: source.path])
         }
+        try checkDestination()
         guard !isSameFile else {
             throw CoreDataError.make(134080, "Cannot replace the store \(source.path) with itself.")
         }
@@ -41,11 +42,43 @@ struct StoreReplacement {
         removeExternalDataOfOldStore()
     }
 
-    private var isSameFile: Bool {
-        var (left, right) = (stat(), stat())
-        guard stat(source.path, &left) == 0, stat(destination.path, &right) == 0 else { return false }
-        return left.st_dev == right.st_dev && left.st_ino == right.st_ino
+    /// Only a plain file is ever replaced, and where that is not forced only a store, damaged or not, or an empty file.
+    private func checkDestination() throws {
+        guard !destination.isInMemory else {
+            throw CoreDataError.make(
+                134080, "Cannot replace a store in memory: add one, and migrate the other store to it.")
+        }
+        guard try PlainFile.check(destination.path, for: "replace"), !isForced else { return }
+        guard let connection = try openedDestination() else { return }
+        defer { connection.close() }
+        do {
+            if try connection.integer("SELECT COUNT(*) FROM sqlite_master") == 0 { return }
+            _ = try StoreMetadata.read(from: connection)
+        } catch let error as NSError where error.domain == NSCocoaErrorDomain && error.code == 259 {
+            throw isNoStore(error)
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            return
+        }
     }
+
+    /// The destination; `nil` where it is a database that cannot be opened, damaged or with another store's log.
+    private func openedDestination() throws -> Connection? {
+        do {
+            return try destination.open()
+        } catch let error as NSError where error.code == 259 {
+            guard SQLiteStoreErrors.kind(of: error) == .notADatabase else { return nil }
+            throw isNoStore(error)
+        }
+    }
+
+    private func isNoStore(_ error: NSError) -> NSError {
+        CoreDataError.make(
+            259,
+            "Cannot replace \(destination.path): it is no store. NSPersistentStoreForceDestroyOption replaces it all the "
+                + "same.", underlying: error, userInfo: [NSFilePathErrorKey: destination.path])
+    }
+
+    private var isSameFile: Bool { PlainFile.areSame(source.path, destination.path) }
 
     private var copyPath: String {
         let url = URL(fileURLWithPath: destination.path)
@@ -128,6 +161,7 @@ struct StoreReplacement {
     }
 
     private func removeExternalDataOfOldStore() {
+        guard !SupportFolder(ofStoreAt: destination.path).isShared else { return }
         let folder = ExternalData(storePath: destination.path).folder
         let kept = names(in: ExternalData(storePath: source.path).folder)
         for name in names(in: folder).subtracting(kept) {

@@ -1,0 +1,41 @@
+/// The objects of a context whose store was taken out of the coordinator, as long as their changes may be missed: a save that
+/// left them out without a word would look as if it had saved them.
+struct LostObjects {
+    private struct Entry {
+        weak var object: NSManagedObject?
+    }
+
+    /// Those that had no changes when they were lost.
+    private var unchanged: [Entry] = []
+    private var changed = 0
+    private var stores: [String] = []
+
+    var isEmpty: Bool { stores.isEmpty }
+
+    /// Call it before the context lets the objects go.
+    mutating func add(_ objects: [NSManagedObject], of store: NSPersistentStore) {
+        stores.append(store.url?.path ?? store.identifier ?? "")
+        for object in objects {
+            if !object.flags.isDisjoint(with: .unsaved) {
+                changed += 1
+            } else if !object.hasOwnValues {
+                unchanged.append(Entry(object: object))
+            }
+        }
+    }
+
+    /// - Throws: 134030 where an object that was lost had changes, or was changed since.
+    mutating func check() throws {
+        guard !isEmpty else { return }
+        unchanged.removeAll { $0.object == nil }
+        let count = changed + unchanged.count { $0.object?.hasOwnValues ?? false }
+        if count == 0 {
+            if unchanged.isEmpty { self = LostObjects() }
+            return
+        }
+        throw CoreDataError.make(
+            134030,
+            "Cannot save \(count) changed object\(count == 1 ? "" : "s"): the store \(stores.joined(separator: ", ")) was removed "
+                + "from the coordinator or destroyed. reset() or rollback() drops the changes.")
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// What stands at a path, links not followed: what is no plain file is never written to or removed by the framework.
+enum PlainFile {
+    enum Kind {
+        case nothing
+        case plain
+        case folder
+        case link
+        /// A device, a pipe, a socket.
+        case special
+    }
+
+    static func kind(_ path: String) -> Kind {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return .nothing }
+        switch facts.st_mode & S_IFMT {
+        case S_IFREG: return .plain
+        case S_IFDIR: return .folder
+        case S_IFLNK: return .link
+        default: return .special
+        }
+    }
+
+    /// Whether two paths lead to one file.
+    static func areSame(_ left: String, _ right: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(left, &first) == 0, stat(right, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// Removes a plain file, and nothing else.
+    static func remove(_ path: String) {
+        if kind(path) == .plain { unlink(path) }
+    }
+
+    /// Whether a plain file stands at the path.
+    ///
+    /// - Parameter action: what is about to be done to the store there, for the error.
+    /// - Throws: 134080 for a folder, 259 for a link, a device, a pipe or a socket.
+    static func check(_ path: String, for action: String) throws -> Bool {
+        let (code, what): (Int, String)
+        switch kind(path) {
+        case .nothing: return false
+        case .plain: return true
+        case .folder: (code, what) = (134080, "a folder")
+        case .link: (code, what) = (259, "a link; name the file that it leads to")
+        case .special: (code, what) = (259, "no plain file")
+        }
+        throw CoreDataError.make(
+            code, "Cannot \(action) the store \(path): it is \(what).", userInfo: [NSFilePathErrorKey: path])
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import SQLiteAccess
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+// A store is destroyed by emptying its file, so that its name goes on to be a file's. It is emptied while SQLite's exclusive
+// lock is held, and only once SQLite has read there that it is a store: whatever else stands at a path stays as it is.
+
+/// Empties the file of a store, and removes what belongs to it.
+struct StoreDestruction {
+    let file: StoreFile
+    /// Whether it is destroyed though others have it open, and though it is damaged.
+    let isForced: Bool
+
+    /// Does nothing where nothing stands, or an empty file.
+    ///
+    /// - Throws: 259 for what is no SQLite store or damaged, 134080 for a folder, 513 for want of permission, 134090 where others
+    ///   have it open.
+    func run() throws {
+        guard !file.isInMemory, try PlainFile.check(file.path, for: "destroy") else { return }
+        do {
+            try empty()
+        } catch let error as NSError where isForced && (error.code == 134090 || Self.isDamage(error)) {
+            try replaceByEmptyFile()
+            StoreFiles.removeCompanions(at: file.path)
+            SupportFolder(ofStoreAt: file.path).removeAll()
+        } catch let error as NSError where Self.isDamage(error) {
+            throw CoreDataError.make(
+                259,
+                "Cannot destroy the store \(file.path): it is damaged, and cannot be told from another program's database. "
+                    + "NSPersistentStoreForceDestroyOption destroys it all the same.",
+                underlying: error, userInfo: [NSFilePathErrorKey: file.path])
+        }
+    }
+
+    private static func isDamage(_ error: NSError) -> Bool {
+        SQLiteStoreErrors.kind(of: error) == .corrupt
+    }
+
+    private func empty() throws {
+        let connection = try file.open()
+        defer { connection.close() }
+        try file.errors.translating(.destroying) {
+            guard try connection.integer("SELECT COUNT(*) FROM sqlite_master") != 0 else { return }
+            try checkThatItIsAStore(connection)
+            let folder = SupportFolder(ofStoreAt: file.path)
+            let names = try folder.names(referredToIn: connection)
+            // Emptied would be the main file alone, and the log played into it. Fails while others have the store open.
+            try connection.setPragma("journal_mode", to: "delete")
+            try connection.execute(TransactionMode.exclusive.rawValue)
+            defer { connection.rollBack() }
+            try connection.truncateFile()
+            StoreFiles.removeCompanions(at: file.path)
+            folder.remove(names)
+        }
+    }
+
+    private func checkThatItIsAStore(_ connection: Connection) throws {
+        let metadata = try StoreMetadata.read(from: connection)
+        if let type = metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
+            throw CoreDataError.make(
+                134010,
+                "Cannot destroy \(file.path) as a store of type \(NSSQLiteStoreType): it is one of type \(type).",
+                userInfo: [NSFilePathErrorKey: file.path])
+        }
+        guard try connection.hasTable("Z_PRIMARYKEY") else {
+            throw CoreDataError.make(
+                259,
+                "Cannot destroy the store \(file.path): it is an SQLite database, but no Core Data store (it has no table "
+                    + "Z_PRIMARYKEY).", userInfo: [NSFilePathErrorKey: file.path])
+        }
+    }
+
+    /// Another file takes the name: who has the old one open goes on with that, and no log is played into the new one.
+    private func replaceByEmptyFile() throws {
+        let path = file.path
+        let folder = (path as NSString).deletingLastPathComponent
+        let empty = (folder as NSString).appendingPathComponent(
+            ".\((path as NSString).lastPathComponent).\(UUID().uuidString)")
+        var facts = stat()
+        let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
+        let descriptor = open(empty, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw DurableFile.failure(errno, empty) }
+        close(descriptor)
+        guard rename(empty, path) == 0 else {
+            let code = errno
+            unlink(empty)
+            throw DurableFile.failure(code, path)
+        }
+    }
+}
+
+/// The folder of a store's external data, as far as its files are the store's own: all stores whose names differ in their
+/// extension only share one.
+struct SupportFolder {
+    private let storePath: String
+    private let place: ExternalData
+
+    init(ofStoreAt path: String) {
+        storePath = path
+        place = ExternalData(storePath: path)
+    }
+
+    private var files: [String] {
+        guard PlainFile.kind(place.folder.path) == .folder else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.folder.path)) ?? []
+        return names.filter { UUID(uuidString: $0) != nil }
+    }
+
+    /// The names of the files that rows of the store refer to. Cost: reads the store once, if there are files.
+    func names(referredToIn connection: Connection) throws -> [String] {
+        let files = Set(files)
+        guard !files.isEmpty else { return [] }
+        var found: [String] = []
+        for row in try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z%'") {
+            guard case .text(let table) = row[0] else { continue }
+            for column in try connection.columns(of: table) {
+                let name = SQLName.quoted(column)
+                let references = try connection.rows(
+                    "SELECT \(name) FROM \(SQLName.quoted(table)) WHERE typeof(\(name)) = 'blob' AND length(\(name)) < 64"
+                )
+                for case .blob(let stored) in references.map({ $0[0] }) {
+                    if let file = ExternalData.fileName(in: stored), files.contains(file) { found.append(file) }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Removes these files, or all where no other store can have any in the folder.
+    func remove(_ names: [String]) {
+        if isShared { removeFiles(names) } else { removeAll() }
+    }
+
+    /// Removes all files of external data, and the folder if nothing else is in it. Does nothing in a folder that may be
+    /// another store's too.
+    func removeAll() {
+        guard !isShared else { return }
+        removeFiles(files)
+        if PlainFile.kind(place.notesFolder.path) == .folder {
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path)) ?? []
+            where UUID(uuidString: name) != nil {
+                PlainFile.remove(place.notesFolder.appendingPathComponent(name).path)
+            }
+        }
+        // Only empty folders go.
+        for folder in [place.folder, place.notesFolder, place.folder.deletingLastPathComponent()] { rmdir(folder.path) }
+    }
+
+    private func removeFiles(_ names: [String]) {
+        for name in names { PlainFile.remove(place.file(named: name).path) }
+    }
+
+    /// Whether a file stands beside the store whose external data would be in the same folder.
+    var isShared: Bool {
+        let store = URL(fileURLWithPath: storePath)
+        let stem = store.deletingPathExtension().lastPathComponent
+        let own = [""] + ["-wal", "-shm", "-journal"]
+        let beside =
+            (try? FileManager.default.contentsOfDirectory(atPath: store.deletingLastPathComponent().path)) ?? []
+        return beside.contains { name in
+            !own.contains { store.lastPathComponent + $0 == name }
+                && !["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
+                && URL(fileURLWithPath: name).deletingPathExtension().lastPathComponent == stem
+        }
+    }
+}

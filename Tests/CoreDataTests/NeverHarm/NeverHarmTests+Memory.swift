@@ -1,0 +1,203 @@
+import CoreData
+import Foundation
+import Testing
+
+// Point 4: an SQLite store at `/dev/null` is in memory, and complete.
+extension NeverHarmTests {
+    private static var null: URL { URL(fileURLWithPath: "/dev/null") }
+
+    private func container(_ options: [String: NSObject] = [:]) throws -> NSPersistentContainer {
+        let container = NSPersistentContainer(name: "Memory", managedObjectModel: World.model())
+        // As Xcode's template does it.
+        container.persistentStoreDescriptions.first?.url = URL(fileURLWithPath: "/dev/null")
+        for (key, value) in options { container.persistentStoreDescriptions.first?.setOption(value, forKey: key) }
+        var failure: (any Error)?
+        container.loadPersistentStores { _, error in failure = error }
+        if let failure { throw failure }
+        return container
+    }
+
+    @Test func p4_aFreshDescriptionIsOfAStoreInMemory() throws {
+        let description = NSPersistentStoreDescription()
+        #expect(description.url == Self.null && description.type == NSSQLiteStoreType)
+        let container = NSPersistentContainer(name: "Memory", managedObjectModel: World.model())
+        container.persistentStoreDescriptions = [description]
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+        #expect(store.url == Self.null && store.type == NSSQLiteStoreType && !store.isReadOnly)
+        #expect(
+            container.persistentStoreCoordinator.metadata(for: store)[NSStoreUUIDKey] as? String == store.identifier)
+    }
+
+    @Test func p4_allContextsOfACoordinatorShareIt() async throws {
+        let container = try container()
+        let first = container.newBackgroundContext()
+        try first.fill("a")
+        try await container.performBackgroundTask { context in
+            #expect(try context.names() == ["a"])
+            _ = try context.fill("我的 🎈")
+        }
+        #expect(try first.names() == ["a", "我的 🎈"])
+        #expect(try first.names("name BEGINSWITH '我'") == ["我的 🎈"])
+        await MainActor.run {
+            #expect((try? container.viewContext.names()) == ["a", "我的 🎈"])
+        }
+    }
+
+    @Test func p4_severalSideBySideAreOthers() throws {
+        let (one, two) = (try container(), try container())
+        try one.newBackgroundContext().fill("one")
+        try two.newBackgroundContext().fill("two")
+        #expect(try one.newBackgroundContext().names() == ["one"])
+        #expect(try two.newBackgroundContext().names() == ["two"])
+        // In one coordinator, too.
+        let coordinator = one.persistentStoreCoordinator
+        let second = try coordinator.addPersistentStore(type: .sqlite, at: Self.null)
+        #expect(coordinator.persistentStores.count == 2)
+        #expect(Set(coordinator.persistentStores.map(\.identifier)).count == 2)
+        let context = coordinator.context()
+        try context.performAndWait {
+            let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            item.setValue("second", forKey: "name")
+            context.assign(item, to: second)
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.affectedStores = [second]
+            #expect(try context.fetch(request).map(\.objectID) == [item.objectID])
+        }
+        #expect(try context.names() == ["one", "second"])
+        // What leaves the coordinator is gone; a new one is empty.
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        try coordinator.addPersistentStore(type: .sqlite, at: Self.null)
+        context.performAndWait { context.reset() }
+        #expect(try context.names().isEmpty)
+    }
+
+    @Test func p4_itHasConstraintsAndRelationships() throws {
+        let container = try container()
+        let context = container.newBackgroundContext()
+        try context.fill("a")
+        #expect(thrownCode { try context.fill("a") } == 133021)
+        context.performAndWait { context.rollback() }
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.performAndWait {
+            let again = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            again.setValue("a", forKey: "name")
+            again.setValue(7, forKey: "number")
+            let folder = NSEntityDescription.insertNewObject(forEntityName: "Folder", into: context)
+            folder.setValue(NSSet(object: again), forKey: "items")
+            folder.setValue("f", forKey: "name")
+            try context.save()
+        }
+        let other = container.newBackgroundContext()
+        #expect(try other.names("number = 7 AND folder.name = 'f'") == ["a"])
+        try other.performAndWait {
+            let folders = NSFetchRequest<NSManagedObject>(entityName: "Folder")
+            folders.predicate = NSPredicate(
+                format: "items.@count = 1 AND SUBQUERY(items, $i, $i.number > 6).@count = 1")
+            #expect(try other.count(for: folders) == 1)
+            other.delete(try #require(other.fetch(folders).first))
+            try other.save()
+        }
+        #expect(try container.newBackgroundContext().names("folder = nil") == ["a"])
+    }
+
+    @Test func p4_itHasAHistory() throws {
+        let container = try container([
+            NSPersistentHistoryTrackingKey: true as NSNumber,
+            NSPersistentStoreRemoteChangeNotificationPostOptionKey: true as NSNumber,
+        ])
+        let context = container.newBackgroundContext()
+        context.transactionAuthor = "author"
+        try context.fill("a")
+        let token = container.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil)
+        #expect(token != nil)
+        try context.fill("b")
+        try context.performAndWait {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            let transactions = result?.result as? [NSPersistentHistoryTransaction]
+            #expect(transactions?.map(\.author) == ["author"])
+            #expect(transactions?.first?.changes?.map(\.changeType) == [.insert])
+        }
+    }
+
+    @Test func p4_aPinnedContextKeepsItsState() throws {
+        let container = try container()
+        let (reader, writer) = (container.newBackgroundContext(), container.newBackgroundContext())
+        let id = try writer.fill("a")
+        try reader.performAndWait { try reader.setQueryGenerationFrom(.current) }
+        #expect(try reader.names() == ["a"])
+        try writer.fill("b")
+        try writer.performAndWait {
+            try writer.existingObject(with: id).setValue("changed", forKey: "name")
+            try writer.save()
+        }
+        #expect(try reader.names() == ["a"])
+        try reader.performAndWait { try reader.setQueryGenerationFrom(.current) }
+        reader.performAndWait { reader.reset() }
+        #expect(try reader.names() == ["b", "changed"])
+    }
+
+    @Test func p4_bigValuesStandInMemoryToo() throws {
+        let before = try FileManager.default.contentsOfDirectory(atPath: "/dev").sorted()
+        let container = try container()
+        let id = try container.newBackgroundContext().fill("a", pictureSize: 1_000_000)
+        let reader = container.newBackgroundContext()
+        try reader.performAndWait {
+            let picture = try reader.existingObject(with: id).value(forKey: "picture") as? Data
+            #expect(picture?.count == 1_000_000)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/dev").sorted() == before)
+    }
+
+    @Test func p4_itCanBeSavedAsAFileAndAFileAsIt() throws {
+        let world = try World()
+        let container = try container([NSPersistentHistoryTrackingKey: true as NSNumber])
+        let coordinator = container.persistentStoreCoordinator
+        try coordinator.context().fill("a", pictureSize: 300_000)
+        let url = world.url("a.sqlite")
+        let file = try coordinator.migratePersistentStore(
+            try #require(coordinator.persistentStores.first), to: url, type: .sqlite)
+        #expect(file.url == url && coordinator.persistentStores == [file])
+        #expect(try coordinator.context().names() == ["a"])
+        let memory = try coordinator.migratePersistentStore(file, to: Self.null, type: .sqlite)
+        #expect(coordinator.persistentStores == [memory])
+        #expect(try coordinator.context().names() == ["a"])
+        try coordinator.context().fill("b")
+        #expect(try world.names(url) == ["a"])
+    }
+
+    @Test func p4_destroyingItTakesItOut() throws {
+        let container = try container()
+        let coordinator = container.persistentStoreCoordinator
+        try coordinator.context().fill("a")
+        try coordinator.destroyPersistentStore(at: Self.null, type: .sqlite)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(FileManager.default.fileExists(atPath: "/dev/null"))
+        #expect(
+            thrownCode { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: Self.null) }
+                == 260)
+    }
+
+    @Test func p4_aListFollowsIt() throws {
+        let container = try container()
+        let context = container.newBackgroundContext()
+        try context.fill("a")
+        try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            try controller.performFetch()
+            #expect(controller.fetchedObjects?.count == 1)
+        }
+    }
+
+    @Test func p4_aReadOnlyOneIsEmptyAndRefusesSaves() throws {
+        let container = try container([NSReadOnlyPersistentStoreOption: true as NSNumber])
+        let context = container.newBackgroundContext()
+        #expect(try context.names().isEmpty)
+        #expect(thrownCode { try context.fill("a") } != nil)
+    }
+}
