@@ -12,6 +12,8 @@ protocol CommandFlag: Sendable {
     static var placeholder: String? { get }
     /// One sentence for help.
     static var help: String { get }
+    /// What its value may be, for shells that complete it.
+    static var completion: WordCompletion { get }
     /// Reads the value; the text is empty for a flag that has none.
     /// - Throws: ``CommandError`` of misuse.
     static func value(from text: String) throws -> Value
@@ -20,6 +22,24 @@ protocol CommandFlag: Sendable {
 extension CommandFlag {
     static var letter: Character? { nil }
     static var placeholder: String? { nil }
+    static var completion: WordCompletion { .none }
+}
+
+/// What may stand for a word of the command line.
+enum WordCompletion: Equatable {
+    /// Nothing is known of it.
+    case none
+    case files
+    case words([String])
+    case entities
+    /// One key path of the entity.
+    case keyPath
+    /// Key paths with commas between them.
+    case keyPaths
+    /// Predicate text.
+    case predicate
+    /// `key=value`.
+    case assignment
 }
 
 extension CommandFlag where Value == String {
@@ -42,6 +62,7 @@ extension CommandFlag where Value == Int {
 /// One of a few words, which stand in the help.
 extension CommandFlag where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
     static var placeholder: String? { Value.allCases.map(\.rawValue).joined(separator: "|") }
+    static var completion: WordCompletion { .words(Value.allCases.map(\.rawValue)) }
 
     static func value(from text: String) throws -> Value {
         guard let value = Value(rawValue: text) else {

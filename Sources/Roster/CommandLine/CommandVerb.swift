@@ -5,6 +5,7 @@ struct Operand {
     let name: String
     var isOptional = false
     var repeats = false
+    var completion = WordCompletion.none
 
     var usage: String {
         let text = repeats ? name + "…" : name

@@ -11,6 +11,7 @@ enum HelpText {
         lines += columns(VerbTable.verbs.map { ($0.name, $0.summary) })
         lines += ["", "Without a verb: " + lowercasedFirst(BrowseVerb.summary), "", "Options of the terminal program:"]
         lines += columns(BrowseVerb.allFlags.map { (left(of: $0), $0.help) })
+        lines += columns([("-V, --version", "Print the version.")])
         lines += ["", "roster VERB --help says more of a verb."]
         lines += ["Exit status: 0 done, 1 failed, 2 misuse; one line on standard error says why."]
         return lines.joined(separator: "\n") + "\n"
@@ -33,7 +34,7 @@ enum HelpText {
         return words.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    private static func left(of flag: any CommandFlag.Type) -> String {
+    static func left(of flag: any CommandFlag.Type) -> String {
         let short = flag.letter.map { "-\($0), " } ?? "    "
         return short + "--" + flag.name + (flag.placeholder.map { " \($0)" } ?? "")
     }

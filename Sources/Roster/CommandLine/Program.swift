@@ -18,6 +18,7 @@ enum Program {
         var rest = words
         if let named = VerbTable.verb(of: words) { (verb, rest) = named }
         do {
+            if words == ["--version"] || words == ["-V"] { return try tellVersion().code }
             try refuseUnknownVerb(words)
             return try run(verb, rest).code
         } catch {
@@ -35,6 +36,13 @@ enum Program {
             !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
         else { return }
         throw CommandError.misuse("there is no verb “\(first)”")
+    }
+
+    private static func tellVersion() throws -> ExitStatus {
+        let output = StandardOutput()
+        try output.write("roster \(Version.text)\n")
+        try output.flush()
+        return .done
     }
 
     private static func run(_ verb: any CommandVerb.Type, _ words: [String]) throws -> ExitStatus {

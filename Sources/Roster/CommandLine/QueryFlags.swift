@@ -4,6 +4,7 @@ import RosterCommands
 
 enum SectionFlag: CommandFlag {
     static let name = "section"
+    static let completion = WordCompletion.keyPath
     static let placeholder: String? = "KEYPATH"
     static let help = "Put the records into sections by this key; it comes first in the sort by itself."
     typealias Value = String
@@ -11,6 +12,7 @@ enum SectionFlag: CommandFlag {
 
 enum SortFlag: CommandFlag {
     static let name = "sort"
+    static let completion = WordCompletion.keyPaths
     static let placeholder: String? = "KEY[:desc],…"
     static let help = "Sort by these keys."
     static func value(from text: String) throws -> [SortKey] { try SortKey.parse(text) }
@@ -18,6 +20,7 @@ enum SortFlag: CommandFlag {
 
 enum WhereFlag: CommandFlag {
     static let name = "where"
+    static let completion = WordCompletion.predicate
     static let placeholder: String? = "PREDICATE"
     static let help = "Only the records that match, for example 'wins > 10 AND teamName BEGINSWITH[cd] \"s\"'."
     typealias Value = String
@@ -39,6 +42,7 @@ enum OffsetFlag: CommandFlag {
 
 enum ColumnsFlag: CommandFlag {
     static let name = "columns"
+    static let completion = WordCompletion.keyPaths
     static let placeholder: String? = "KEYPATH,…"
     static let help = "Print these keys; object is the record's URI."
     static func value(from text: String) throws -> [String] {
@@ -71,6 +75,7 @@ enum ModelFormatFlag: CommandFlag {
 
 enum OutputFlag: CommandFlag {
     static let name = "output"
+    static let completion = WordCompletion.files
     static let letter: Character? = "o"
     static let placeholder: String? = "FILE"
     static let help = "Write to this file or folder, which appears whole or not at all."
@@ -79,6 +84,7 @@ enum OutputFlag: CommandFlag {
 
 enum EntityFlag: CommandFlag {
     static let name = "entity"
+    static let completion = WordCompletion.entities
     static let placeholder: String? = "E"
     static let help = "The entity to show first."
     typealias Value = String

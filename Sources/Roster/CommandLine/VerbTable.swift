@@ -3,10 +3,12 @@ enum VerbTable {
     static let verbs: [any CommandVerb.Type] = [
         ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
         ImportVerb.self, ExportVerb.self, WatchVerb.self, SimulateVerb.self, CreateVerb.self, ModelVerb.self,
-        ModelCompileVerb.self, ModelGenerateVerb.self,
+        ModelCompileVerb.self, ModelGenerateVerb.self, CompletionVerb.self, ManualVerb.self,
     ]
+    /// Verbs for programs, which help does not name.
+    private static let hidden: [any CommandVerb.Type] = [CompleteVerb.self]
 
-    static func verb(named name: String) -> (any CommandVerb.Type)? { verbs.first { $0.name == name } }
+    static func verb(named name: String) -> (any CommandVerb.Type)? { (verbs + hidden).first { $0.name == name } }
 
     /// The verb with which `words` begin, which may be one of two words, and what follows it; `nil` where there is none.
     static func verb(of words: [String]) -> (verb: any CommandVerb.Type, rest: [String])? {

@@ -5,6 +5,7 @@ import RosterCommands
 
 enum ModelFlag: CommandFlag {
     static let name = "model"
+    static let completion = WordCompletion.files
     static let letter: Character? = "m"
     static let placeholder: String? = "FILE"
     static let help = "The model: .xcdatamodeld, .xcdatamodel, .momd or .mom. Without it, the store's own."

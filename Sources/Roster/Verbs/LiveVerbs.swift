@@ -48,7 +48,7 @@ enum SimulateVerb: CommandVerb {
 enum BrowseVerb: CommandVerb {
     static let name = ""
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
-    static let operands = [Operand(name: "STORE", isOptional: true)]
+    static let operands = [Operand(name: "STORE", isOptional: true, completion: .files)]
     static let flags: [any CommandFlag.Type] = [
         EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, ReadOnlyFlag.self, ModelFlag.self,
     ]

@@ -9,7 +9,7 @@ enum EveryEntityFlag: CommandFlag {
 enum ModelGenerateVerb: CommandVerb {
     static let name = "model generate"
     static let summary = "Generate Swift classes for the entities of a model."
-    static let operands = [Operand(name: "MODEL")]
+    static let operands = [Operand(name: "MODEL", completion: .files)]
     static let flags: [any CommandFlag.Type] = [OutputFlag.self, EveryEntityFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
     static let notes = """

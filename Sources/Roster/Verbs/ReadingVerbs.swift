@@ -2,8 +2,8 @@ import RosterCommands
 
 /// Operands that several verbs have.
 extension Operand {
-    static let store = Operand(name: "STORE")
-    static let entity = Operand(name: "ENTITY")
+    static let store = Operand(name: "STORE", completion: .files)
+    static let entity = Operand(name: "ENTITY", completion: .entities)
 }
 
 extension Arguments {
@@ -72,7 +72,7 @@ enum CountVerb: CommandVerb {
 enum ExportVerb: CommandVerb {
     static let name = "export"
     static let summary = "Write records as text that import reads back; without FILE to standard output."
-    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", isOptional: true)]
+    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", isOptional: true, completion: .files)]
     static let flags: [any CommandFlag.Type] = [
         WhereFlag.self, SortFlag.self, ColumnsFlag.self, FormatFlag.self, ModelFlag.self,
     ]
@@ -94,7 +94,7 @@ enum ExportVerb: CommandVerb {
 enum ModelVerb: CommandVerb {
     static let name = "model"
     static let summary = "Print the model of a store or of a model's file: text, data, source or diagram."
-    static let operands = [Operand(name: "STORE|MODEL")]
+    static let operands = [Operand(name: "STORE|MODEL", completion: .files)]
     static let flags: [any CommandFlag.Type] = [ModelFormatFlag.self, OutputFlag.self]
     static let notes = """
         MODEL is .xcdatamodeld, .xcdatamodel, .momd or .mom. Without --format the end of the
@@ -115,7 +115,7 @@ enum ModelVerb: CommandVerb {
 enum ModelCompileVerb: CommandVerb {
     static let name = "model compile"
     static let summary = "Compile a source model, with all its versions, to the form that programs load."
-    static let operands = [Operand(name: "MODEL")]
+    static let operands = [Operand(name: "MODEL", completion: .files)]
     static let flags: [any CommandFlag.Type] = [OutputFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
     static let notes = """

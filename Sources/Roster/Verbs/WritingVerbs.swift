@@ -10,7 +10,9 @@ private let assignmentNotes = """
 enum InsertVerb: CommandVerb {
     static let name = "insert"
     static let summary = "Add a record."
-    static let operands: [Operand] = [.store, .entity, Operand(name: "key=value", isOptional: true, repeats: true)]
+    static let operands: [Operand] = [
+        .store, .entity, Operand(name: "key=value", isOptional: true, repeats: true, completion: .assignment),
+    ]
     static let flags: [any CommandFlag.Type] = [DryRunFlag.self, FormatFlag.self, ModelFlag.self]
     static let notes = assignmentNotes
 
@@ -27,7 +29,9 @@ enum InsertVerb: CommandVerb {
 enum UpdateVerb: CommandVerb {
     static let name = "update"
     static let summary = "Set properties of all records that match, in one transaction."
-    static let operands: [Operand] = [.store, .entity, Operand(name: "key=value", repeats: true)]
+    static let operands: [Operand] = [
+        .store, .entity, Operand(name: "key=value", repeats: true, completion: .assignment),
+    ]
     static let flags: [any CommandFlag.Type] = [WhereFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [WhereFlag.self]
     static let notes = assignmentNotes + "\n--where TRUEPREDICATE means all records."
@@ -63,7 +67,7 @@ enum DeleteVerb: CommandVerb {
 enum ImportVerb: CommandVerb {
     static let name = "import"
     static let summary = "Read records from a file; one whose unique key is there updates the record there."
-    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE")]
+    static let operands: [Operand] = [.store, .entity, Operand(name: "FILE", completion: .files)]
     static let flags: [any CommandFlag.Type] = [BatchFlag.self, DryRunFlag.self, FormatFlag.self, ModelFlag.self]
     static let notes = """
         FILE is JSON (an array, or one object after the other), CSV or TSV; - is standard

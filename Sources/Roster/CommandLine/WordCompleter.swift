@@ -1,0 +1,115 @@
+import Foundation
+import RosterCommands
+
+/// Completes a command line for a shell, from the table of verbs and from the store that it names.
+struct WordCompleter {
+    /// What may stand for the last word.
+    enum Answer: Equatable {
+        case words([String])
+        /// Any file: the shell knows them best.
+        case files
+    }
+
+    private let before: [String]
+    private let word: String
+    private let verb: any CommandVerb.Type
+    private let rest: [String]
+
+    /// - Parameter words: what was typed behind the program's name; the last one is to be completed, and may be empty.
+    init(_ words: [String]) {
+        before = Array(words.dropLast())
+        word = words.last ?? ""
+        if let found = VerbTable.verb(of: before) {
+            (verb, rest) = found
+        } else {
+            (verb, rest) = (BrowseVerb.self, before)
+        }
+    }
+
+    var answer: Answer {
+        if let flag = flagBeforeWord { return candidates(for: flag.completion) }
+        if word.hasPrefix("-") { return .words(flags.filter { $0.hasPrefix(word) }) }
+        let names = verbNames
+        if before.isEmpty || before == ["model"] {
+            return names.isEmpty ? .files : .words(names)
+        }
+        let place = operandsBefore.count
+        guard let operand = place < verb.operands.count ? verb.operands[place] : verb.operands.last,
+            place < verb.operands.count || operand.repeats
+        else { return .words([]) }
+        return candidates(for: operand.completion)
+    }
+
+    // MARK: Verbs and flags
+
+    /// The next words of verbs that go on as what was typed.
+    private var verbNames: [String] {
+        let names = VerbTable.verbs.map { $0.name.split(separator: " ").map(String.init) }
+        let next = names.filter { $0.count > before.count && Array($0.prefix(before.count)) == before }
+            .map { $0[before.count] }
+        var seen: Set<String> = []
+        return next.filter { $0.hasPrefix(word) && seen.insert($0).inserted }
+    }
+
+    private var flags: [String] { verb.allFlags.map { "--\($0.name)" } }
+
+    private var flagBeforeWord: (any CommandFlag.Type)? {
+        guard let last = rest.last, let flag = flag(last), flag.placeholder != nil else { return nil }
+        return flag
+    }
+
+    private func flag(_ word: String) -> (any CommandFlag.Type)? {
+        verb.allFlags.first { word == "--\($0.name)" || $0.letter.map { word == "-\($0)" } ?? false }
+    }
+
+    /// What stands before the word that is neither a flag nor a flag's value.
+    private var operandsBefore: [String] {
+        var result: [String] = []
+        var isValue = false
+        for word in rest {
+            if isValue {
+                isValue = false
+            } else if word.hasPrefix("-"), word != "-" {
+                isValue = flag(word)?.placeholder != nil
+            } else {
+                result.append(word)
+            }
+        }
+        return result
+    }
+
+    private func value(of flag: any CommandFlag.Type) -> String? {
+        rest.indices.dropLast().last { self.flag(rest[$0]) == flag }.map { rest[$0 + 1] }
+    }
+
+    // MARK: From the store
+
+    private func candidates(for completion: WordCompletion) -> Answer {
+        switch completion {
+        case .none: return .words([])
+        case .files: return .files
+        case .words(let words): return matching(words)
+        case .entities: return matching(store?.entities ?? [])
+        case .keyPath: return matching(keyPaths)
+        case .keyPaths:
+            let typed = word.lastIndex(of: ",").map { String(word[...$0]) } ?? ""
+            return matching(keyPaths.map { typed + $0 })
+        case .predicate: return matching(keyPaths)
+        case .assignment: return matching(entity.flatMap { store?.keys(ofEntity: $0) }?.map { $0 + "=" } ?? [])
+        }
+    }
+
+    private func matching(_ words: [String]) -> Answer { .words(words.filter { $0.hasPrefix(word) }) }
+
+    private var store: StoreWords? {
+        guard let path = operandsBefore.first else { return nil }
+        let expanded = (path as NSString).expandingTildeInPath
+        return StoreWords(StoreLocation(store: expanded, model: value(of: ModelFlag.self)))
+    }
+
+    private var entity: String? {
+        value(of: EntityFlag.self) ?? operandsBefore.dropFirst().first
+    }
+
+    private var keyPaths: [String] { entity.flatMap { store?.keyPaths(ofEntity: $0) } ?? [] }
+}

@@ -1,0 +1,59 @@
+import RosterCommands
+
+/// A shell for which completions can be printed.
+enum Shell: String, CaseIterable {
+    case bash, zsh, fish
+}
+
+enum CompletionVerb: CommandVerb {
+    static let name = "completion"
+    static let summary = "Print the script by which a shell completes verbs, options, entities and keys."
+    static let operands = [Operand(name: "bash|zsh|fish", completion: .words(Shell.allCases.map(\.rawValue)))]
+    static let flags: [any CommandFlag.Type] = []
+    static let notes = """
+        Examples: eval "$(roster completion bash)"
+                  roster completion zsh > ~/.zfunc/_roster
+                  roster completion fish > ~/.config/fish/completions/roster.fish
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        guard let shell = Shell(rawValue: arguments.operands[0]) else {
+            throw CommandError.misuse(
+                "there are completions for bash, zsh and fish, not for “\(arguments.operands[0])”")
+        }
+        try surroundings.output.write(CompletionScript.text(for: shell))
+        try surroundings.output.flush()
+        return .done
+    }
+}
+
+/// What the scripts ask: the last word is to be completed.
+enum CompleteVerb: CommandVerb {
+    static let name = "complete"
+    static let summary = "Print what may stand for the last word, one a line; @files where it is any file."
+    static let operands = [Operand(name: "WORD", isOptional: true, repeats: true)]
+    static let flags: [any CommandFlag.Type] = []
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        switch WordCompleter(arguments.operands).answer {
+        case .files: try surroundings.output.write("@files\n")
+        case .words(let words): for word in words { try surroundings.output.write(word + "\n") }
+        }
+        try surroundings.output.flush()
+        return .done
+    }
+}
+
+enum ManualVerb: CommandVerb {
+    static let name = "manual"
+    static let summary = "Print the manual page, for man -l."
+    static let operands: [Operand] = []
+    static let flags: [any CommandFlag.Type] = []
+    static let notes = "Example: roster manual > roster.1 && man -l roster.1"
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try surroundings.output.write(ManualPage.text())
+        try surroundings.output.flush()
+        return .done
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import RosterCommands
+import Testing
+
+@testable import Roster
+
+/// What shells complete, the manual page, and the version.
+@Suite struct ShellTests {
+    private let sample: SampleFolder
+
+    init() throws { sample = try SampleFolder() }
+
+    private func complete(_ words: String...) -> [String] {
+        guard case .words(let words) = WordCompleter(words).answer else { return ["@files"] }
+        return words
+    }
+
+    @Test func verbsFlagsAndTheirWordsAreCompleted() {
+        #expect(complete("li") == ["list"])
+        #expect(complete("model", "co") == ["compile"])
+        #expect(complete("sam") == ["@files"])
+        #expect(complete("list", "") == ["@files"])
+        #expect(complete("list", "x.sqlite", "Team", "--sec").sorted() == ["--section", "--sections-only"])
+        #expect(complete("list", "x.sqlite", "Team", "--format", "j") == ["json"])
+        #expect(complete("list", "x.sqlite", "Team", "--output", "") == [])
+        #expect(complete("--re") == ["--read-only"])
+    }
+
+    @Test func entitiesAndKeysComeFromTheStore() {
+        let store = sample.store
+        #expect(complete("list", store, "T") == ["Team"])
+        #expect(complete(store, "--entity", "Ve") == ["Venue"])
+        #expect(complete("list", store, "Team", "--sort", "wins:desc,team") == ["wins:desc,teamName"])
+        #expect(complete("list", store, "--limit", "3", "Team", "--section", "homeVenue.na") == ["homeVenue.name"])
+        #expect(complete("update", store, "Team", "wi") == ["wins="])
+        #expect(complete("list", "nowhere.sqlite", "") == [])
+    }
+
+    /// The script in a real shell, as the user has it.
+    @Test func bashCompletesByTheProgramItself() throws {
+        let program = RosterProcess.program.deletingLastPathComponent().path
+        let script = """
+            PATH="\(program):$PATH"; eval "$(roster completion bash)"
+            COMP_WORDS=(roster list \(sample.store) Te); COMP_CWORD=3; _roster; echo "[${COMPREPLY[*]}]"
+            COMP_WORDS=(roster mod); COMP_CWORD=1; _roster; echo "[${COMPREPLY[*]}]"
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", script]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(output == "[Team]\n[model]\n")
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func everyShellHasAScript(_ shell: String) throws {
+        let outcome = try RosterProcess.run(["completion", shell])
+        #expect(outcome.status == 0 && outcome.output.contains("roster complete --"))
+    }
+
+    @Test func anUnknownShellIsRefused() throws {
+        let outcome = try RosterProcess.run(["completion", "csh"])
+        #expect(outcome.status == 2 && outcome.errors.contains("bash, zsh and fish"))
+    }
+
+    @Test func theManualHasEveryVerbFlagAndKey() throws {
+        let outcome = try RosterProcess.run(["manual"])
+        #expect(outcome.status == 0 && outcome.output.hasPrefix(".TH ROSTER 1"))
+        for verb in VerbTable.verbs { #expect(outcome.output.contains(".SS roster \(verb.name)")) }
+        for command in ListCommands.table.commands {
+            #expect(outcome.output.contains(command.help.prefix { !"\\'-.".contains($0) }))
+        }
+        // No line of text may be taken for a request of roff.
+        let requests: Set<String> = [".TH", ".SH", ".SS", ".TP", ".br", ".PP", ".nf", ".fi"]
+        for line in outcome.lines where line.hasPrefix(".") {
+            #expect(requests.contains(String(line.prefix { $0 != " " })), "\(line)")
+        }
+    }
+
+    @Test func theVersionIsPrinted() throws {
+        for flag in ["--version", "-V"] {
+            let outcome = try RosterProcess.run([flag])
+            #expect(outcome.status == 0 && outcome.lines == ["roster \(Version.text)"])
+        }
+    }
+}
