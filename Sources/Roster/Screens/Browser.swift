@@ -122,6 +122,21 @@ final class Browser: TerminalProgram {
         }
     }
 
+    /// Hands text to the terminal's clipboard; answers whether it can. Set by who owns the screen.
+    var copyText: ((String) -> Bool)?
+
+    /// Copies text, and says what was copied.
+    func copy(_ text: String, named name: String) {
+        guard text.utf8.count <= Self.greatestCopy else {
+            return say("too much to copy: \(text.utf8.count / 1000) kB; :export writes a file", role: .warning)
+        }
+        let isCopied = copyText?(text) ?? false
+        say(isCopied ? "copied \(name)" : "this terminal takes no text to copy", role: isCopied ? .text : .warning)
+    }
+
+    /// Terminals drop longer texts without a word.
+    private static let greatestCopy = 74_000
+
     /// Draws the screen anew; set by who owns it.
     var redraw: (() -> Void)?
 

@@ -27,6 +27,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     }
     let terminal = try TerminalSession()
     browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
+    browser.copyText = { [screen = terminal.screen] in screen.copy($0) }
     EventLoop(screen: terminal.screen).run(browser)
     let status = browser.status
     let words = browser.lastWords

@@ -75,6 +75,11 @@ public final class CursesScreen: Screen {
         delscreen(handle)
     }
 
+    /// Hands text to the clipboard of the terminal, also through a connection to another machine (OSC 52).
+    ///
+    /// - Returns: whether the terminal may understand it.
+    public func copy(_ text: String) -> Bool { modes.copy(text) }
+
     public var size: Size { Size(width: Int(ncurses_columns()), height: Int(ncurses_lines())) }
 
     // MARK: Setting up

@@ -33,6 +33,12 @@ struct TerminalModes {
     /// Asks for synchronized updates; the answer comes as input, whenever it comes.
     func ask() { if isXtermLike { send("\u{1B}[?2026$p") } }
 
+    func copy(_ text: String) -> Bool {
+        guard isXtermLike else { return false }
+        send("\u{1B}]52;c;" + Data(text.utf8).base64EncodedString() + "\u{07}")
+        return true
+    }
+
     func beginFrame() { if synchronizesUpdates { send("\u{1B}[?2026h") } }
 
     func endFrame() { if synchronizesUpdates { send("\u{1B}[?2026l") } }

@@ -9,9 +9,13 @@ public protocol ListSource: AnyObject {
     func text(ofColumn column: Int, at row: ListPath) -> String
     /// What is worth noting about a row now.
     func mark(at row: ListPath) -> RowMark?
+    /// Whether the user marked the row.
+    func isMarked(at row: ListPath) -> Bool
 }
 
 extension ListSource {
+    public func isMarked(at row: ListPath) -> Bool { false }
+
     public func key(ofSection section: Int) -> String { title(ofSection: section) }
 }
 

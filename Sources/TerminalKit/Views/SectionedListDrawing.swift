@@ -86,6 +86,9 @@ extension SectionedList {
         let style = Style(mark?.role ?? .text, selected: isSelected)
         canvas.fillLine(y, style: style)
         if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
+        if source.isMarked(at: path) {
+            canvas.write(canvas.symbols.pointer, x: 1, y: y, style: Style(.key, selected: isSelected))
+        }
         var x = Self.margin
         for (index, column) in columns.enumerated() {
             guard let width = widths[index] else { continue }

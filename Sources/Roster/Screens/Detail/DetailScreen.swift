@@ -159,7 +159,7 @@ final class DetailScreen: Layer {
 
     func delete() {
         guard isAlive else { return browser.say("the record was deleted") }
-        browser.askToDelete(object) { [unowned self] in goBack() }
+        browser.askToDelete([object]) { [unowned self] in goBack() }
     }
 
     // MARK: Events

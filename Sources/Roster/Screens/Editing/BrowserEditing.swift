@@ -136,10 +136,10 @@ extension Browser {
 
     // MARK: Deleting
 
-    /// Asks whether to delete a record, naming it and what the delete rules take along.
-    func askToDelete(_ object: NSManagedObject, then next: @escaping () -> Void = {}) {
+    /// Asks whether to delete records of one entity, naming them and what the delete rules take along.
+    func askToDelete(_ objects: [NSManagedObject], then next: @escaping () -> Void = {}) {
         if let readOnlyReason { return say(readOnlyReason, role: .warning) }
-        let plan = DeletePlan(deleting: object)
+        let plan = DeletePlan(deleting: objects)
         guard plan.denied.isEmpty else {
             layers.push(
                 Dialog(
@@ -147,13 +147,14 @@ extension Browser {
             )
             return
         }
-        let name = RecordName.text(object)
+        let name =
+            objects.count == 1 ? RecordName.text(objects[0]) : DeletePlan.counted(objects.count, "record")
         layers.push(
             Dialog(
                 title: "Delete?", lines: plan.lines,
                 choices: [
                     Dialog.Choice("y", "delete") { [unowned self] in
-                        edit("delete \(name)") { $0.delete(object) }
+                        edit("delete \(name)") { context in for object in objects { context.delete(object) } }
                         say("deleted \(name); u takes it back")
                         next()
                     },

@@ -3,7 +3,7 @@ import TerminalKit
 /// The commands of the main screen. Keys, help and palette all come from here.
 enum ListCommands {
     nonisolated(unsafe) static let table = CommandTable<ListScreen>(
-        moving + folding + finding + arranging + records + program)
+        moving + folding + finding + arranging + marking + records + copying + program)
 
     private typealias List = Command<ListScreen>
 
@@ -79,7 +79,7 @@ enum ListCommands {
             List("fold all", keys: "zM", category: category, help: "fold all sections", unavailable: noSections) {
                 $0.view.setAllFolded(true)
             },
-            List("unfold all", keys: "zR *", category: category, help: "unfold all sections", unavailable: noSections) {
+            List("unfold all", keys: "zR", category: category, help: "unfold all sections", unavailable: noSections) {
                 $0.view.setAllFolded(false)
             },
         ]
@@ -96,9 +96,12 @@ enum ListCommands {
             List("filter", keys: "\\ &", category: category, help: "show only what a predicate says") {
                 $0.askForFilter()
             },
-            List("clear", keys: "<Esc>", category: category, help: "forget the match, then the filter") { list in
+            List("clear", keys: "<Esc>", category: category, help: "forget the match, then the marks, then the filter")
+            { list in
                 if list.searchText != nil {
                     list.searchText = nil
+                } else if !list.marks.isEmpty || list.marks.anchor != nil {
+                    list.marks.removeAll()
                 } else if !list.records.settings.filter.isEmpty {
                     list.change { $0.filter = "" }
                 }
@@ -139,6 +142,39 @@ enum ListCommands {
         ] + entities
     }
 
+    private static var marking: [Command<ListScreen>] {
+        let category = "Mark"
+        return [
+            List("mark", keys: "<Space>", category: category, help: "mark the record, or not, and go on") {
+                $0.markAndMoveOn()
+            },
+            List("mark range", keys: "v", category: category, help: "begin a range, then mark all of it") {
+                $0.markRange()
+            },
+            List("mark by predicate", keys: "*", category: category, help: "mark what a predicate says") {
+                $0.markByPredicate()
+            },
+            List("invert marks", keys: "~", category: category, help: "mark all others instead") { $0.invertMarks() },
+        ]
+    }
+
+    private static var copying: [Command<ListScreen>] {
+        let category = "Copy (the marked records, or the one under the cursor)"
+        return [
+            List("copy JSON", keys: "yy", category: category, help: "as JSON, an object a line") {
+                $0.copyChosen(.json)
+            },
+            List("copy cell", keys: "yc", category: category, help: "the value in the focused column") {
+                $0.copyChosen(.cell)
+            },
+            List("copy CSV", keys: "yv", category: category, help: "as CSV with headings") { $0.copyChosen(.csv) },
+            List("copy predicate", keys: "yp", category: category, help: "a predicate that finds the focused values") {
+                $0.copyChosen(.predicate)
+            },
+            List("copy URI", keys: "yu", category: category, help: "the URIs of the objects") { $0.copyChosen(.uri) },
+        ]
+    }
+
     private static var records: [Command<ListScreen>] {
         let category = "Records"
         func readOnly(_ list: ListScreen) -> String? { list.browser.readOnlyReason }
@@ -148,16 +184,22 @@ enum ListCommands {
             },
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
-                "edit field", keys: "e", category: category, help: "edit the record at the focused column",
+                "edit field", keys: "e", category: category,
+                help: "edit the record, or the marked ones, at the focused column",
                 unavailable: readOnly
-            ) { $0.editRecord(focusingColumn: true) },
+            ) { if $0.marks.isEmpty { $0.editRecord(focusingColumn: true) } else { $0.editMarked() } },
             List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
                 $0.editRecord(focusingColumn: false)
             },
             List(
-                "delete", keys: "D", category: category, help: "delete the record, after a question",
+                "delete", keys: "D", category: category,
+                help: "delete the record, or the marked ones, after a question",
                 unavailable: readOnly
             ) { $0.deleteRecord() },
+            List(
+                "duplicate", keys: "gd", category: category, help: "make a copy of the record, or of the marked ones",
+                unavailable: readOnly
+            ) { $0.duplicate() },
             List("undo", keys: "u", category: category, help: "take back the last edit", unavailable: readOnly) {
                 $0.browser.undo()
             },

@@ -25,6 +25,8 @@ final class ListScreen: Layer {
     var awaitsIndexLetter = false
     var showsCallbacks = false
     var log = CallbackLog()
+    /// The marked records of the entity that is shown.
+    var marks = RecordMarks()
     /// The search that was begun last.
     var search: RecordSearch?
     /// What `n` and `N` look for, and what is highlighted.
@@ -128,6 +130,7 @@ final class ListScreen: Layer {
 
     private func change(entity other: NSEntityDescription, to settings: ListSettings) throws {
         let list = try RecordList(entity: other, settings: settings, context: session.context)
+        if other !== entity { marks.removeAll() }
         entity = other
         adopt(list)
         settingsByEntity[other.name ?? ""] = settings
@@ -137,6 +140,7 @@ final class ListScreen: Layer {
     func close() {
         records.delegate = nil
         cursorObject = nil
+        marks.removeAll()
         search = nil
     }
 
@@ -144,6 +148,7 @@ final class ListScreen: Layer {
         records.delegate = nil
         records = list
         list.delegate = self
+        list.isMarked = { [unowned self] in marks.contains($0) }
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
         view.hasHeaders = list.settings.sectionKey != nil
         view.titleSuffix = { [unowned list] column in Self.sortMark(of: column, in: list.settings) }
@@ -238,6 +243,7 @@ extension ListScreen: RecordListDelegate {
     func listDidChange() {
         let screenLine = view.screenLine
         records.refresh()
+        if !marks.isEmpty { marks.removeDeleted() }
         // A flood of changes is not worth a glow, and nobody would see it.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }

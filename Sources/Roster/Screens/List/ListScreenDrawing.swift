@@ -97,6 +97,7 @@ extension ListScreen {
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
         if let export = browser.export { right.append((" \(export.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
+        if !marks.isEmpty { right.append((" \(marks.objects.count) marked ", .status)) }
         let unsaved = session.unsavedCount
         if unsaved > 0 { right.append((" *\(unsaved) unsaved ", .status)) }
         if let number = view.rowNumber { right.append((" \(number)/\(records.objectCount) ", .status)) }

@@ -213,7 +213,8 @@ extension ListScreen {
     }
 
     func deleteRecord() {
-        guard let cursorObject else { return browser.say("there is no record under the cursor") }
-        browser.askToDelete(cursorObject)
+        let chosen = chosenRecords
+        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
+        browser.askToDelete(chosen)
     }
 }

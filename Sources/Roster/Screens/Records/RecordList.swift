@@ -20,6 +20,8 @@ final class RecordList: ListSource {
     private(set) var objectCount = 0
     /// What stands out, set by who hears the delegate's callbacks.
     var glow = Glow()
+    /// Asked whether the user marked a record.
+    var isMarked: (NSManagedObject) -> Bool = { _ in false }
 
     /// Fetches the records.
     ///
@@ -128,6 +130,8 @@ final class RecordList: ListSource {
     func text(ofColumn column: Int, at row: ListPath) -> String {
         display.columns[column].text(of: object(at: row))
     }
+
+    func isMarked(at row: ListPath) -> Bool { isMarked(object(at: row)) }
 
     func mark(at row: ListPath) -> RowMark? {
         let object = object(at: row)

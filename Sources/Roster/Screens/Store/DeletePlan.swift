@@ -30,12 +30,13 @@ struct DeletePlan {
         }
     }
 
-    let object: NSManagedObject
+    let objects: [NSManagedObject]
 
-    init(deleting object: NSManagedObject) {
-        self.object = object
-        var doomed = [object]
-        var known: Set<ObjectIdentifier> = [ObjectIdentifier(object)]
+    /// - Parameter objects: records of one entity; at least one.
+    init(deleting objects: [NSManagedObject]) {
+        self.objects = objects
+        var doomed = objects
+        var known = Set(objects.map { ObjectIdentifier($0) })
         var next = 0
         while next < doomed.count {
             let current = doomed[next]
@@ -46,7 +47,7 @@ struct DeletePlan {
                 where known.insert(ObjectIdentifier(other)).inserted { doomed.append(other) }
             }
         }
-        cascaded = Array(doomed.dropFirst())
+        cascaded = Array(doomed.dropFirst(objects.count))
         for current in doomed { examine(current, doomed: known) }
     }
 
@@ -78,10 +79,19 @@ struct DeletePlan {
         for other in others { nullified[index].counts[ObjectIdentifier(other), default: 0] += 1 }
     }
 
+    /// What the records are called, as many as a line holds.
+    var names: String {
+        let names = objects.prefix(3).map { "“\(RecordName.text($0))”" }.joined(separator: ", ")
+        return objects.count > 3 ? names + ", …" : names
+    }
+
     /// The question's lines.
     var lines: [TextPane.Line] {
-        let entity = object.entity.name ?? "record"
-        var lines = [TextPane.Line("\(entity) “\(RecordName.text(object))”")]
+        let entity = objects.first?.entity.name ?? "record"
+        var lines = [
+            TextPane.Line(
+                objects.count == 1 ? "\(entity) \(names)" : "\(Self.counted(objects.count, entity)): \(names)")
+        ]
         for reason in denied { lines.append(TextPane.Line(reason + ", which forbids it.", role: .error)) }
         guard denied.isEmpty else { return lines }
         for (entity, group) in Dictionary(grouping: cascaded, by: { $0.entity.name ?? "record" }).sorted(by: {

@@ -1,0 +1,237 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// The records of a list that the user marked. They stay marked wherever they go, and until they are deleted.
+struct RecordMarks {
+    private(set) var objects: Set<NSManagedObject> = []
+    /// Where a range was begun.
+    var anchor: NSManagedObject?
+
+    var isEmpty: Bool { objects.isEmpty }
+
+    func contains(_ object: NSManagedObject) -> Bool { objects.contains(object) }
+
+    mutating func toggle(_ object: NSManagedObject) {
+        if objects.remove(object) == nil { objects.insert(object) }
+    }
+
+    mutating func add(_ others: some Sequence<NSManagedObject>) { objects.formUnion(others) }
+
+    mutating func set(_ others: some Sequence<NSManagedObject>) { objects = Set(others) }
+
+    mutating func removeAll() { self = RecordMarks() }
+
+    /// Forgets records that are gone.
+    mutating func removeDeleted() {
+        objects = objects.filter { !$0.isDeleted && $0.managedObjectContext != nil }
+        if anchor?.isDeleted == true { anchor = nil }
+    }
+}
+
+// Marking records, and what is done with all that are marked.
+
+extension ListScreen {
+    /// The marked records in the order of the list, or else the one under the cursor.
+    var chosenRecords: [NSManagedObject] {
+        guard !marks.isEmpty else { return cursorObject.map { [$0] } ?? [] }
+        let shown = marks.objects.compactMap { object in records.path(of: object).map { (path: $0, object: object) } }
+        return shown.sorted { $0.path < $1.path }.map(\.object)
+    }
+
+    // MARK: Marking
+
+    func markAndMoveOn() {
+        guard let cursorObject else { return view.move(by: 1) }
+        for step in 0..<count {
+            if step > 0 || self.cursorObject === cursorObject, let object = self.cursorObject { marks.toggle(object) }
+            let before = self.cursorObject
+            view.move(by: 1)
+            rememberCursor()
+            if self.cursorObject === before { break }
+        }
+    }
+
+    /// Begins a range at the cursor, or marks all from where it was begun to the cursor.
+    func markRange() {
+        guard let cursorObject else { return browser.say("there is no record under the cursor") }
+        guard let anchor = marks.anchor, let start = records.path(of: anchor) else {
+            marks.anchor = cursorObject
+            return browser.say("a range begins here; v at its other end marks all between")
+        }
+        marks.anchor = nil
+        guard let end = records.path(of: cursorObject) else { return }
+        let range = [records.index(of: start), records.index(of: end)].sorted()
+        marks.add((range[0]...range[1]).map { records.object(at: records.path(atIndex: $0)) })
+        sayMarked()
+    }
+
+    func invertMarks() {
+        marks.set(allRecords.filter { !marks.contains($0) })
+        sayMarked()
+    }
+
+    func markByPredicate() {
+        let prompt = Prompt(
+            label: "mark: ", history: browser.filterHistory,
+            hint: "a predicate, for example \(FilterText.example(for: entity)); Tab completes, empty marks all")
+        prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
+        prompt.onAccept = { [unowned self] text in
+            if let problem = FilterText.problem(text, for: entity) { return problem }
+            do {
+                let predicate = try FilterText.predicate(text, for: entity)
+                let found = predicate.map { allRecords.filtered(using: $0) } ?? allRecords
+                marks.add(found)
+                browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
+                sayMarked()
+                return nil
+            } catch {
+                return FilterText.problem(error, in: text)
+            }
+        }
+        browser.layers.push(prompt)
+    }
+
+    private var allRecords: [NSManagedObject] { records.controller.fetchedObjects ?? [] }
+
+    private func sayMarked() { browser.say("\(DeletePlan.counted(marks.objects.count, "record")) marked") }
+
+    // MARK: Changing what is marked
+
+    /// Asks for a value of the focused column and sets it in all marked records, after a look at what will change.
+    func editMarked() {
+        let key = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        guard let attribute = entity.attributesByName[key], FieldText.kind(of: attribute) != .readOnly else {
+            return browser.say("move to a column that can be edited: h l", role: .warning)
+        }
+        let chosen = chosenRecords
+        let title = PropertyTitle.title(key)
+        let prompt = Prompt(
+            label: "\(title) of \(DeletePlan.counted(chosen.count, entity.name ?? "record")): ",
+            hint: "\(FieldText.hint(for: attribute)); empty is no value")
+        prompt.onAccept = { [unowned self] text in
+            do {
+                let value = try Self.value(text.isEmpty ? nil : text, of: attribute, in: chosen)
+                preview(value, of: attribute, in: chosen)
+                return nil
+            } catch let error as ValueProblem {
+                return Prompt.Problem("\(title) \(error.reason)", at: 0)
+            } catch {
+                return Prompt.Problem(CommandError.line(for: error), at: 0)
+            }
+        }
+        browser.layers.push(prompt)
+    }
+
+    /// The value that a text means, checked by the rules of the model against each of the records.
+    private static func value(
+        _ text: String?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]
+    ) throws -> Any? {
+        let parsed = try FieldText.value(text, of: attribute)
+        for object in objects {
+            var value = parsed.map { $0 as AnyObject }
+            try object.validateValue(&value, forKey: attribute.name)
+        }
+        return parsed
+    }
+
+    private func preview(_ value: Any?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]) {
+        let new = ValueDisplay.text(value, of: attribute)
+        let changed = objects.filter {
+            ValueDisplay.text($0.value(forKey: attribute.name), of: attribute) != new
+        }
+        guard !changed.isEmpty else { return browser.say("they all have that value already") }
+        var lines = changed.prefix(6).map { object in
+            let old = ValueDisplay.text(object.value(forKey: attribute.name), of: attribute)
+            return TextPane.Line("\(RecordName.text(object)): \(old) → \(new)")
+        }
+        if changed.count > 6 { lines.append(TextPane.Line("and \(changed.count - 6) more", role: .muted)) }
+        let title = PropertyTitle.title(attribute.name)
+        browser.layers.push(
+            Dialog(
+                title: "\(title) of \(DeletePlan.counted(changed.count, entity.name ?? "record"))", lines: lines,
+                choices: [
+                    Dialog.Choice("y", "change") { [unowned self] in
+                        browser.edit("edit \(title) of \(changed.count)") { _ in
+                            for object in changed { object.setValue(value, forKey: attribute.name) }
+                        }
+                        browser.say("changed \(DeletePlan.counted(changed.count, "record")), not saved yet")
+                    },
+                    Dialog.Choice("n", "leave"),
+                ]))
+    }
+
+    /// Makes a copy of each chosen record: its attributes and to-one relationships.
+    func duplicate() {
+        let chosen = chosenRecords
+        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
+        let unique = Set(
+            entity.uniquenessConstraints.flatMap { $0 }.compactMap {
+                ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name
+            })
+        var last: NSManagedObject?
+        browser.edit("duplicate \(DeletePlan.counted(chosen.count, "record"))") { context in
+            for object in chosen { last = Self.copy(of: object, unique: unique, in: context) }
+        }
+        if let last { moveCursor(to: last) }
+        browser.say("duplicated \(DeletePlan.counted(chosen.count, "record")), not saved yet")
+    }
+
+    private static func copy(
+        of object: NSManagedObject, unique: Set<String>, in context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        let copy = NSManagedObject(entity: object.entity, insertInto: context)
+        for attribute in object.entity.attributesByName.values where !(attribute is NSDerivedAttributeDescription) {
+            guard !attribute.isTransient else { continue }
+            let value = object.value(forKey: attribute.name)
+            // What must be unique says that it is a copy, so that both can be saved.
+            let isName = unique.contains(attribute.name) && attribute.attributeType == .stringAttributeType
+            copy.setValue(isName ? (value as? String).map { $0 + " copy" } : value, forKey: attribute.name)
+        }
+        for relationship in object.entity.relationshipsByName.values
+        where !relationship.isToMany && relationship.inverseRelationship?.isToMany != false {
+            copy.setValue(object.value(forKey: relationship.name), forKey: relationship.name)
+        }
+        return copy
+    }
+
+    // MARK: Copying
+
+    /// What is copied of the chosen records.
+    enum Copied {
+        case cell, json, csv, predicate, uri
+    }
+
+    func copyChosen(_ what: Copied) {
+        let chosen = chosenRecords
+        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
+        do {
+            try browser.copy(text(what, of: chosen), named: DeletePlan.counted(chosen.count, "record"))
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    private func text(_ what: Copied, of chosen: [NSManagedObject]) throws -> String {
+        let key = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        switch what {
+        case .json: return try RecordText.text(of: chosen, entity: entity, as: .json)
+        case .csv: return try RecordText.text(of: chosen, entity: entity, as: .csv)
+        case .uri: return chosen.map { $0.objectID.uriRepresentation().absoluteString }.joined(separator: "\n")
+        case .cell:
+            let column = records.display.columns.first { $0.key == key }
+            return chosen.map { column?.text(of: $0) ?? RecordName.text($0) }.joined(separator: "\n")
+        case .predicate:
+            guard entity.attributesByName[key] != nil else {
+                throw CommandError.failure("move to a column of an attribute: h l")
+            }
+            let values = chosen.map { $0.value(forKey: key) ?? NSNull() }
+            let predicate =
+                values.count == 1
+                ? NSPredicate(format: "%K == %@", key, values[0])
+                : NSPredicate(format: "%K IN %@", key, values)
+            return predicate.formatString
+        }
+    }
+}

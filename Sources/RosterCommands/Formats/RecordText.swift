@@ -1,0 +1,40 @@
+import CoreData
+import Foundation
+
+/// Records as text, for a clipboard.
+public enum RecordText {
+    /// The records of one entity in a format, as `export` writes them: with their own attributes and relationships.
+    ///
+    /// - Throws: what reading them throws.
+    public static func text(
+        of objects: [NSManagedObject], entity: NSEntityDescription, as format: OutputFormat
+    ) throws -> String {
+        let collected = CollectedText()
+        let columns = try ColumnChoice.export(of: entity, nests: format == .json)
+        let surroundings = CommandSurroundings(
+            output: collected, progress: NoProgress(), interruption: NoInterruption(),
+            textStyle: TextStyle(columns: nil, isEmphasized: false, width: { $0.count }))
+        var writer = format.writer(columns, in: surroundings)
+        for object in objects { try writer.record(object) }
+        try writer.end()
+        return collected.text
+    }
+}
+
+private final class CollectedText: TextOutput {
+    private(set) var text = ""
+
+    func write(_ text: String) throws { self.text += text }
+    func flush() throws {}
+}
+
+private final class NoProgress: ProgressDisplay {
+    func report(fraction: Double?, _ text: @autoclosure () -> String) {}
+    func end() {}
+}
+
+private final class NoInterruption: Interruption {
+    var isRaised: Bool { false }
+    func wait(until date: Date) {}
+    func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
+}
