@@ -6,15 +6,20 @@ struct HistoryReader {
 
     /// Carries out a history request. Cost: one query per store, and one object per transaction and change.
     ///
-    /// - Throws: 134091 where none of the stores keeps a history.
+    /// - Throws: 134091 where none of the stores keeps a history; 134301 for a token before which history was removed;
+    ///   134060 for a fetch request that is not for the history; 513 where history of a read-only store is to be removed.
     func execute(_ request: NSPersistentHistoryChangeRequest) throws -> NSPersistentHistoryResult {
-        let transactions = try transactions(for: request)
+        if request.removes { return try remove(request) }
+        let selection = try request.fetchRequest.map(HistorySelection.init)
+        var transactions = try transactions(for: request, withChanges: wantsChanges(request))
+        if let selection { transactions = selection.chosen(from: transactions) }
         let result: Any
         switch request.resultType {
         case .statusOnly:
             result = true
         case .count:
-            result = transactions.count
+            let isOfChanges = selection?.isOfChanges ?? false
+            result = isOfChanges ? transactions.reduce(0) { $0 + ($1.changes?.count ?? 0) } : transactions.count
         case .objectIDs:
             var seen: Set<NSManagedObjectID> = []
             result = transactions.flatMap { $0.changes ?? [] }.map(\.changedObjectID).filter {
@@ -34,27 +39,99 @@ struct HistoryReader {
         return NSPersistentHistoryResult(result, type: request.resultType)
     }
 
+    /// A fetch request may look at the changes of transactions too.
+    private func wantsChanges(_ request: NSPersistentHistoryChangeRequest) -> Bool {
+        switch request.resultType {
+        case .statusOnly, .count, .transactionsOnly: request.fetchRequest != nil
+        case .objectIDs, .changesOnly, .transactionsAndChanges: true
+        }
+    }
+
     private func transactions(
-        for request: NSPersistentHistoryChangeRequest
+        for request: NSPersistentHistoryChangeRequest, withChanges: Bool
     ) throws -> [NSPersistentHistoryTransaction] {
         var found: [(store: NSPersistentStore, transaction: StoreTransaction)] = []
         try coordinator.withLock {
-            let stores = try storesWithHistory(request.affectedStores)
-            for store in stores {
-                let number = request.token?.number(ofStore: store.identifier) ?? 0
-                found += try store.operations.history(after: number).map { (store, $0) }
+            for store in try storesWithHistory(request.affectedStores) {
+                guard let number = try place(of: request, in: store) else { continue }
+                found += try store.operations.history(after: number, withChanges: withChanges).map { (store, $0) }
+                // Another process may have removed some in between, so that they are missing from what was read.
+                _ = try place(of: request, in: store)
             }
         }
         if case .date(let date) = request.start { found.removeAll { $0.transaction.timestamp <= date } }
-        found.sort { left, right in
-            (left.transaction.timestamp, left.transaction.number)
-                < (right.transaction.timestamp, right.transaction.number)
-        }
+        found = Self.inOrderOfTime(found)
         var numbers = request.token?.numbers ?? [:]
         return found.map { store, transaction in
             let identifier = store.identifier ?? ""
             numbers[identifier] = max(numbers[identifier] ?? 0, transaction.number)
             return object(for: transaction, of: store, token: NSPersistentHistoryToken(numbers: numbers))
+        }
+    }
+
+    /// By time; those of one store in the order of their numbers, also where a clock was set back: a token vouches for all
+    /// numbers up to its own.
+    private static func inOrderOfTime(
+        _ found: [(store: NSPersistentStore, transaction: StoreTransaction)]
+    ) -> [(store: NSPersistentStore, transaction: StoreTransaction)] {
+        var latest: [ObjectIdentifier: Date] = [:]
+        let times = found.map { store, transaction in
+            let time = max(latest[ObjectIdentifier(store)] ?? .distantPast, transaction.timestamp)
+            latest[ObjectIdentifier(store)] = time
+            return time
+        }
+        return found.indices.sorted { (times[$0], $0) < (times[$1], $1) }.map { found[$0] }
+    }
+
+    /// The number after which the wanted transactions of `store` begin; `nil` where it has none.
+    ///
+    /// - Throws: 134301 where transactions after that number were removed, or the store has not come as far yet: it was
+    ///   put back to an older state.
+    private func place(of request: NSPersistentHistoryChangeRequest, in store: NSPersistentStore) throws -> Int64? {
+        if case .date(let date) = request.start {
+            return try store.operations.firstHistoryNumber(after: date).map { max($0, 1) - 1 }
+        }
+        guard let number = request.token?.numbers[store.identifier ?? ""] else { return 0 }
+        let removed = try store.operations.lastRemovedHistoryNumber()
+        let last = try store.operations.lastHistoryNumber() ?? 0
+        guard number < removed || number > last else { return number }
+        let place = store.url?.path ?? ""
+        let reason =
+            number < removed
+            ? "its transactions up to \(removed) were removed" : "its last transaction is \(last)"
+        throw CoreDataError.make(
+            134301,
+            "The history token is of no use for \(place) any more: it names transaction \(number), and \(reason). "
+                + "Read the store anew, and go on from currentPersistentHistoryToken(fromStores:).",
+            userInfo: ["NSAffectedStoresErrorKey": [store]])
+    }
+
+    // MARK: Removing
+
+    private func remove(_ request: NSPersistentHistoryChangeRequest) throws -> NSPersistentHistoryResult {
+        let count = try coordinator.withLock {
+            try storesWithHistory(request.affectedStores).reduce(0) { count, store in
+                guard let end = try end(of: request, in: store) else { return count }
+                return count + (try store.operations.deleteHistory(before: end))
+            }
+        }
+        guard request.resultType == .count else { return NSPersistentHistoryResult(true, type: .statusOnly) }
+        return NSPersistentHistoryResult(count, type: .count)
+    }
+
+    /// The number of the first transaction that stays.
+    private func end(of request: NSPersistentHistoryChangeRequest, in store: NSPersistentStore) throws -> Int64? {
+        switch request.start {
+        case .token(let token): return token?.numbers[store.identifier ?? ""]
+        case .transaction(let transaction):
+            return transaction.storeID == store.identifier ? transaction.transactionNumber : nil
+        case .date(let date):
+            // Read before the first that stays is looked for: what is committed meanwhile has a higher number.
+            let last = try store.operations.lastHistoryNumber() ?? 0
+            let first = try store.operations.firstHistoryNumber(
+                after: Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextDown))
+            if let first { return first }
+            return last == .max ? last : last + 1
         }
     }
 

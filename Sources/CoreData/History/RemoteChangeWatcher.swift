@@ -144,8 +144,18 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             watched[key]?.lastNumber = number
             return Finding(store: store, changes: CommittedChanges(staleStores: [store]), lastNumber: number)
         }
-        guard let transactions = try? store.operations.history(after: lastSeen) else { return nil }
+        guard let transactions = try? store.operations.history(after: lastSeen),
+            let removed = try? store.operations.lastRemovedHistoryNumber(),
+            let newest = try? store.operations.lastHistoryNumber()
+        else { return nil }
         watched[key]?.dataVersion = version
+        guard removed <= lastSeen, newest >= lastSeen else {
+            // Transactions that were not seen yet are gone: what they changed is not known.
+            let number = max(removed, newest)
+            watched[key]?.lastNumber = transactions.last?.number ?? number
+            return Finding(
+                store: store, changes: CommittedChanges(staleStores: [store]), lastNumber: watched[key]?.lastNumber)
+        }
         guard let last = transactions.last else { return nil }
         watched[key]?.lastNumber = last.number
         let foreign = transactions.filter { !$0.isOwn }

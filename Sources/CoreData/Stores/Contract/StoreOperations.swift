@@ -56,8 +56,25 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// The number of the last transaction in the store's history, or `nil` when it keeps none.
     func lastHistoryNumber() throws -> Int64?
 
-    /// The transactions after `number`, oldest first.
+    /// The transactions after `number`, oldest first. What was removed from the history is not there:
+    /// see ``lastRemovedHistoryNumber()``.
     func history(after number: Int64) throws -> [StoreTransaction]
+
+    /// What ``history(after:)`` gives, with the changes only where they are wanted.
+    func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction]
+
+    /// The number of the last transaction that was removed from the history; 0 where none was. Who has seen less than
+    /// that cannot learn from the history what happened since.
+    func lastRemovedHistoryNumber() throws -> Int64
+
+    /// The lowest number of a transaction that was committed after `date`; `nil` where there is none.
+    func firstHistoryNumber(after date: Date) throws -> Int64?
+
+    /// Removes the transactions whose number is less than `number`, with their changes, in one transaction.
+    ///
+    /// - Returns: How many transactions were removed.
+    /// - Throws: 134091 where the store cannot remove history; a `CocoaError` of the store otherwise.
+    func deleteHistory(before number: Int64) throws -> Int
 
     /// Closes files and connections; nothing is called afterwards.
     func close() throws
@@ -71,6 +88,21 @@ struct EntityRun {
 
 extension StoreOperations {
     var ownChangeCount: Int64? { nil }
+
+    func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] { try history(after: number) }
+
+    func lastRemovedHistoryNumber() throws -> Int64 {
+        if let first = try history(after: 0, withChanges: false).first { return first.number - 1 }
+        return try lastHistoryNumber() ?? 0
+    }
+
+    func firstHistoryNumber(after date: Date) throws -> Int64? {
+        try history(after: 0, withChanges: false).first { $0.timestamp > date }?.number
+    }
+
+    func deleteHistory(before number: Int64) throws -> Int {
+        throw CoreDataError.make(134091, "The store cannot remove transactions from its history.")
+    }
 
     func idFamily(ofEntityAt index: UInt32) -> IDFamily { objectID(for: RowKey(entity: index, reference: 0)).family }
 

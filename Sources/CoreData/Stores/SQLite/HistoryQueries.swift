@@ -20,16 +20,30 @@ struct HistoryQueries {
             "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(HistoryTables.transaction)]) ?? 0
     }
 
+    /// The number of the last transaction that was removed: the one before the first that is there.
+    func lastRemovedNumber() throws -> Int64 {
+        if let first = try connection.integer("SELECT MIN(Z_PK) FROM ATRANSACTION") { return max(first, 1) - 1 }
+        return try lastNumber()
+    }
+
+    /// The lowest number of a transaction with a later time.
+    func firstNumber(after date: Date) throws -> Int64? {
+        try connection.integer(
+            "SELECT MIN(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP > ?", [.real(date.timeIntervalSinceReferenceDate)])
+    }
+
     /// The transactions after `number`, oldest first, without changes of entities that the model does not have.
-    func transactions(after number: Int64, own: Set<Int64>) throws -> [StoreTransaction] {
+    func transactions(
+        after number: Int64, own: TransactionNumbers, withChanges: Bool = true
+    ) throws -> [StoreTransaction] {
         try connection.reading {
-            let changes = try changes(after: number)
+            let changes = withChanges ? try changes(after: number) : [:]
             return try transactions(after: number, changes, own: own)
         }
     }
 
     private func transactions(
-        after number: Int64, _ changes: [Int64: [StoreTransaction.Change]], own: Set<Int64>
+        after number: Int64, _ changes: [Int64: [StoreTransaction.Change]], own: TransactionNumbers
     ) throws -> [StoreTransaction] {
         func text(_ name: String) -> String {
             "IFNULL((SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = t.Z\(name)TS), t.Z\(name))"

@@ -14,7 +14,7 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var changeTokens: ChangeToken?
     private var reader = RefreshingReader()
     /// The transactions of the history that this store wrote.
-    private var ownTransactions: Set<Int64> = []
+    private var ownTransactions = TransactionNumbers()
     /// What the last save derived, until it is asked for.
     private var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
     private var metadataIsDirty = false
@@ -340,9 +340,32 @@ extension SQLiteStore: StagedSaving {
     }
 
     func history(after number: Int64) throws -> [StoreTransaction] {
+        try history(after: number, withChanges: true)
+    }
+
+    func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] {
         try withSession { session in
             guard session.hasHistory else { return [] }
-            return try session.historyQueries.transactions(after: number, own: ownTransactions)
+            return try session.historyQueries.transactions(
+                after: number, own: ownTransactions, withChanges: withChanges)
+        }
+    }
+
+    func lastRemovedHistoryNumber() throws -> Int64 {
+        try withSession { $0.hasHistory ? try $0.historyQueries.lastRemovedNumber() : 0 }
+    }
+
+    func firstHistoryNumber(after date: Date) throws -> Int64? {
+        try withSession { $0.hasHistory ? try $0.historyQueries.firstNumber(after: date) : nil }
+    }
+
+    func deleteHistory(before number: Int64) throws -> Int {
+        try checkWritable()
+        return try withSession(.saving) { session in
+            guard session.hasHistory else { return 0 }
+            let removed = try HistoryRemoval(connection: session.connection).removeTransactions(before: number)
+            ownTransactions.removeAll(through: try session.historyQueries.lastRemovedNumber())
+            return removed
         }
     }
 }

@@ -1,0 +1,155 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Programs that follow a store while another one removes its history.
+@Suite struct HistoryPruningTests {
+    private typealias Desk = HistoryRequestTests.Desk
+
+    /// What a follower learned: the names it saw inserted, in their order, and its place.
+    private final class Follower: @unchecked Sendable {
+        private let container: NSPersistentContainer
+        /// The last transaction that was seen.
+        private var last: (number: Int64, token: NSPersistentHistoryToken)?
+        private(set) var names: [String] = []
+        let lock = NSLock()
+
+        init(_ container: NSPersistentContainer) { self.container = container }
+
+        var place: (number: Int64, token: NSPersistentHistoryToken)? { lock.withLock { last } }
+
+        /// Archives the token, as a program that is started again does.
+        func follow() throws {
+            let place = try lock.withLock {
+                try last.map {
+                    let data = try NSKeyedArchiver.archivedData(withRootObject: $0.token, requiringSecureCoding: true)
+                    return try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data)
+                } ?? nil
+            }
+            let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            fetch.predicate = NSPredicate(format: "author BEGINSWITH %@", "writer")
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: place)
+            request.fetchRequest = fetch
+            let context = container.newBackgroundContext()
+            try context.performAndWait { () throws in
+                let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+                for transaction in try #require(result.result as? [NSPersistentHistoryTransaction]) {
+                    for change in transaction.changes ?? [] where change.changeType == .insert {
+                        let object = try context.existingObject(with: change.changedObjectID)
+                        names.append(try #require(object.value(forKey: "name") as? String))
+                    }
+                    lock.withLock { last = (transaction.transactionNumber, transaction.token) }
+                }
+            }
+        }
+    }
+
+    @Test func followersLoseAndDoubleNothingWhileHistoryIsRemoved() throws {
+        let seconds = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 1.5 : 60
+        let desk = try Desk()
+        let writers = try (0..<2).map { _ in try desk.container() }
+        let followers = try (0..<2).map { _ in Follower(try desk.container()) }
+        let pruner = try desk.container()
+        let end = Date(timeIntervalSinceNow: seconds)
+        let counts = Counts()
+        // Threads, because a machine with two cores would run two iterations at a time.
+        inParallel(5) { number in
+            do {
+                switch number {
+                case 0, 1:
+                    while Date() < end {
+                        let name = "\(number)-\(counts.next(number))"
+                        try HistoryRequestTests.save(writers[number], author: "writer \(number)") {
+                            HistoryRequestTests.insert(name, $0)
+                        }
+                        usleep(2_000)
+                    }
+                case 2, 3:
+                    while Date() < end {
+                        try followers[number - 2].follow()
+                        usleep(5_000)
+                    }
+                default:
+                    while Date() < end {
+                        usleep(20_000)
+                        // What both have seen.
+                        let places = followers.compactMap(\.place)
+                        guard places.count == 2, let lowest = places.min(by: { $0.number < $1.number }) else {
+                            continue
+                        }
+                        _ = try HistoryRequestTests.run(.deleteHistory(before: lowest.token), pruner)
+                        counts.pruned()
+                    }
+                }
+            } catch { counts.note(error) }
+        }
+        #expect(counts.failures.isEmpty, "\(counts.failures)")
+        for follower in followers { try follower.follow() }
+        #expect(counts.prunings > 3)
+        for follower in followers {
+            #expect(follower.names.count == counts.written)
+            #expect(Set(follower.names).count == counts.written)
+        }
+        #expect(try HistoryRequestTests.all(pruner).count < counts.written)
+    }
+
+    private func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let group = DispatchGroup()
+        for number in 0..<count {
+            group.enter()
+            Thread.detachNewThread {
+                body(number)
+                group.leave()
+            }
+        }
+        group.wait()
+    }
+
+    private final class Counts: @unchecked Sendable {
+        private let lock = NSLock()
+        private var numbers = [0, 0]
+        private(set) var prunings = 0
+        private(set) var failures: [String] = []
+
+        var written: Int { lock.withLock { numbers.reduce(0, +) } }
+        func next(_ writer: Int) -> Int {
+            lock.withLock {
+                numbers[writer] += 1
+                return numbers[writer]
+            }
+        }
+        func pruned() { lock.withLock { prunings += 1 } }
+        func note(_ error: any Error) { lock.withLock { failures.append("\(error)") } }
+    }
+
+    @Test func aWatcherThatMissedRemovedHistoryReadsTheStoreAnew() throws {
+        let desk = try Desk()
+        let here = try desk.container()
+        let there = try desk.container()
+        try HistoryRequestTests.save(there) { HistoryRequestTests.insert("Ghana", $0) }
+        let context = here.newBackgroundContext()
+        let team = try context.performAndWait { () throws in
+            context.automaticallyMergesChangesFromParent = true
+            let team = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")).first)
+            #expect(team.value(forKey: "wins") as? Int == 0)
+            return team.objectID
+        }
+        // Waits until the first commit was noticed, so that the next ones fall between two looks.
+        Thread.sleep(forTimeInterval: 0.25)
+        for wins in 1...5 {
+            for _ in 0..<3 {
+                try HistoryRequestTests.save(there) { context in
+                    try context.existingObject(with: team).setValue(wins, forKey: "wins")
+                    HistoryRequestTests.insert("more", context)
+                }
+                _ = try HistoryRequestTests.run(.deleteHistory(before: Date(timeIntervalSinceNow: 60)), there)
+            }
+            let end = Date(timeIntervalSinceNow: 3)
+            func shown() -> Int? {
+                context.performAndWait { context.object(with: team).value(forKey: "wins") as? Int }
+            }
+            while shown() != wins, Date() < end { usleep(10_000) }
+            #expect(shown() == wins)
+        }
+    }
+}
