@@ -22,7 +22,14 @@ final class ChangedKeyLog {
     func update() throws {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
         request.resultType = .transactionsAndChanges
-        let result = try context.execute(request) as? NSPersistentHistoryResult
+        let result: NSPersistentHistoryResult?
+        do {
+            result = try context.execute(request) as? NSPersistentHistoryResult
+        } catch let error as CocoaError where error.code.rawValue == NSPersistentHistoryTokenExpiredError {
+            // What was removed is not told; what comes next is.
+            token = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+            return
+        }
         for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
             token = transaction.token
             for change in transaction.changes ?? [] where change.changeType == .update {

@@ -122,7 +122,11 @@ struct DelimitedReader {
             case UInt8(ascii: "n"): content.append(0x0A)
             case UInt8(ascii: "r"): content.append(0x0D)
             case 0x5C: content.append(0x5C)
-            case UInt8(ascii: "N") where content.isEmpty: return nil
+            case UInt8(ascii: "N") where content.isEmpty:
+                switch bytes.peek() {
+                case nil, 0x09, 0x0A, 0x0D: return nil
+                default: throw error("text after \\N, which is NULL; write \\\\N for a backslash and an N")
+                }
             default: throw error("unknown escape; write \\\\ for a backslash")
             }
         }

@@ -1,0 +1,38 @@
+/// One thing that is wrong in a store's file, as `NSPersistentStoreCoordinator.findings(in:)` tells. An addition to Apple's API.
+public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// The database itself is damaged.
+        case integrity
+        /// Rows are of an entity that their table does not hold.
+        case entity
+        /// A counter of keys lags behind its table: keys would be given out twice.
+        case counter
+        /// Rows refer to rows that are not there.
+        case reference
+        /// Members of an ordered relationship have no place, or share one.
+        case order
+        /// Files of external values are missing, or belong to no value.
+        case externalData = "external data"
+        /// The history does not fit itself or the rows.
+        case history
+    }
+
+    public let kind: Kind
+    /// What is wrong where, in one sentence.
+    public let message: String
+    /// Whether `repair(_:)` sets it right.
+    public let isRepairable: Bool
+
+    public var description: String { "\(kind.rawValue): \(message)" }
+}
+
+/// A store whose file can be checked.
+protocol CheckableStore: AnyObject {
+    /// What is wrong in the file. Reads all of it. Called under the coordinator's lock.
+    func findings() throws -> [PersistentStoreFinding]
+    /// Sets right what can be, in one transaction. Called under the coordinator's lock.
+    ///
+    /// - Returns: What was set right.
+    func repair() throws -> [PersistentStoreFinding]
+}

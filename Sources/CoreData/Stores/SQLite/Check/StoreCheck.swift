@@ -1,0 +1,125 @@
+import Foundation
+import SQLiteAccess
+
+/// Looks for what is wrong in the file of a store.
+struct StoreCheck {
+    /// A finding, with the statements that set it right.
+    struct Entry {
+        let finding: PersistentStoreFinding
+        let repair: [String]
+
+        init(_ kind: PersistentStoreFinding.Kind, _ message: String, repair: [String] = []) {
+            finding = PersistentStoreFinding(kind: kind, message: message, isRepairable: !repair.isEmpty)
+            self.repair = repair
+        }
+    }
+
+    let session: SQLiteSession
+
+    var connection: Connection { session.connection }
+    var layout: TableLayout { session.layout }
+
+    /// All of the file at one moment. In a damaged database nothing else is looked at: what it says means nothing.
+    func entries() throws -> [Entry] {
+        try connection.reading {
+            let damage = try integrity()
+            guard damage.isEmpty else { return damage }
+            var entries = try entities() + counters()
+            entries += try ReferenceCheck(connection: connection, layout: layout).entries()
+            entries += try ExternalDataCheck(session: session).entries()
+            if session.hasHistory { entries += try HistoryCheck(connection: connection, layout: layout).entries() }
+            return entries
+        }
+    }
+
+    private func integrity() throws -> [Entry] {
+        let lines = try connection.rows("PRAGMA integrity_check(20)").compactMap { row -> String? in
+            guard case .text(let line)? = row.first, line != "ok" else { return nil }
+            return line
+        }
+        // SQLite names the index where only an index is wrong; the rows are whole then.
+        let onlyIndexes = lines.allSatisfy { $0.contains("missing from index") || $0.contains("entries in index") }
+        return lines.map { Entry(.integrity, $0, repair: onlyIndexes ? ["REINDEX"] : []) }
+    }
+
+    private func entities() throws -> [Entry] {
+        try layout.tables.compactMap { table in
+            let numbers = table.entities.map { "\(layout.number(of: $0))" }.joined(separator: ", ")
+            let found = try RowCount(
+                connection, "\(SQLName.quoted(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))",
+                key: "Z_PK")
+            guard let found else { return nil }
+            return Entry(.entity, "\(found) of the table \(table.name) of an entity that the table does not hold")
+        }
+    }
+
+    private func counters() throws -> [Entry] {
+        var counters = layout.tables.map { (table: $0.name, number: layout.number(of: $0.root)) }
+        if session.hasHistory {
+            counters += [
+                ("ACHANGE", HistoryTables.change), ("ATRANSACTION", HistoryTables.transaction),
+                ("ATRANSACTIONSTRING", HistoryTables.transactionString),
+            ]
+        }
+        return try counters.compactMap { table, number in
+            let name = SQLName.quoted(table)
+            guard let last = try connection.integer("SELECT MAX(Z_PK) FROM \(name)") else { return nil }
+            let counter = try connection.integer(
+                "SELECT IFNULL(Z_MAX, 0) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
+            guard let counter else { return Entry(.counter, "the table \(table) has no counter") }
+            guard counter < last else { return nil }
+            return Entry(
+                .counter, "the counter of the table \(table) is \(counter), its last key is \(last)",
+                repair: ["UPDATE Z_PRIMARYKEY SET Z_MAX = \(last) WHERE Z_ENT = \(number)"])
+        }
+    }
+}
+
+/// How many rows a condition finds, and the first of them: `3 rows (the first is 12)`.
+struct RowCount: CustomStringConvertible {
+    let count: Int64
+    let first: Int64
+
+    /// `nil` where there is none.
+    ///
+    /// - Parameter source: what follows FROM.
+    init?(_ connection: Connection, _ source: String, key: String) throws {
+        let row = try connection.rows("SELECT COUNT(*), MIN(\(key)) FROM \(source)").first
+        guard case .integer(let count)? = row?.first, count > 0 else { return nil }
+        self.count = count
+        if case .integer(let first)? = row?.last { self.first = first } else { first = 0 }
+    }
+
+    var description: String { count == 1 ? "row \(first)" : "\(count) rows (the first is \(first))" }
+}
+
+extension SQLiteStore: CheckableStore {
+    func findings() throws -> [PersistentStoreFinding] { try checking { $0.map(\.finding) } }
+
+    func repair() throws -> [PersistentStoreFinding] {
+        guard !isReadOnly else {
+            throw CoreDataError.make(513, "Cannot repair the store \(url?.path ?? ""): it was opened read-only.")
+        }
+        return try checking(inTransaction: true) { entries in
+            let connection = openSession?.connection
+            var done: Set<String> = []
+            for statement in entries.flatMap(\.repair) where done.insert(statement).inserted {
+                try connection?.execute(statement)
+            }
+            return entries.map(\.finding).filter(\.isRepairable)
+        }
+    }
+
+    private func checking(
+        inTransaction: Bool = false, _ body: ([StoreCheck.Entry]) throws -> [PersistentStoreFinding]
+    ) throws -> [PersistentStoreFinding] {
+        guard let session = openSession else {
+            throw CoreDataError.make(134070, "The store \(url?.path ?? "") is closed.")
+        }
+        let check = StoreCheck(session: session)
+        return try SQLiteStoreErrors(path: session.connection.path).translating(inTransaction ? .saving : .reading) {
+            guard inTransaction else { return try body(try check.entries()) }
+            return try session.connection.transaction { try body(try check.entries()) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import RosterCommands
+
+enum HistoryVerb: CommandVerb {
+    static let name = "history"
+    static let summary = "Print what was committed to a store, by whom and when, or remove the beginning of it."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [
+        SinceFlag.self, AuthorFlag.self, OfEntityFlag.self, FormatFlag.self, DeleteBeforeFlag.self, ModelFlag.self,
+    ]
+    static let notes = """
+        T is the number of a transaction, or a date like 2026-07-01T12:00:00Z.
+        What is removed is gone for programs that have not seen it yet: they read the store anew.
+        Example: roster history WorldCup.sqlite --since 12 --entity Team --format json
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let since = try arguments.value(SinceFlag.self)
+        let author = try arguments.value(AuthorFlag.self)
+        let entity = try arguments.value(OfEntityFlag.self)
+        let format = try arguments.value(FormatFlag.self)
+        if let place = try arguments.value(DeleteBeforeFlag.self) {
+            guard since == nil, author == nil, entity == nil, format == nil else {
+                throw CommandError.misuse(
+                    "--delete-before removes all transactions before T: it goes with --model alone")
+            }
+            try HistoryCommand.delete(before: place, in: arguments.store, surroundings)
+            return .done
+        }
+        try HistoryCommand(
+            store: arguments.store, since: since, author: author, entity: entity, format: format ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum SinceFlag: CommandFlag {
+    static let name = "since"
+    static let placeholder: String? = "T"
+    static let help = "Only what was committed after T."
+    static func value(from text: String) throws -> HistoryCommand.Place { try HistoryCommand.Place(text) }
+}
+
+enum DeleteBeforeFlag: CommandFlag {
+    static let name = "delete-before"
+    static let placeholder: String? = "T"
+    static let help = "Print nothing, and remove the transactions before T."
+    static func value(from text: String) throws -> HistoryCommand.Place { try HistoryCommand.Place(text) }
+}
+
+enum AuthorFlag: CommandFlag {
+    static let name = "author"
+    static let placeholder: String? = "A"
+    static let help = "Only transactions of this author."
+    typealias Value = String
+}
+
+enum OfEntityFlag: CommandFlag {
+    static let name = "entity"
+    static let completion = WordCompletion.entities
+    static let placeholder: String? = "E"
+    static let help = "Only changes of records of this entity."
+    typealias Value = String
+}
+
+enum CheckVerb: CommandVerb {
+    static let name = "check"
+    static let summary = "Print what is wrong in a store's file, and set it right where asked for."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [RepairFlag.self, FormatFlag.self, ModelFlag.self]
+    static let notes = """
+        Looks at the database's integrity, entities and references of rows, counters of keys, places in ordered
+        relationships, files of external values, and the history beside the rows. The status is 1 when something
+        is wrong. --repair keeps a copy of the store beside it: STORE.before-repair.sqlite.
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try CheckCommand(
+            store: arguments.store, repairs: arguments.has(RepairFlag.self),
+            format: arguments.value(FormatFlag.self) ?? .table
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum RepairFlag: CommandFlag {
+    static let name = "repair"
+    static let help = "Set right what can be, after a copy of the store was made."
+    typealias Value = Bool
+}

@@ -1,0 +1,87 @@
+import CoreData
+import Foundation
+
+/// `check`: prints what is wrong in a store's file, and sets it right where that is asked for.
+public struct CheckCommand {
+    public var store: StoreLocation
+    public var repairs: Bool
+    public var format: OutputFormat
+
+    public init(store: StoreLocation, repairs: Bool = false, format: OutputFormat = .table) {
+        self.store = store
+        self.repairs = repairs
+        self.format = format
+    }
+
+    /// Prints one line for each finding. Before anything is set right, a copy of the store is made beside it.
+    ///
+    /// - Throws: ``CommandError`` of failure when something stays wrong, or an error of the framework.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let findings = try self.findings(in: surroundings)
+        guard !findings.isEmpty else {
+            return try end("nothing is wrong in \(try store.storeURL().path)", surroundings)
+        }
+        for finding in findings { try print(finding, in: surroundings) }
+        try surroundings.output.flush()
+        let repairable = findings.count { $0.isRepairable }
+        guard repairs, repairable > 0 else {
+            let hint = repairable == 0 ? "" : "; --repair sets \(repairable) of them right, and keeps a copy"
+            throw CommandError.failure("\(Self.count(findings.count)) in \(try store.storeURL().path)\(hint)")
+        }
+        let copy = try keepCopy()
+        let session = try StoreSession(store, for: .writing, in: surroundings)
+        let repaired = try session.coordinator.persistentStores.flatMap(session.coordinator.repair)
+        try session.close()
+        try end("set \(Self.count(repaired.count)) right; \(copy.path) is the store as it was", surroundings)
+        let left = try self.findings(in: surroundings)
+        guard left.isEmpty else {
+            throw CommandError.failure(
+                "\(Self.count(left.count)) stay in \(try store.storeURL().path): \(left[0].message)")
+        }
+    }
+
+    private func end(_ text: String, _ surroundings: CommandSurroundings) throws {
+        if format == .table { try surroundings.output.write(VisibleText.shown(text) + "\n") }
+        try surroundings.output.flush()
+    }
+
+    private static func count(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
+
+    private func findings(in surroundings: CommandSurroundings) throws -> [PersistentStoreFinding] {
+        let session = try StoreSession(store, for: .reading, in: surroundings)
+        let findings = try session.coordinator.persistentStores.flatMap(session.coordinator.findings(in:))
+        try session.close()
+        return findings
+    }
+
+    private func print(_ finding: PersistentStoreFinding, in surroundings: CommandSurroundings) throws {
+        switch format {
+        case .json:
+            let members: [(key: String, value: JSONValue)] = [
+                ("kind", .string(finding.kind.rawValue)), ("message", .string(finding.message)),
+                ("repairable", .bool(finding.isRepairable)),
+            ]
+            try surroundings.output.write(JSONValue.object(members).text + "\n")
+        case .csv, .tsv:
+            let text: DelimitedText = format == .csv ? .csv : .tsv
+            try surroundings.output.write(text.line([finding.kind.rawValue, finding.message]))
+        case .table: try surroundings.output.write(VisibleText.shown(finding.description) + "\n")
+        }
+    }
+
+    /// Copies the store under a name that nothing has.
+    private func keepCopy() throws -> URL {
+        let url = try store.storeURL()
+        let base = url.deletingPathExtension().path + ".before-repair"
+        let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        var copy = URL(fileURLWithPath: base + end)
+        var number = 2
+        while FileManager.default.fileExists(atPath: copy.path) {
+            copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
+            number += 1
+        }
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+            at: copy, withPersistentStoreFrom: url, type: .sqlite)
+        return copy
+    }
+}
