@@ -3,7 +3,9 @@ import Synchronization
 
 /// Which class makes the stores of which type. One registry for the process; safe on any thread.
 enum StoreTypeRegistry {
-    private static let classes = Mutex<[String: NSPersistentStore.Type]>([NSSQLiteStoreType: SQLiteStore.self])
+    private static let classes = Mutex<[String: NSPersistentStore.Type]>([
+        NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
+    ])
 
     static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
 

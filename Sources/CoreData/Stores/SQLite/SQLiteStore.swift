@@ -5,7 +5,7 @@ import SQLiteAccess
 ///
 /// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
 /// indexes. Used under the coordinator's lock.
-final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The open file, from ``loadMetadata()`` on.
     private var connection: Connection?
     private var session: SQLiteSession?
@@ -33,8 +33,11 @@ final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Opening
 
+    /// Where the database is: what `url` names.
+    var databaseURL: URL? { url }
+
     private func file() throws -> StoreFile {
-        try StoreFile(url: url, options: StoreOptions(options), isReadOnly: isReadOnly)
+        try StoreFile(url: databaseURL, options: StoreOptions(options), isReadOnly: isReadOnly)
     }
 
     private func creation(_ file: StoreFile) throws -> StoreCreation {

@@ -1,0 +1,53 @@
+import Foundation
+
+/// A store that keeps its rows in memory, and is gone with its coordinator.
+///
+/// It is an SQLite database without a file, so that predicates, sorts, constraints and batches mean the same as in a store on
+/// disk. Its URL only names it: nothing is read or written there.
+final class InMemoryStore: SQLiteStore, @unchecked Sendable {
+    override var type: String { NSInMemoryStoreType }
+
+    override var databaseURL: URL? { .memoryPlace }
+
+    override func loadMetadata() throws {
+        try super.loadMetadata()
+        metadata[NSStoreTypeKey] = NSInMemoryStoreType
+    }
+
+    /// Goes by another URL; the rows stay.
+    override func reconnect(to newURL: URL) throws { url = newURL }
+
+    // MARK: Without a coordinator
+
+    /// - Throws: 260, since nothing is kept outside a coordinator.
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw isNowhere(url) }
+
+    /// - Throws: 260, as above.
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw isNowhere(url)
+    }
+
+    override class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
+        throw isNowhere(url)
+    }
+
+    override class func inferredModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        throw isNowhere(url)
+    }
+
+    /// Nothing is there to be destroyed: whatever stands at the URL belongs to others.
+    override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {}
+
+    override class var copiesFiles: Bool { false }
+
+    /// - Throws: 260, as above.
+    override class func replaceStore(
+        at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
+    ) throws { throw isNowhere(source) }
+
+    private static func isNowhere(_ url: URL) -> any Error {
+        CoreDataError.make(
+            260, "There is no store in memory at \(url.path) outside the coordinator that it was added to.",
+            userInfo: [NSFilePathErrorKey: url.path])
+    }
+}
