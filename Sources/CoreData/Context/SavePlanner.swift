@@ -121,7 +121,7 @@ struct SavePlanner {
         // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
         let version = object.snapshot?.version ?? 0
         if !context.changes.deleted.isEmpty { try checkReferences(of: object, object.layout.slots.indices) }
-        let row = try row(of: object, version: version + 1, plan)
+        let row = try row(of: object, version: try Self.version(after: version, of: id), plan)
         plans[plan].changes.inserted.append(IdentifiedRow(id: id, row: row))
         if !positions.isEmpty { plans[plan].changes.insertedPositions[id] = positions[ObjectIdentifier(object)] }
         notePairs(of: object)
@@ -141,12 +141,23 @@ struct SavePlanner {
         try addWrite(object, id, slots, toMany, places, plan)
     }
 
+    /// - Throws: 134030 for a row whose version is the greatest number that there is, which only a damaged file has.
+    private static func version(after version: Int64, of id: NSManagedObjectID) throws -> Int64 {
+        guard version < .max else {
+            throw CoreDataError.make(
+                134030,
+                "Cannot save \(id.uriRepresentation().absoluteString): the version of its row is \(version), and "
+                    + "there is none after that. The file is damaged.")
+        }
+        return version + 1
+    }
+
     private mutating func addWrite(
         _ object: NSManagedObject, _ id: NSManagedObjectID, _ slots: [Int], _ toMany: [Int], _ places: [Int: Int],
         _ plan: Int
     ) throws {
         let version = object.snapshot?.version ?? 0
-        let row = try row(of: object, version: version + 1, plan)
+        let row = try row(of: object, version: try Self.version(after: version, of: id), plan)
         plans[plan].written.append(object, id, row)
         plans[plan].changes.updated.append(
             StoreRowChange(

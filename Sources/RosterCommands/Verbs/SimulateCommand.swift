@@ -102,14 +102,18 @@ private final class League {
     }
 
     private func record(_ team: NSManagedObject, goalsFor: Int, goalsAgainst: Int) throws {
-        add(1, to: goalsFor > goalsAgainst ? "wins" : goalsFor < goalsAgainst ? "losses" : "draws", of: team)
-        add(goalsFor, to: "goalsFor", of: team)
-        add(goalsAgainst, to: "goalsAgainst", of: team)
+        try add(1, to: goalsFor > goalsAgainst ? "wins" : goalsFor < goalsAgainst ? "losses" : "draws", of: team)
+        try add(goalsFor, to: "goalsFor", of: team)
+        try add(goalsAgainst, to: "goalsAgainst", of: team)
     }
 
-    private func add(_ number: Int, to key: String, of team: NSManagedObject) {
+    private func add(_ number: Int, to key: String, of team: NSManagedObject) throws {
         guard number != 0 else { return }
-        team.setValue(((team.value(forKey: key) as? Int) ?? 0) + number, forKey: key)
+        let (sum, overflow) = ((team.value(forKey: key) as? Int) ?? 0).addingReportingOverflow(number)
+        guard !overflow else {
+            throw CommandError.failure("\(RecordLabel.shown(team)): no number is greater than its \(key); set it lower")
+        }
+        team.setValue(sum, forKey: key)
     }
 
     /// Saves the edit; where somebody else changed the same team, makes it again on the team as it stands now.

@@ -55,14 +55,21 @@ public struct WatchCommand {
     @MainActor
     private func serveMainQueue(until watcher: ListWatcher, _ interruption: any Interruption) throws {
         // A run loop without any timer would return at once.
-        let end = timeout.map { Date(timeIntervalSinceNow: $0) } ?? .distantFuture
-        let timer = Timer(fire: end, interval: 0, repeats: false) { _ in }
+        // The time runs by a clock that is never set.
+        let end = timeout.map { ContinuousClock.now + .seconds($0) }
+        let timer = Timer(fire: .distantFuture, interval: 0, repeats: false) { _ in }
         RunLoop.main.add(timer, forMode: .default)
         defer { timer.invalidate() }
         // Anything that is called on the main queue ends the wait of a run loop there.
         interruption.whenRaised {}
-        while !watcher.isDone, !interruption.isRaised, Date() < end {
-            _ = RunLoop.main.run(mode: .default, before: end)
+        while !watcher.isDone, !interruption.isRaised {
+            guard let end else {
+                _ = RunLoop.main.run(mode: .default, before: .distantFuture)
+                continue
+            }
+            let rest = end - ContinuousClock.now
+            guard rest > .zero else { break }
+            _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: min(rest / .seconds(1), 1)))
         }
         if let failure = watcher.failure { throw failure }
     }

@@ -196,6 +196,24 @@ import Testing
         }
     }
 
+    /// Files whose checksums are right and whose sizes are not.
+    @Test(arguments: [(24, Int64.max & ~4_095), (16, Int64.max / 8), (56, Int64.max), (8, Int64.max), (56, 500)])
+    func forgedFilesAreReplaced(offset: Int, number: Int64) throws {
+        try onStaff { staff in
+            var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            let length = Int(bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: Int64.self) })
+            bytes.withUnsafeMutableBytes { memory in
+                memory.storeBytes(of: number, toByteOffset: offset, as: Int64.self)
+                memory.storeBytes(of: 0, toByteOffset: 48, as: UInt64.self)
+                var checksum = ListChecksum()
+                checksum.update(UnsafeRawBufferPointer(rebasing: memory[..<length]))
+                memory.storeBytes(of: checksum.value, toByteOffset: 48, as: UInt64.self)
+            }
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            try #expect(fetch(staff).text == "E: Alice Bob | S: Sam")
+        }
+    }
+
     @Test func unwritableDirectoryIsNoError() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()

@@ -41,4 +41,12 @@ import Testing
         }
         #expect(try lines(all.map(kind.line).joined(), kind) == all, "seed 11")
     }
+
+    @Test(arguments: ["\\Nx\tb\nc\td\n", "a\t\\N1\n", "\\N\\N\n"]) func textBehindANullIsRefused(text: String) {
+        #expect(throws: DelimitedReader.SyntaxError.self) { try lines(text, .tsv) }
+    }
+
+    @Test func nullsBetweenTabsAreRead() throws {
+        #expect(try lines("\\N\t\\N\n\\N\tb", .tsv) == [[nil, nil], [nil, "b"]])
+    }
 }

@@ -147,7 +147,8 @@ final class FetchPipeline {
             return FetchAnswer(found: try source.find(plan, wantsRows: wantsRows), items: nil)
         }
         return try source.reading {
-            let limit = plan.limit == 0 ? 0 : plan.limit + plan.offset + overlay.removable
+            let limit =
+                plan.limit == 0 ? 0 : plan.limit.addingUpToMaximum(plan.offset).addingUpToMaximum(overlay.removable)
             let found = try source.find(plan.limited(to: limit, offset: 0), wantsRows: wantsRows)
             return FetchAnswer(found: found, items: plan.cut(try overlay.apply(to: found, plan)))
         }

@@ -89,7 +89,7 @@ struct FetchPlan {
     func cut<Element>(_ list: [Element]) -> [Element] {
         guard limit > 0 || offset > 0 else { return list }
         guard offset < list.count else { return [] }
-        let end = limit > 0 ? min(list.count, offset + limit) : list.count
+        let end = limit > 0 ? min(list.count, offset.addingUpToMaximum(limit)) : list.count
         return Array(list[offset..<end])
     }
 

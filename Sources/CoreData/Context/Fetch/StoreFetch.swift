@@ -72,7 +72,7 @@ struct StoreFetch {
     /// Asks every store for its part, and puts the parts in order.
     private func runInAll(_ query: StoreQuery) throws -> FoundRows {
         var part = query
-        part.limit = query.limit == 0 ? 0 : query.limit + query.offset
+        part.limit = query.limit == 0 ? 0 : query.limit.addingUpToMaximum(query.offset)
         part.offset = 0
         part.wantsRows = true
         var all = FoundRows(stores: plan.stores)
@@ -138,7 +138,7 @@ struct StoreFetch {
 
     private func cut(_ indexes: [Int], as query: StoreQuery) -> [Int] {
         guard query.offset < indexes.count else { return [] }
-        let end = query.limit > 0 ? min(indexes.count, query.offset + query.limit) : indexes.count
+        let end = query.limit > 0 ? min(indexes.count, query.offset.addingUpToMaximum(query.limit)) : indexes.count
         return Array(indexes[query.offset..<end])
     }
 }

@@ -99,13 +99,13 @@ private struct CachedListHeader {
         rowsOffset = Int(word(24))
         rowsChecksum = UInt64(bitPattern: word(40))
         guard length >= CachedList.headerStart, length <= rowsOffset, rowsOffset % CachedList.alignment == 0,
-            rowCount >= 0, rowCount <= fileSize / 8, fileSize == rowsOffset + rowCount * 8,
+            rowCount >= 0, rowCount <= fileSize / 8, rowsOffset <= fileSize, fileSize - rowsOffset == rowCount * 8,
             var header = Self.bytes(of: file, count: length)
         else { return nil }
         let expected = UInt64(bitPattern: word(48))
         header.withUnsafeMutableBytes { $0.storeBytes(of: 0, toByteOffset: 48, as: UInt64.self) }
         guard Self.checksum(of: header) == expected else { return nil }
-        parse(header, sectionCount: Int(word(56)), historyNumber: word(32))
+        guard parse(header, sectionCount: Int(word(56)), historyNumber: word(32)) else { return nil }
         if let sections, sections.reduce(0, { $0 + Int($1.rows) }) != rowCount { return nil }
     }
 
@@ -122,26 +122,35 @@ private struct CachedListHeader {
         return bytes.count == count ? bytes : nil
     }
 
-    /// The checksum is right, so the header is as it was written.
-    private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) {
+    /// The checksum is right, so the header is as it was written; but anybody can work a checksum out.
+    ///
+    /// - Returns: `false` where the header names more than it has.
+    private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) -> Bool {
         header.withUnsafeBytes { bytes in
             var position = CachedList.headerStart
-            func number() -> UInt32 {
+            func number() -> UInt32? {
+                guard bytes.count - position >= 4 else { return nil }
                 defer { position += 4 }
                 return bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)
             }
-            func text() -> String {
-                let count = Int(number())
+            func text() -> String? {
+                guard let count = number().map(Int.init), count <= bytes.count - position else { return nil }
                 defer { position += count }
                 return String(decoding: bytes[position..<position + count], as: UTF8.self)
             }
-            fingerprint = text()
-            origin = ListOrigin(token: text(), historyNumber: historyNumber < 0 ? nil : historyNumber)
-            guard sectionCount >= 0 else { return }
-            sections = (0..<sectionCount).map { _ in
-                let rows = number()
-                return (text(), rows)
+            guard let fingerprint = text(), let token = text() else { return false }
+            self.fingerprint = fingerprint
+            origin = ListOrigin(token: token, historyNumber: historyNumber < 0 ? nil : historyNumber)
+            guard sectionCount >= 0 else { return true }
+            // Each takes eight bytes at least.
+            guard sectionCount <= (bytes.count - position) / 8 else { return false }
+            var sections: [(name: String, rows: UInt32)] = []
+            for _ in 0..<sectionCount {
+                guard let rows = number(), let name = text() else { return false }
+                sections.append((name, rows))
             }
+            self.sections = sections
+            return true
         }
     }
 }

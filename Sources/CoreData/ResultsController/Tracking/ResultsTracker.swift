@@ -125,6 +125,8 @@ final class ResultsTracker {
     private func tellSnapshot(of state: ResultsState) {
         guard caller.mayHave(.snapshot), !isWorking else { return }
         isWorking = true
+        let kept = controller
+        defer { withExtendedLifetime(kept) {} }
         let snapshot = NSDiffableDataSourceSnapshotReference(
             state.published, names: state.names, identities: state.identities, reloaded: [])
         caller.call(.snapshot) { $0.controller(controller, didChangeContentWith: snapshot) }
@@ -202,8 +204,10 @@ final class ResultsTracker {
     private func workOff() {
         guard !isWorking else { return }
         isWorking = true
+        // A delegate may drop the last reference to the controller while it is called.
+        let kept = controller
         defer {
-            isWorking = false
+            withExtendedLifetime(kept) { isWorking = false }
             // What is left when the delegate went away is made up for by a fetch.
             if !isListening { touched = TouchedObjects() }
         }

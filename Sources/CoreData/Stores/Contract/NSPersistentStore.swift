@@ -14,7 +14,17 @@ import Synchronization
 /// When a step throws the store is dropped, after `willRemove(from:)`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The coordinator that the store was added to.
-    open internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+    open internal(set) var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { owner.withLock { $0.coordinator } }
+        set { owner.withLock { $0.coordinator = newValue } }
+    }
+    /// Read on any thread, while a coordinator takes the store out on another.
+    private let owner: Mutex<Owner>
+
+    private struct Owner: @unchecked Sendable {
+        weak var coordinator: NSPersistentStoreCoordinator?
+    }
+
     /// The name of the configuration whose entities the store holds.
     open internal(set) var configurationName: String
     /// The options the store was added with.
@@ -46,7 +56,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
-        self.persistentStoreCoordinator = root
+        owner = Mutex(Owner(coordinator: root))
         self.configurationName = name ?? Self.defaultConfigurationName
         self.url = url
         self.options = options

@@ -17,6 +17,15 @@ struct PrimaryKeys {
 
     /// Takes the greater of the counter and the table's last key. With the writer's lock held nobody comes in between.
     private func raise(by count: Int64, entity: Int64, table: String) throws -> Int64 {
+        let used = try connection.integer(
+            "SELECT MAX(IFNULL(Z_MAX, 0), (SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) "
+                + "FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(entity)])
+        if let used, used >= .max - count {
+            throw CoreDataError.make(
+                134030,
+                "The store \(connection.path) has no keys left for its table \(table): the last is \(used). The "
+                    + "file is damaged; look at it with a check of the store.")
+        }
         let last = try connection.integer(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(IFNULL(Z_MAX, 0), "
                 + "(SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) + ? WHERE Z_ENT = ? RETURNING Z_MAX",

@@ -133,7 +133,7 @@ final class SaveTransaction {
                 for column in update.columns {
                     try bind(column, of: row.row, row.id.entity, row.orderedPositions, to: statement, at: &place)
                 }
-                try statement.bind(row.baseVersion + 1, at: place)
+                try statement.bind(row.baseVersion &+ 1, at: place)
                 try statement.bind(keys[number], at: place + 1)
                 try statement.bind(row.baseVersion, at: place + 2)
                 try statement.run()
