@@ -91,7 +91,7 @@ import Testing
         ),
         ("<model><entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Number\"/></entity></model>", 3, "Number"),
         (
-            "<model><entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Integer 16\" defaultValueString=\"many\"/></entity></model>",
+            "<model><entity name=\"A\">\n<attribute name=\"x\" attributeType=\"Integer 16\" minValueString=\"many\"/></entity></model>",
             3, "many"
         ),
         (

@@ -31,8 +31,16 @@ enum ModelMerging {
     /// So a store gets the one version that is like it alone, and no other version's configurations and requests.
     private static func choose(_ wanted: [String: Data], from models: [NSManagedObjectModel]) -> [NSManagedObjectModel]
     {
-        let candidates = models.map { model in
-            let hashes = model.entityVersionHashesByName
+        choose(wanted, from: models.map(\.entityVersionHashesByName)).chosen.map { models[$0] }
+    }
+
+    /// The same of the version hashes of models.
+    ///
+    /// - Returns: their places, and whether they have everything.
+    static func choose(
+        _ wanted: [String: Data], from models: [[String: Data]]
+    ) -> (chosen: [Int], isComplete: Bool) {
+        let candidates = models.map { hashes in
             let found = Set(hashes.keys.filter { hashes[$0] == wanted[$0] })
             return (found: found, others: hashes.count - found.count)
         }
@@ -46,7 +54,7 @@ enum ModelMerging {
             missing.subtract(candidates[best].found)
             chosen.insert(best)
         }
-        return chosen.sorted().map { models[$0] }
+        return (chosen.sorted(), missing.isEmpty)
     }
 
     /// The version hashes that a store's metadata has, by entity.
@@ -107,18 +115,19 @@ enum ModelMerging {
     }
 
     /// The models among the resources of `bundles`; for `nil` those of the program. Files that are no models are left out.
-    ///
-    /// - Parameter allVersions: Whether older versions of a model come too, after the current one.
-    static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
+    static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
+        files(in: bundles).compactMap(NSManagedObjectModel.init(contentsOf:))
+    }
+
+    /// The files of those models.
+    static func files(in bundles: [Bundle]?) -> [URL] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
-        return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }
-            .flatMap(ModelResources.models).flatMap { allVersions ? [$0] + otherVersions(of: $0) : [$0] }
-            .compactMap(NSManagedObjectModel.init(contentsOf:))
+        return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }.flatMap(ModelResources.models)
     }
 
     /// The versions of the model at `url` without the current one, which is what is read from `url` itself.
-    private static func otherVersions(of url: URL) -> [URL] {
+    static func otherVersions(of url: URL) -> [URL] {
         let (versions, current): ([URL]?, URL?) =
             switch url.pathExtension {
             case "momd": (try? CompiledModelBundle.versions(of: url), try? CompiledModelBundle.currentVersion(of: url))

@@ -75,7 +75,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
         NSManagedObjectModel(
-            byMerging: ModelMerging.models(in: bundles, allVersions: true), forStoreMetadata: metadata)
+            byMerging: StoreModelSearch(metadata: metadata).models(in: bundles), forStoreMetadata: metadata)
     }
 
     // MARK: Entities

@@ -18,7 +18,12 @@ extension SourceModelReader {
             }
             attribute.derivation = .format(expression)
         }
-        attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
+        do {
+            attribute.defaultValue = try SourceValues.defaultValue(&element, type: kind, name: name)
+        } catch let error as ModelFileError {
+            // Models with such defaults are compiled and shipped: the attribute has none then.
+            notes.append(ModelNote(line: error.line, "\(error.reason); it has none here"))
+        }
         let validations = try SourceValues.validations(&element, type: kind, name: name)
         var property = PropertyDocument(name: name, kind: .attribute(attribute))
         property.validations = validations

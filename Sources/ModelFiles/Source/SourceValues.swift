@@ -57,6 +57,11 @@ enum SourceValues {
             }
         case .integer16, .integer32, .integer64, .double, .float, .decimal:
             guard let text, !text.isEmpty else { return nil }
+            // What is left behind when a Boolean attribute becomes a number.
+            if let flag = ["yes": 1, "true": 1, "no": 0, "false": 0][text.lowercased()] {
+                return type == .decimal
+                    ? .decimal(Decimal(flag)) : isWhole(type) ? .integer(Int64(flag)) : .real(Double(flag))
+            }
             return try number(text, type: type, in: element, name: name, what: "default")
         case .binary, .objectID, .composite:
             return nil
@@ -90,6 +95,8 @@ enum SourceValues {
             return []
         }
     }
+
+    private static func isWhole(_ type: AttributeKind) -> Bool { [.integer16, .integer32, .integer64].contains(type) }
 
     private static func date(
         _ text: String, in element: SourceElement, name: String, what: String

@@ -9,11 +9,6 @@ final class DecodingContext {
     private var knownLeaves: [ObjectIdentifier: [NSCompositeAttributeDescription.Leaf]] = [:]
     var storeIdentifier: String? { ids.storeIdentifier }
 
-    /// The ID of a row of exactly that entity.
-    func id(of entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
-        ids.id(entity: entity, reference: reference)
-    }
-
     init(layout: TableLayout, externalData: ExternalData, ids: ObjectIDCache) {
         self.layout = layout
         self.externalData = externalData

@@ -31,10 +31,28 @@ enum HistoryTables {
     /// Makes the tables and their counters, inside a transaction of the caller's.
     static func create(on connection: Connection, tombstones: Int) throws {
         for statement in statements(tombstones: tombstones) { try connection.execute(statement) }
-        let counters = [(change, "CHANGE"), (transaction, "TRANSACTION"), (transactionString, "TRANSACTIONSTRING")]
-        for (number, name) in counters {
+        try addCounters(on: connection)
+    }
+
+    private static let counters: [(number: Int64, name: String, table: String)] = [
+        (change, "CHANGE", "ACHANGE"), (transaction, "TRANSACTION", "ATRANSACTION"),
+        (transactionString, "TRANSACTIONSTRING", "ATRANSACTIONSTRING"),
+    ]
+
+    /// Whether one of the tables has no counter: some frameworks add it with the first transaction.
+    static func lackCounters(_ connection: Connection) throws -> Bool {
+        let numbers = counters.map { "\($0.number)" }.joined(separator: ", ")
+        let found = try connection.integer("SELECT COUNT(DISTINCT Z_ENT) FROM Z_PRIMARYKEY WHERE Z_ENT IN (\(numbers))")
+        return found != Int64(counters.count)
+    }
+
+    /// Adds the counters that are missing, each at the last key of its table, inside a transaction of the caller's.
+    static func addCounters(on connection: Connection) throws {
+        for (number, name, table) in counters {
             try connection.execute(
-                "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) SELECT ?1, ?2, 0, "
+                    + "(SELECT IFNULL(MAX(Z_PK), 0) FROM \(table)) WHERE NOT EXISTS "
+                    + "(SELECT 1 FROM Z_PRIMARYKEY WHERE Z_ENT = ?1)",
                 [.integer(number), .text(name)])
         }
     }

@@ -122,7 +122,7 @@ struct JoinTablePlanning {
 
     private static func position(of column: String) -> String { "Z_FOK_" + column.dropFirst(2) }
 
-    /// The table as it stands in the file: under the planned name or that of the other end, with the planned columns.
+    /// The table as it stands in the file: under the planned name or that of the other end, with the columns that it has.
     private func stored(
         _ planned: JoinTable, namedBy relationship: NSRelationshipDescription,
         _ columnNames: [ObjectIdentifier: String], in file: StoredSchema
@@ -130,12 +130,50 @@ struct JoinTablePlanning {
         let inverse = relationship.inverseRelationship ?? relationship
         let other = JoinTable(
             name: table(namedBy: inverse, columnNames).name, first: planned.first, second: planned.second)
-        for candidate in [planned, other] where file.table(candidate.name, hasColumns: candidate.columns) {
-            return candidate
+        for candidate in [planned, other] {
+            if file.table(candidate.name, hasColumns: candidate.columns) { return candidate }
+            if let read = withColumns(of: candidate, in: file) { return read }
         }
+        let present = [planned, other].first { file.hasTable($0.name) }
         throw CoreDataError.make(
             134020,
-            "The store \(file.path) has no table \(planned.name) for \(relationship.entity.name ?? "").\(relationship.name): "
-                + "it does not fit the model.")
+            present.map {
+                "The table \($0.name) of the store \(file.path) does not fit \(relationship.entity.name ?? "")."
+                    + "\(relationship.name): its columns are \(file.columns(of: $0.name).joined(separator: ", ")), and "
+                    + "not \($0.columns.joined(separator: ", "))."
+            }
+                ?? "The store \(file.path) has no table \(planned.name) for \(relationship.entity.name ?? "")."
+                + "\(relationship.name): it does not fit the model.")
+    }
+
+    /// The table with the names that its columns have in the file: the planned ones but for the number at their end, which
+    /// differs from file to file where relationships of one entity share a name. `nil` where they are others.
+    private func withColumns(of planned: JoinTable, in file: StoredSchema) -> JoinTable? {
+        let columns = file.columns(of: planned.name)
+        let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
+        guard keys.count == 2 else { return nil }
+        for (one, two) in [(keys[0], keys[1]), (keys[1], keys[0])] {
+            guard let first = end(planned.first, named: one, among: columns),
+                let second = end(planned.second, named: two, among: columns)
+            else { continue }
+            return JoinTable(name: planned.name, first: first, second: second)
+        }
+        return nil
+    }
+
+    private func end(_ planned: JoinTable.End, named column: String, among columns: [String]) -> JoinTable.End? {
+        let relationship = planned.relationship
+        let inverse = relationship.inverseRelationship?.name ?? ""
+        let plain =
+            planned.column == "REFLEXIVE" ? "REFLEXIVE" : "Z_\(number(relationship.entity))\(inverse.uppercased())"
+        guard column.hasPrefix(plain.uppercased()), column.dropFirst(plain.count).allSatisfy(\.isNumber) else {
+            return nil
+        }
+        guard planned.positionColumn != nil else {
+            return JoinTable.End(relationship: relationship, column: column, positionColumn: nil)
+        }
+        let position = column == "REFLEXIVE" ? "Z_FOK_REFLEXIVE" : Self.position(of: column)
+        guard columns.contains(position.uppercased()) else { return nil }
+        return JoinTable.End(relationship: relationship, column: column, positionColumn: position)
     }
 }

@@ -93,6 +93,11 @@ struct StoreCreation {
 
     /// A history that is there is kept, whatever the options say: other programs may follow it.
     private func adjustHistory(_ connection: Connection, _ schema: StoredSchema, _ layout: TableLayout) throws {
+        if ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"].allSatisfy(schema.hasTable),
+            try HistoryTables.lackCounters(connection)
+        {
+            try connection.transaction { try HistoryTables.addCounters(on: connection) }
+        }
         let wanted = tombstoneCount(layout)
         let hasHistory = schema.hasTable("ACHANGE")
         if !hasHistory, file.options.tracksHistory == true {
