@@ -30,7 +30,8 @@ import Testing
 
     /// The folders of `CoreData`, each of which may use those before it.
     static let folders = [
-        "Support", "Model", "Predicates", "Objects", "Requests", "Stores/Contract", "Stores/SQL", "Stores/SQLite",
+        "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
+        "Stores/SQLite",
         "Stack", "Context", "History", "ResultsController",
     ]
 

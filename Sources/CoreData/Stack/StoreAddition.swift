@@ -17,6 +17,7 @@ struct StoreAddition {
         do {
             try store.loadMetadata()
             try checkType(of: store)
+            try StoreUpgrade(store: store, model: coordinator.managedObjectModel).runIfNeeded()
             try StoreCompatibility.check(store, with: coordinator.managedObjectModel)
             try store.prepare()
         } catch {

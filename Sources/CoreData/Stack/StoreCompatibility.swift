@@ -36,16 +36,14 @@ struct StoreCompatibility {
         return parts.joined(separator: "; ")
     }
 
-    /// Throws where a store's metadata does not fit the model of its coordinator.
+    /// How a store's metadata differs from the model of its coordinator; `nil` where it fits.
     ///
     /// A store that keeps no hashes fits any model; a model that was inferred has no hashes that could differ.
-    ///
-    /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
-    static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {
+    static func difference(of store: NSPersistentStore, from model: NSManagedObjectModel) -> StoreCompatibility? {
         guard let storeHashes = hashes(in: store.metadata), !StoreOptions(store.options).ignoresVersioning,
             !model.isInferred
         else {
-            return
+            return nil
         }
         var modelHashes = model.entityVersionHashesByName
         if store.configurationName != NSPersistentStore.defaultConfigurationName,
@@ -55,11 +53,19 @@ struct StoreCompatibility {
             modelHashes = modelHashes.filter { names.contains($0.key) }
         }
         let comparison = StoreCompatibility(storeHashes: storeHashes, modelHashes: modelHashes)
-        guard !comparison.isCompatible else { return }
+        return comparison.isCompatible ? nil : comparison
+    }
+
+    /// Throws where a store's metadata does not fit the model of its coordinator.
+    ///
+    /// - Throws: `NSPersistentStoreIncompatibleVersionHashError` (134100), which names the entities that differ.
+    static func check(_ store: NSPersistentStore, with model: NSManagedObjectModel) throws {
+        guard let comparison = difference(of: store, from: model) else { return }
         throw CoreDataError.make(
             134100,
             "The store \(store.url?.path ?? "") was written with another version of the model (\(comparison.summary)); "
-                + "open it with the model it was written with.",
+                + "open it with the model it was written with, or let it be migrated "
+                + "(NSMigratePersistentStoresAutomaticallyOption).",
             userInfo: [
                 "metadata": store.metadata ?? [:],
                 "reason": "The model used to open the store is incompatible with the one used to create the store",

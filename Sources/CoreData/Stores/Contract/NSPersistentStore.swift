@@ -116,6 +116,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")
     }
 
+    /// Brings the store, whose metadata were loaded, to another version of its model by a mapping that is inferred.
+    ///
+    /// - Throws: 134190 where it cannot be inferred, 134110 where the rows do not fit; then the store is as it was.
+    func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
+        throw CoreDataError.make(
+            134110, "Stores of the type \(type) cannot be migrated in place; \(url?.path ?? "") stays as it was.")
+    }
+
     /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
     class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
 

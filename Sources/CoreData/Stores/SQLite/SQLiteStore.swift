@@ -73,6 +73,28 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         metadataIsDirty = false
     }
 
+    override func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
+        guard let connection else {
+            throw CoreDataError.make(134080, "The store \(url?.path ?? "") was not opened.")
+        }
+        let file = try file()
+        let creation = try creation(file)
+        try file.errors.translating(.migrating) {
+            let schema = try StoredSchema(connection, path: file.path)
+            let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
+            let stored = source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil }
+            let numbering = try EntityNumbering(of: stored, stored: schema.entityNumbers, path: file.path)
+            let new = EntityNumbering(freshFor: creation.entities)
+            let migration = LightweightMigration(
+                connection: connection, path: file.path, old: try TableLayout(numbering: numbering, file: schema),
+                new: try TableLayout(numbering: new),
+                difference: try ModelDifference(
+                    from: numbering.entries.map(\.entity), to: new.entries.map(\.entity)), creation: creation)
+            metadata = try migration.run(metadata)
+        }
+        metadataIsDirty = false
+    }
+
     override func prepare() throws {
         guard let connection else {
             throw CoreDataError.make(134080, "The store \(url?.path ?? "") was not opened.")

@@ -14,6 +14,7 @@ struct SQLiteStoreErrors {
         case reading
         case saving
         case destroying
+        case migrating
 
         var verb: String {
             switch self {
@@ -22,6 +23,7 @@ struct SQLiteStoreErrors {
             case .reading: "read"
             case .saving: "save to"
             case .destroying: "destroy"
+            case .migrating: "migrate"
             }
         }
     }

@@ -1,0 +1,187 @@
+import Foundation
+
+/// What becomes of the entities and properties of one version of a model in another, as far as it can be told from names and
+/// renaming identifiers alone.
+///
+/// A destination belongs to the source whose name, or whose own renaming identifier, is the destination's renaming
+/// identifier; that is its name where it has none.
+struct ModelDifference {
+    /// The entities of the destination in order, each with the entity it was.
+    let pairs: [(source: NSEntityDescription?, destination: NSEntityDescription)]
+    /// The entities of the source that are gone.
+    let removed: [NSEntityDescription]
+    private let sources: [ObjectIdentifier: NSEntityDescription]
+    private let destinations: [ObjectIdentifier: NSEntityDescription]
+
+    /// - Throws: 134190 with the reason where rows of the source do not tell what stands in the destination.
+    init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
+        let finder = SourceFinder(source)
+        var sources: [ObjectIdentifier: NSEntityDescription] = [:]
+        var destinations: [ObjectIdentifier: NSEntityDescription] = [:]
+        for entity in destination {
+            guard let found = finder.source(of: entity) else { continue }
+            if let other = destinations[ObjectIdentifier(found)] {
+                throw Self.refusal(
+                    "both \(other.name ?? "") and \(entity.name ?? "") claim to have been \(found.name ?? "")")
+            }
+            sources[ObjectIdentifier(entity)] = found
+            destinations[ObjectIdentifier(found)] = entity
+        }
+        pairs = destination.map { (sources[ObjectIdentifier($0)], $0) }
+        removed = source.filter { destinations[ObjectIdentifier($0)] == nil }
+        self.sources = sources
+        self.destinations = destinations
+        try checkHierarchies()
+        for (source, destination) in pairs {
+            guard let source else { continue }
+            for property in destination.properties { try check(property, of: destination, from: source) }
+        }
+    }
+
+    /// What an entity of the destination was; `nil` for a new one.
+    func source(of entity: NSEntityDescription) -> NSEntityDescription? { sources[ObjectIdentifier(entity)] }
+
+    /// What becomes of an entity of the source; `nil` for one that is gone.
+    func destination(of entity: NSEntityDescription) -> NSEntityDescription? { destinations[ObjectIdentifier(entity)] }
+
+    /// What a property of an entity of the destination was there; `nil` for a new one, and in a new entity.
+    func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
+        guard let source = source(of: entity), !property.isTransient else { return nil }
+        let wanted = property.renamingIdentifier ?? property.name
+        if let found = source.propertiesByName[wanted], !found.isTransient { return found }
+        return source.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
+    }
+
+    // MARK: What cannot be inferred
+
+    /// The rows of one family come out of one table: rows of two would have the same keys.
+    private func checkHierarchies() throws {
+        for (_, root) in pairs where root.superentity == nil {
+            let roots = root.family.compactMap { source(of: $0)?.root }
+            guard let first = roots.first, let other = roots.first(where: { $0 !== first }) else { continue }
+            throw Self.refusal(
+                "the entities below \(root.name ?? "") were in two hierarchies, those of \(first.name ?? "") and "
+                    + "\(other.name ?? "")")
+        }
+    }
+
+    private func check(
+        _ property: NSPropertyDescription, of entity: NSEntityDescription, from sourceEntity: NSEntityDescription
+    ) throws {
+        guard let source = source(of: property, in: entity) else { return }
+        let name = "\(entity.name ?? "").\(property.name)"
+        switch (source, property) {
+        case (let source as NSAttributeDescription, let attribute as NSAttributeDescription):
+            guard AttributeChange(from: source, to: attribute) != nil else {
+                throw Self.refusal(
+                    "the type of \(name) changed from \(source.attributeType.typeName) to "
+                        + "\(attribute.attributeType.typeName)")
+            }
+        case (let source as NSRelationshipDescription, let relationship as NSRelationshipDescription):
+            if source.isToMany, !relationship.isToMany {
+                throw Self.refusal("\(name) was to-many and is to-one: which of the objects it shall keep is not known")
+            }
+            try checkDestination(of: relationship, from: source, name)
+        case (_, is NSFetchedPropertyDescription), (is NSFetchedPropertyDescription, _): break
+        default: throw Self.refusal("\(name) was an attribute and is a relationship, or the other way round")
+        }
+    }
+
+    private func checkDestination(
+        of relationship: NSRelationshipDescription, from source: NSRelationshipDescription, _ name: String
+    ) throws {
+        guard let old = source.destinationEntity, let new = relationship.destinationEntity else { return }
+        let kept = old.family.compactMap(destination)
+        guard let stray = kept.first(where: { !$0.isKindOf(entity: new) }) else { return }
+        throw Self.refusal(
+            "\(name) led to \(old.name ?? "") and leads to \(new.name ?? ""), which is no \(stray.name ?? "")")
+    }
+
+    private static func refusal(_ reason: String) -> NSError {
+        CoreDataError.make(
+            134190, "The mapping model cannot be inferred: \(reason); a mapping model is needed.",
+            userInfo: ["reason": reason])
+    }
+}
+
+/// Finds what an entity was.
+private struct SourceFinder {
+    private let byName: [String: NSEntityDescription]
+    private let byIdentifier: [String: NSEntityDescription]
+
+    init(_ entities: [NSEntityDescription]) {
+        byName = Dictionary(entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        byIdentifier = Dictionary(
+            entities.compactMap { entity in entity.explicitRenamingIdentifier.map { ($0, entity) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    func source(of entity: NSEntityDescription) -> NSEntityDescription? {
+        let wanted = entity.renamingIdentifier ?? entity.name ?? ""
+        return byName[wanted] ?? byIdentifier[wanted]
+    }
+}
+
+/// How the values of an attribute become those of another version of it.
+enum AttributeChange {
+    case same
+    /// A number of a kind that holds all values of the one before.
+    case toReal
+    case toDecimal
+    /// The column's bytes get, or lose, the byte that says where the value stands.
+    case toExternal
+    case toInline
+
+    /// `nil` where the type changed otherwise.
+    init?(from source: NSAttributeDescription, to destination: NSAttributeDescription) {
+        let (old, new) = (source.attributeType, destination.attributeType)
+        if old == .binaryDataAttributeType, new == old {
+            let (was, becomes) = (source.allowsExternalBinaryDataStorage, destination.allowsExternalBinaryDataStorage)
+            self = was == becomes ? .same : becomes ? .toExternal : .toInline
+            return
+        }
+        if old == new {
+            self = .same
+            return
+        }
+        let whole: [NSAttributeType] = [
+            .booleanAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+        ]
+        let place = whole.firstIndex(of: old)
+        switch new {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            guard let place, let other = whole.firstIndex(of: new), place < other else { return nil }
+            self = .same
+        case .doubleAttributeType:
+            guard old == .floatAttributeType || (place.map { $0 < 3 } ?? false) else { return nil }
+            self = .toReal
+        case .decimalAttributeType:
+            guard place != nil else { return nil }
+            self = .toDecimal
+        default: return nil
+        }
+    }
+}
+
+extension NSAttributeType {
+    /// What the model editor calls the type.
+    fileprivate var typeName: String {
+        switch self {
+        case .integer16AttributeType: "Integer 16"
+        case .integer32AttributeType: "Integer 32"
+        case .integer64AttributeType: "Integer 64"
+        case .decimalAttributeType: "Decimal"
+        case .doubleAttributeType: "Double"
+        case .floatAttributeType: "Float"
+        case .stringAttributeType: "String"
+        case .booleanAttributeType: "Boolean"
+        case .dateAttributeType: "Date"
+        case .binaryDataAttributeType: "Binary Data"
+        case .UUIDAttributeType: "UUID"
+        case .URIAttributeType: "URI"
+        case .transformableAttributeType: "Transformable"
+        case .compositeAttributeType: "Composite"
+        default: "Undefined"
+        }
+    }
+}

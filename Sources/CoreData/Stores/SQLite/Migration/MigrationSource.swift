@@ -1,0 +1,115 @@
+import Foundation
+import SQLiteAccess
+
+/// Where the rows of the old version stand, as SQL that fills the tables of the new one.
+final class MigrationSource {
+    let old: TableLayout
+    let new: TableLayout
+    let difference: ModelDifference
+    /// The tables that keep their rows; all others of the old version stand under their parked names. Known only once it is
+    /// known what every table would be filled with.
+    var staying: Set<String> = []
+
+    init(old: TableLayout, new: TableLayout, difference: ModelDifference) {
+        self.old = old
+        self.new = new
+        self.difference = difference
+    }
+
+    /// The name, quoted, under which a table of the old version stands while rows are moved.
+    func placeOfOld(_ table: String) -> String {
+        SQLName.quoted(staying.contains(table) ? table : LightweightMigration.parkedName(of: table))
+    }
+
+    /// The table of an entity of the old version.
+    func oldTable(of entity: NSEntityDescription) -> String { old.table(of: entity) }
+
+    /// `CASE … END` from the old entity numbers to the new ones; entities that are gone give NULL.
+    func renumbered(_ column: String, among entities: [NSEntityDescription]) -> String {
+        let pairs = entities.compactMap { entity in
+            difference.destination(of: entity).map { (old.number(of: entity), new.number(of: $0)) }
+        }
+        // A column of numbers that stay needs no rewriting, unless it may name an entity that is gone.
+        if pairs.count == entities.count, pairs.allSatisfy({ $0.0 == $0.1 }) { return column }
+        if pairs.isEmpty { return "NULL" }
+        return "CASE \(column) " + pairs.map { "WHEN \($0.0) THEN \($0.1)" }.joined(separator: " ") + " END"
+    }
+
+    // MARK: Relationships
+
+    /// The pairs of a relationship of the old version: `owner`, `member`, and `place` where its members have one.
+    func pairs(of relationship: NSRelationshipDescription) -> String {
+        guard relationship.isToMany else {
+            let column = SQLName.quoted(old.column(of: relationship, in: relationship.entity) ?? "NULL")
+            return "SELECT Z_PK AS owner, \(column) AS member, NULL AS place FROM "
+                + "\(placeOfOld(oldTable(of: relationship.entity))) WHERE \(column) IS NOT NULL"
+        }
+        switch old.storage(of: relationship) {
+        case .foreignKey(let column, let order):
+            guard let destination = relationship.destinationEntity else { return Self.noPairs }
+            let column = SQLName.quoted(column)
+            return "SELECT \(column) AS owner, Z_PK AS member, \(order.map(SQLName.quoted) ?? "NULL") AS place FROM "
+                + "\(placeOfOld(oldTable(of: destination))) WHERE \(column) IS NOT NULL"
+        case .joinTable(let table, let owner, let member, let order):
+            return "SELECT \(SQLName.quoted(owner)) AS owner, \(SQLName.quoted(member)) AS member, "
+                + "\(order.map(SQLName.quoted) ?? "NULL") AS place FROM \(placeOfOld(table))"
+        }
+    }
+
+    static let noPairs = "SELECT NULL AS owner, NULL AS member, NULL AS place WHERE 0"
+
+    /// The pairs of all that a relationship of the new version was, in the entities that have it.
+    func pairs(ofNew relationship: NSRelationshipDescription) -> String? {
+        var seen: Set<ObjectIdentifier> = []
+        let parts = relationship.entity.family.compactMap { entity -> String? in
+            guard let source = difference.source(of: relationship, in: entity) as? NSRelationshipDescription,
+                seen.insert(ObjectIdentifier(source)).inserted
+            else { return nil }
+            return pairs(of: source)
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " UNION ALL ")
+    }
+
+    /// A condition that keeps references to rows that are still there; `nil` where all are.
+    func keptRows(of relationship: NSRelationshipDescription, _ column: String) -> String? {
+        guard let destination = relationship.destinationEntity else { return nil }
+        let family = destination.family
+        let kept = family.filter { difference.destination(of: $0) != nil }
+        guard kept.count < family.count else { return nil }
+        let numbers = kept.map { "\(old.number(of: $0))" }.joined(separator: ", ")
+        return "\(column) IN (SELECT Z_PK FROM \(placeOfOld(oldTable(of: destination))) WHERE Z_ENT IN (\(numbers)))"
+    }
+
+    // MARK: Defaults
+
+    /// The default value of an attribute as it stands in its column.
+    static func defaultValue(of attribute: NSAttributeDescription) throws -> SQLiteValue {
+        guard let value = attribute.defaultValue, let slot = AttributeCoercion.slotValue(value, for: attribute) else {
+            return .null
+        }
+        switch slot {
+        case .null, .reference: return .null
+        case .integer(let number): return .integer(number)
+        case .real(let number): return .real(number)
+        case .text(let text): return .text(text)
+        case .data(let data):
+            return .blob(attribute.allowsExternalBinaryDataStorage ? ExternalData.inline(data) : data)
+        case .uuid(let uuid): return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .decimal(let number): return DecimalCoding.value(of: number)
+        case .object(let object): return .blob(try TransformableCoding.data(from: object, attribute: attribute))
+        }
+    }
+}
+
+extension SQLiteValue {
+    /// The value as a literal of SQL.
+    var literal: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let number): "\(number)"
+        case .real(let number): number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
+        case .text(let text): "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        case .blob(let data): "x'" + data.map { String(format: "%02x", $0) }.joined() + "'"
+        }
+    }
+}
