@@ -135,7 +135,8 @@ import Testing
         let url = folder.appendingPathComponent("old.sqlite")
         #expect(load(container(url)) == nil)
         let before = try Data(contentsOf: url)
-        let error = load(container(url, League.model(teamHashModifier: "2")))
+        let error = load(
+            container(url, League.model(teamHashModifier: "2")) { $0.shouldMigrateStoreAutomatically = false })
         check(error, 134100, mentions: url.path, "Team changed")
         #expect(
             error?.userInfo["reason"] as? String
