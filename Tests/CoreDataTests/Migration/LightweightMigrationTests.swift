@@ -3,7 +3,7 @@ import SQLiteAccess
 import Testing
 
 /// What an app sees that ships another version of its model: a container opens its users' store. Only the public interface.
-@Suite struct LightweightMigrationTests {
+@MainActor @Suite struct LightweightMigrationTests {
     private let folder: URL
     private var url: URL { folder.appendingPathComponent("App.sqlite") }
 

@@ -2,7 +2,7 @@ import CoreData
 import Testing
 
 /// Stores of the type `NSInMemoryStoreType`, as test suites of apps use them. Only the public interface.
-@Suite struct InMemoryStoreTests {
+@MainActor @Suite struct InMemoryStoreTests {
     private func model() -> NSManagedObjectModel {
         let name = NSAttributeDescription()
         name.name = "name"
