@@ -95,7 +95,7 @@ extension CompiledModelReader {
             modifier: UInt(clamping: archive.integer(kind.fields["NSModifier"]) ?? 0), options: UInt(clamping: options))
     }
 
-    private mutating func readExpression(_ value: PropertyListValue?, depth: Int) throws -> ExpressionDocument {
+    mutating func readExpression(_ value: PropertyListValue?, depth: Int) throws -> ExpressionDocument {
         try spend()
         guard depth < 64 else { throw error("expressions are nested too deeply: the model is damaged") }
         guard let object = archive.object(value) else { throw error("an expression is missing") }
@@ -116,6 +116,10 @@ extension CompiledModelReader {
             if name == "valueForKey:" || name == "valueForKeyPath:" { return try readKeyPath(fields, depth: depth) }
             let arguments = try (archive.elements(fields["NSArguments"]) ?? []).map {
                 try readExpression($0, depth: depth + 1)
+            }
+            // The functions of expressions are methods of a class, which is a constant.
+            if archive.object(fields["NSOperand"])?.className ?? "NSConstantValueExpression" != "NSConstantValueExpression" {
+                return .functionOn(try readExpression(fields["NSOperand"], depth: depth + 1), name, arguments)
             }
             return .function(name, arguments)
         case "NSAggregateExpression":

@@ -44,7 +44,7 @@ package struct CompiledModelReader {
         return (model, reader.notes)
     }
 
-    private init(archive: KeyedArchive, file: String) {
+    init(archive: KeyedArchive, file: String) {
         self.archive = archive
         self.file = file
     }

@@ -81,6 +81,15 @@ extension CompiledModelWriter {
                     "NSOperand": utilities, "NSSelectorName": builder.string(name),
                     "NSArguments": builder.array(written),
                 ])
+        case .functionOn(let target, let name, let arguments):
+            var written: [PropertyListValue] = []
+            for argument in arguments { written.append(try write(argument)) }
+            return object(
+                "NSFunctionExpression", type: 4,
+                [
+                    "NSOperand": try write(target), "NSSelectorName": builder.string(name),
+                    "NSArguments": builder.array(written),
+                ])
         case .aggregate(let parts):
             var written: [PropertyListValue] = []
             for part in parts { written.append(try write(part)) }
@@ -99,7 +108,7 @@ extension CompiledModelWriter {
         return object("NSKeyPathExpression", type: isOwn ? 3 : 4, fields)
     }
 
-    private mutating func object(
+    mutating func object(
         _ className: String, type: Int64, _ fields: [String: PropertyListValue]
     ) -> PropertyListValue {
         var fields = fields

@@ -32,7 +32,7 @@ package struct CompiledModelWriter {
         return try writer.write()
     }
 
-    private init(model: ModelDocument, form: Form) {
+    init(model: ModelDocument, form: Form) {
         self.model = model
         self.form = form
     }

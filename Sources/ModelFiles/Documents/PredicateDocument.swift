@@ -41,6 +41,8 @@ package indirect enum ExpressionDocument: Equatable, Sendable {
     case keyPathOf(ExpressionDocument, String)
     /// A function by the selector name of `NSExpression`, such as `count:`.
     case function(String, [ExpressionDocument])
+    /// A method that is called on the value of another expression: mapping models have them.
+    case functionOn(ExpressionDocument, String, [ExpressionDocument])
     case aggregate([ExpressionDocument])
 }
 

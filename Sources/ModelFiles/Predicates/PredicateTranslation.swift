@@ -51,6 +51,8 @@ package enum PredicateTranslation {
         case .keyPath(let path): return .keyPath(keys(path))
         case .keyPathOf(let operand, let path): return .keyPathOf(try tree(operand), keys(path))
         case .function(let name, let arguments): return .function(name, try trees(arguments))
+        case .functionOn(let target, let name, let arguments):
+            return .functionOn(try tree(target), name, try trees(arguments))
         case .aggregate(let parts): return .aggregate(try trees(parts))
         }
     }
@@ -104,8 +106,10 @@ package enum PredicateTranslation {
         case .keyPath(let keys): return .keyPath(keys.joined(separator: "."))
         case .keyPathOf(let operand, let keys): return .keyPathOf(try document(operand), keys.joined(separator: "."))
         case .function(let name, let arguments): return .function(name, try documents(arguments))
+        case .functionOn(let target, let name, let arguments):
+            return .functionOn(try document(target), name, try documents(arguments))
         case .aggregate(let parts): return .aggregate(try documents(parts))
-        case .functionOn, .subquery, .index, .conditional, .set:
+        case .subquery, .index, .conditional, .set:
             try checkParts(of: tree)
             return .format(try readableText(tree))
         case .opaque: throw Failure(description: "an expression that is a block cannot be kept in a model file")
@@ -128,7 +132,6 @@ package enum PredicateTranslation {
     /// - Throws: ``Failure`` where a part is nothing that a file can hold.
     private static func checkParts(of tree: ExpressionTree) throws(Failure) {
         switch tree {
-        case .functionOn(let target, _, let arguments): _ = try documents([target] + arguments)
         case .subquery(let collection, _, let predicate):
             _ = try document(collection)
             _ = try document(predicate)
@@ -139,7 +142,8 @@ package enum PredicateTranslation {
             _ = try document(condition)
             _ = try documents([first, second])
         case .set(_, let first, let second): _ = try documents([first, second])
-        case .constant, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function, .aggregate, .opaque: break
+        case .constant, .evaluatedObject, .variable, .keyPath, .keyPathOf, .function, .functionOn, .aggregate, .opaque:
+            break
         }
     }
 

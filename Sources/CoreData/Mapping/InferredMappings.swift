@@ -1,0 +1,75 @@
+import Foundation
+import PredicateSyntax
+
+/// Makes the mappings that follow from names and renaming identifiers.
+struct InferredMappings {
+    let difference: ModelDifference
+
+    var all: [NSEntityMapping] {
+        difference.pairs.map { mapping(from: $0.source, to: $0.destination) } + difference.removed.map(removal)
+    }
+
+    private func removal(of source: NSEntityDescription) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        mapping.mappingType = .removeEntityMappingType
+        mapping.sourceEntityName = source.name
+        mapping.sourceEntityVersionHash = source.versionHash
+        return mapping
+    }
+
+    private func mapping(
+        from source: NSEntityDescription?, to destination: NSEntityDescription
+    ) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        mapping.destinationEntityName = destination.name
+        mapping.destinationEntityVersionHash = destination.versionHash
+        guard let source else {
+            mapping.mappingType = .addEntityMappingType
+            return mapping
+        }
+        mapping.mappingType =
+            source.versionHash == destination.versionHash ? .copyEntityMappingType : .transformEntityMappingType
+        mapping.sourceEntityName = source.name
+        mapping.sourceEntityVersionHash = source.versionHash
+        mapping.sourceExpression = Self.allObjects(of: source)
+        let stored = destination.properties.filter { !$0.isTransient && !($0 is NSDerivedAttributeDescription) }
+        mapping.attributeMappings = stored.compactMap { $0 as? NSAttributeDescription }.map { property in
+            self.mapping(of: property, in: destination) { .keyPathOf(.variable("source"), [$0]) }
+        }
+        mapping.relationshipMappings = stored.compactMap { $0 as? NSRelationshipDescription }.map { property in
+            self.mapping(of: property, in: destination, Self.destinations)
+        }
+        return mapping
+    }
+
+    private func mapping(
+        of property: NSPropertyDescription, in entity: NSEntityDescription, _ value: (String) -> ExpressionTree
+    ) -> NSPropertyMapping {
+        let mapping = NSPropertyMapping()
+        mapping.name = property.name
+        mapping.valueExpression = difference.source(of: property, in: entity).map { NSExpression(value($0.name)) }
+        return mapping
+    }
+
+    static func allObjects(of entity: NSEntityDescription) -> NSExpression {
+        NSExpression(
+            .functionOn(
+                .variable("manager"), MappingFunctions.fetchRequest,
+                [.constant(entity.name ?? ""), .constant("TRUEPREDICATE")]))
+    }
+
+    /// What the objects became that the relationship of the source object leads to.
+    static func destinations(ofRelationship name: String) -> ExpressionTree {
+        .functionOn(
+            .variable("manager"), MappingFunctions.relationshipDestinations,
+            [.constant(name), .keyPathOf(.variable("source"), [name])])
+    }
+}
+
+/// The methods of a migration manager that expressions of mapping models call.
+enum MappingFunctions {
+    static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
+    static let destinations = "destinationInstancesForEntityMappingNamed:sourceInstances:"
+    static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
+    static let relationshipDestinations = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ModelFiles
+
+/// Mapping models in files. Errors are `CocoaError`s whose one line names the file and what is wrong.
+enum MappingFile {
+    /// The compiled mapping models among the resources of `bundles`; for `nil` those of the program.
+    static func files(in bundles: [Bundle]?) -> [URL] {
+        let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
+        var seen: Set<String> = []
+        return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }.flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+                .map { folder.appendingPathComponent($0) }.filter { $0.pathExtension == "cdm" }
+        }
+    }
+
+    static func mappings(at url: URL) throws -> [NSEntityMapping] {
+        try ModelLoading.translatingErrors { try CompiledMappingReader.read(url) }.map { try entity($0, url) }
+    }
+
+    static func write(_ mappings: [NSEntityMapping], to url: URL) throws {
+        do {
+            let documents = try mappings.map(document)
+            try ModelLoading.translatingErrors { try CompiledMappingWriter.write(documents, to: url) }
+        } catch let failure as PredicateTranslation.Failure {
+            throw CoreDataError.make(134060, "Cannot write the mapping model \(url.path): \(failure.description).")
+        }
+    }
+
+    // MARK: From files
+
+    private static func entity(_ document: EntityMappingDocument, _ url: URL) throws -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        mapping.name = document.name
+        mapping.mappingType = NSEntityMappingType(rawValue: document.type) ?? .undefinedEntityMappingType
+        mapping.sourceEntityName = document.sourceName
+        mapping.destinationEntityName = document.destinationName
+        mapping.sourceEntityVersionHash = document.sourceHash
+        mapping.destinationEntityVersionHash = document.destinationHash
+        mapping.entityMigrationPolicyClassName = document.policyClassName
+        mapping.sourceExpression = try document.source.map { try expression($0, url, document.name) }
+        mapping.attributeMappings = try document.attributes.map { try property($0, url) }
+        mapping.relationshipMappings = try document.relationships.map { try property($0, url) }
+        mapping.userInfo = document.userInfo.isEmpty ? nil : ModelValue.userInfo(document.userInfo)
+        return mapping
+    }
+
+    private static func property(_ document: PropertyMappingDocument, _ url: URL) throws -> NSPropertyMapping {
+        let mapping = NSPropertyMapping()
+        mapping.name = document.name
+        mapping.valueExpression = try document.value.map { try expression($0, url, document.name) }
+        mapping.userInfo = document.userInfo.isEmpty ? nil : ModelValue.userInfo(document.userInfo)
+        return mapping
+    }
+
+    private static func expression(
+        _ document: ExpressionDocument, _ url: URL, _ owner: String
+    ) throws -> NSExpression {
+        do {
+            return NSExpression(try PredicateTranslation.tree(document))
+        } catch {
+            throw CoreDataError.make(
+                259, "\(url.path): an expression of '\(owner)' cannot be read: \(error.description).",
+                userInfo: [NSFilePathErrorKey: url.path])
+        }
+    }
+
+    // MARK: To files
+
+    private static func document(_ mapping: NSEntityMapping) throws -> EntityMappingDocument {
+        var document = EntityMappingDocument(name: mapping.name)
+        document.type = mapping.mappingType.rawValue
+        document.sourceName = mapping.sourceEntityName
+        document.destinationName = mapping.destinationEntityName
+        document.sourceHash = mapping.sourceEntityVersionHash
+        document.destinationHash = mapping.destinationEntityVersionHash
+        document.policyClassName = mapping.entityMigrationPolicyClassName
+        document.source = try mapping.sourceExpression.map { try PredicateTranslation.document($0.tree) }
+        document.attributes = try (mapping.attributeMappings ?? []).map(self.document)
+        document.relationships = try (mapping.relationshipMappings ?? []).map(self.document)
+        document.userInfo = ModelValue.document(userInfo: mapping.userInfo)
+        return document
+    }
+
+    private static func document(_ mapping: NSPropertyMapping) throws -> PropertyMappingDocument {
+        var document = PropertyMappingDocument(name: mapping.name ?? "")
+        document.value = try mapping.valueExpression.map { try PredicateTranslation.document($0.tree) }
+        document.userInfo = ModelValue.document(userInfo: mapping.userInfo)
+        return document
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// Compares mappings with the two models between which they shall lead.
+struct MappingFit {
+    let source: NSManagedObjectModel
+    let destination: NSManagedObjectModel
+
+    init(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) {
+        self.source = source
+        self.destination = destination
+    }
+
+    /// Whether each entity of both models has a mapping with its version hash.
+    func isExact(_ mappings: [NSEntityMapping]) -> Bool {
+        let sources = Set(mappings.compactMap(\.sourceEntityVersionHash))
+        let destinations = Set(mappings.compactMap(\.destinationEntityVersionHash))
+        return problem(of: mappings) == nil
+            && source.entities.allSatisfy { $0.isAbstract || sources.contains($0.versionHash) }
+            && destination.entities.allSatisfy { $0.isAbstract || destinations.contains($0.versionHash) }
+    }
+
+    /// What does not fit, as a clause for a message; `nil` where all entities that are named are there with their hashes.
+    func problem(of mappings: [NSEntityMapping]) -> String? {
+        var names: Set<String> = []
+        for mapping in mappings {
+            guard names.insert(mapping.name).inserted else { return "it has two mappings named \(mapping.name ?? "")" }
+            if let problem = problem(
+                source, "source", mapping.sourceEntityName, mapping.sourceEntityVersionHash)
+                ?? problem(
+                    destination, "destination", mapping.destinationEntityName, mapping.destinationEntityVersionHash)
+            {
+                return "its mapping \(mapping.name ?? "") \(problem)"
+            }
+        }
+        return nil
+    }
+
+    private func problem(_ model: NSManagedObjectModel, _ side: String, _ name: String?, _ hash: Data?) -> String? {
+        guard let name else { return nil }
+        guard let entity = model.entitiesByName[name] else {
+            return "names \(name), which the \(side) model does not have"
+        }
+        guard let hash, hash != entity.versionHash else { return nil }
+        return "was made for another version of \(name) than that of the \(side) model"
+    }
+}

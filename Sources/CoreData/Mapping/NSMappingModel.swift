@@ -1,0 +1,72 @@
+import Foundation
+import ModelFiles
+
+/// Says how a store of one model becomes one of another: one mapping for each entity.
+open class NSMappingModel: NSObject {
+    /// The mappings, in the order in which a migration takes them.
+    open var entityMappings: [NSEntityMapping]! = []
+
+    /// The mappings by name; of several with one name the first.
+    open var entityMappingsByName: [String: NSEntityMapping] {
+        Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    public override init() { super.init() }
+
+    /// Reads a compiled mapping model (`.cdm`).
+    ///
+    /// - Returns: `nil` where there is none at `url`, or it cannot be read; ``read(from:)`` tells why.
+    public init?(contentsOf url: URL?) {
+        guard let url, let mappings = try? MappingFile.mappings(at: url) else { return nil }
+        super.init()
+        entityMappings = mappings
+    }
+
+    /// Finds the compiled mapping model between two models among the resources of `bundles`, by the version hashes of the
+    /// entities.
+    ///
+    /// - Parameter bundles: `nil` means the program's own resources.
+    /// - Returns: `nil` where no mapping model has all entities of both models with their version hashes.
+    public convenience init?(
+        from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
+        destinationModel: NSManagedObjectModel?
+    ) {
+        guard let sourceModel, let destinationModel else { return nil }
+        for url in MappingFile.files(in: bundles) {
+            guard let mappings = try? MappingFile.mappings(at: url),
+                MappingFit(from: sourceModel, to: destinationModel).isExact(mappings)
+            else { continue }
+            self.init()
+            entityMappings = mappings
+            return
+        }
+        return nil
+    }
+
+    /// Infers the mapping model between two versions of a model from names and renaming identifiers.
+    ///
+    /// - Throws: 134190 with the reason where rows of the source do not tell what stands in the destination.
+    open class func inferredMappingModel(
+        forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        let difference = try ModelDifference(from: sourceModel.entities, to: destinationModel.entities)
+        let model = NSMappingModel()
+        model.entityMappings = InferredMappings(difference: difference).all
+        return model
+    }
+
+    /// Reads a compiled mapping model. An addition to Apple's interface, whose initialiser tells no reason.
+    ///
+    /// - Throws: a `CocoaError` of the file-reading range, which says what is wrong where.
+    public static func read(from url: URL) throws -> NSMappingModel {
+        let model = NSMappingModel()
+        model.entityMappings = try MappingFile.mappings(at: url)
+        return model
+    }
+
+    /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's interface.
+    ///
+    /// - Throws: 134060 where an expression is code; a `CocoaError` of the file-writing range. What stood at `url` is
+    ///   replaced only once the new file is whole.
+    public func write(to url: URL) throws { try MappingFile.write(entityMappings ?? [], to: url) }
+}

@@ -1,0 +1,19 @@
+import Foundation
+
+/// Says how one property of a destination entity gets its value in a migration.
+open class NSPropertyMapping: NSObject {
+    /// The name of the property in the destination entity.
+    open var name: String?
+    /// What gives the value; `nil` leaves an attribute at its default and a relationship empty.
+    ///
+    /// The expression sees `$source`, `$destination`, `$manager`, `$entityMapping`, `$propertyMapping` and `$entityPolicy`.
+    /// `FUNCTION($manager, …)` calls the methods of the manager that Apple's mapping models use, and
+    /// `FUNCTION($entityPolicy, …)` calls ``NSEntityMigrationPolicy/value(ofFunction:arguments:)``.
+    open var valueExpression: NSExpression?
+    /// What belongs to the program that made the mapping.
+    open var userInfo: [AnyHashable: Any]?
+
+    open override var description: String {
+        "<NSPropertyMapping> \(name ?? "(null)") <- \(valueExpression?.description ?? "(null)")"
+    }
+}

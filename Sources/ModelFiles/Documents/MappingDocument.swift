@@ -1,0 +1,32 @@
+import Foundation
+
+/// A mapping of one entity as a plain value.
+package struct EntityMappingDocument: Equatable, Sendable {
+    package var name: String
+    /// 1 custom, 2 add, 3 remove, 4 copy, 5 transform.
+    package var type: UInt = 0
+    package var sourceName: String?
+    package var destinationName: String?
+    package var sourceHash: Data?
+    package var destinationHash: Data?
+    /// What gives the fetch request of the source objects.
+    package var source: ExpressionDocument?
+    package var policyClassName: String?
+    package var attributes: [PropertyMappingDocument] = []
+    package var relationships: [PropertyMappingDocument] = []
+    package var userInfo: [String: ValueDocument] = [:]
+
+    package init(name: String) { self.name = name }
+}
+
+/// How a property gets its value, as a plain value.
+package struct PropertyMappingDocument: Equatable, Sendable {
+    package var name: String
+    package var value: ExpressionDocument?
+    package var userInfo: [String: ValueDocument] = [:]
+
+    package init(name: String, value: ExpressionDocument? = nil) {
+        self.name = name
+        self.value = value
+    }
+}
