@@ -5,14 +5,20 @@ struct StoreUpgrade {
     let store: NSPersistentStore
     let model: NSManagedObjectModel
 
-    /// - Throws: 134130 where the model that the store was written with is not found, 134140 where the mapping shall not be
-    ///   inferred, 134190 where it cannot be, 134110 where the rows do not fit. The store is then as it was.
+    /// By a mapping model that is among the program's resources, or else by one that is inferred.
+    ///
+    /// - Throws: 134130 where the model that the store was written with is not found, 134140 where there is no mapping model
+    ///   and none shall be inferred, 134190 where it cannot be, 134110 where the rows do not fit. The store is then as it
+    ///   was.
     func runIfNeeded() throws {
         let options = StoreOptions(store.options)
         guard options.migratesAutomatically, !store.isReadOnly,
             StoreCompatibility.difference(of: store, from: model) != nil
         else { return }
         let source = try sourceModel()
+        if let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: model) {
+            return try migrate(from: source, by: mapping)
+        }
         guard options.infersMappingModel else {
             throw CoreDataError.make(
                 134140,
@@ -20,10 +26,40 @@ struct StoreUpgrade {
                     + "(NSInferMappingModelAutomaticallyOption).",
                 userInfo: ["sourceModel": source, "destinationModel": model])
         }
-        try store.migrateByInference(from: source, to: model)
+        if store.migratesInPlace { return try store.migrateByInference(from: source, to: model) }
+        try migrate(
+            from: source, by: NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model))
     }
 
     private var path: String { store.url?.path ?? "" }
+
+    /// Migrates into a new store beside the old one, which takes the old one's place once it is whole.
+    private func migrate(from source: NSManagedObjectModel, by mapping: NSMappingModel) throws {
+        guard let url = store.url else { return }
+        let storeClass = Swift.type(of: store)
+        let type = NSPersistentStore.StoreType(rawValue: store.type)
+        let made = url.deletingLastPathComponent().appendingPathComponent(
+            ".\(url.lastPathComponent).migrationdestination_\(UUID().uuidString)")
+        guard let managerClass = storeClass.migrationManagerClass() as? NSMigrationManager.Type else {
+            throw CoreDataError.make(
+                134110, "\(storeClass).migrationManagerClass() is no subclass of NSMigrationManager.")
+        }
+        store.releaseFile()
+        let manager = managerClass.init(sourceModel: source, destinationModel: model)
+        do {
+            try manager.migrateStore(
+                from: url, type: type, options: store.options, mapping: mapping, to: made, type: type,
+                options: store.options)
+            defer { try? storeClass.discard(made) }
+            try storeClass.replaceStore(at: url, options: store.options, with: made, options: nil)
+        } catch let error as NSError {
+            throw CoreDataError.make(
+                error.domain == NSCocoaErrorDomain && error.code != 134110 ? error.code : 134110,
+                "The store \(path) was not migrated, and stays as it was: \(error.localizedDescription)",
+                underlying: error, userInfo: ["sourceURL": url, "destinationURL": made])
+        }
+        try store.loadMetadata()
+    }
 
     /// The model that the store keeps, or else one of the versions beside the program, by the version hashes.
     private func sourceModel() throws -> NSManagedObjectModel {
@@ -40,5 +76,13 @@ struct StoreUpgrade {
             134130,
             "The model that the store \(path) was written with is not found: neither in the store nor beside the program.",
             userInfo: ["metadata": metadata, "reason": "Can't find model for source store"])
+    }
+}
+
+extension NSPersistentStore {
+    /// Takes a store away that was made only to be copied.
+    fileprivate static func discard(_ url: URL) throws {
+        try destroyStore(at: url, options: nil)
+        PlainFile.remove(url.path)
     }
 }

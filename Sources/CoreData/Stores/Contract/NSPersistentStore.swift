@@ -116,6 +116,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")
     }
 
+    /// The class of the manager that migrates stores of this type by a mapping model, ``NSMigrationManager`` by default. What
+    /// is returned must be that class or a subclass of it.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
+    /// Whether ``migrateByInference(from:to:)`` is there: other stores are migrated by a manager, into a new store.
+    var migratesInPlace: Bool { false }
+
+    /// Closes whatever the store has open, so that another store can take the place of its file.
+    func releaseFile() {}
+
     /// Brings the store, whose metadata were loaded, to another version of its model by a mapping that is inferred.
     ///
     /// - Throws: 134190 where it cannot be inferred, 134110 where the rows do not fit; then the store is as it was.

@@ -73,6 +73,13 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         metadataIsDirty = false
     }
 
+    override var migratesInPlace: Bool { true }
+
+    override func releaseFile() {
+        connection?.close()
+        connection = nil
+    }
+
     override func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
         guard let connection else {
             throw CoreDataError.make(134080, "The store \(url?.path ?? "") was not opened.")

@@ -1,0 +1,136 @@
+import Foundation
+import PredicateSyntax
+
+/// An expression of a mapping model, and what its variables stand for.
+struct MappingExpression {
+    let tree: ExpressionTree
+    let manager: NSMigrationManager
+    /// What has the expression, for messages.
+    let owner: String
+
+    /// - Parameter variables: the values by the name, without `$`.
+    /// - Throws: 134170 where the expression names what is not there; what a function of a policy throws.
+    func value(_ variables: [String: Any]) throws -> Any? {
+        switch tree {
+        // What almost every mapping has.
+        case .keyPathOf(.variable(NSMigrationSourceObjectKey), let keys) where keys.count == 1:
+            guard let source = variables[NSMigrationSourceObjectKey] as? NSManagedObject else { return nil }
+            try check(keys[0], of: source)
+            return source.value(forKey: keys[0])
+        case .functionOn(let target, let selector, let arguments):
+            return try call(selector, on: target, arguments, variables)
+        default:
+            let plain = try withoutCalls(tree, variables)
+            try checkKeys(of: plain, variables)
+            do {
+                return try CompiledExpression.value(
+                    of: plain, object: variables[NSMigrationSourceObjectKey], variables: variables)
+            } catch {
+                throw failure("cannot be evaluated: \(error.localizedDescription)")
+            }
+        }
+    }
+
+    private func failure(_ reason: String) -> NSError {
+        CoreDataError.make(134170, "The expression \(FormatPrinter.string(tree)) of \(owner) \(reason).")
+    }
+
+    // MARK: Key paths
+
+    /// Whether an object has the first property of a key path. Those beyond are the affair of the objects it leads to.
+    private func check(_ key: String, of object: NSManagedObject) throws {
+        guard object.entity.propertiesByName[key] == nil, !key.hasPrefix("@"), key != "self", key != "objectID" else {
+            return
+        }
+        throw failure("names \(key), which \(object.entity.name ?? "") does not have")
+    }
+
+    private func checkKeys(of tree: ExpressionTree, _ variables: [String: Any]) throws {
+        switch tree {
+        case .keyPathOf(.variable(let name), let keys):
+            guard let object = variables[name] as? NSManagedObject, let key = keys.first else { return }
+            try check(key, of: object)
+        case .keyPath(let keys):
+            guard let object = variables[NSMigrationSourceObjectKey] as? NSManagedObject, let key = keys.first else {
+                return
+            }
+            try check(key, of: object)
+        case .variable(let name):
+            guard variables[name] == nil else { return }
+            throw failure("names $\(name), which has no value here")
+        case .function(_, let parts), .aggregate(let parts): for part in parts { try checkKeys(of: part, variables) }
+        case .keyPathOf(let base, _): try checkKeys(of: base, variables)
+        case .set(_, let left, let right):
+            try checkKeys(of: left, variables)
+            try checkKeys(of: right, variables)
+        default: break
+        }
+    }
+
+    // MARK: Calls
+
+    /// The expression with the values of its calls in their place.
+    private func withoutCalls(_ tree: ExpressionTree, _ variables: [String: Any]) throws -> ExpressionTree {
+        func plain(_ part: ExpressionTree) throws -> ExpressionTree { try withoutCalls(part, variables) }
+        switch tree {
+        case .functionOn(let target, let selector, let arguments):
+            return .constant(try call(selector, on: target, arguments, variables))
+        case .function(let name, let parts): return .function(name, try parts.map(plain))
+        case .aggregate(let parts): return .aggregate(try parts.map(plain))
+        case .keyPathOf(let base, let keys): return .keyPathOf(try plain(base), keys)
+        case .index(let base, let index): return .index(try plain(base), index)
+        case .conditional(let condition, let first, let second):
+            return .conditional(condition, try plain(first), try plain(second))
+        case .set(let operation, let left, let right): return .set(operation, try plain(left), try plain(right))
+        default: return tree
+        }
+    }
+
+    private func call(
+        _ selector: String, on target: ExpressionTree, _ arguments: [ExpressionTree], _ variables: [String: Any]
+    ) throws -> Any? {
+        let values = try arguments.map { argument in
+            try MappingExpression(tree: argument, manager: manager, owner: owner).value(variables)
+        }
+        guard case .variable(let name) = target else {
+            throw failure("calls \(selector) on what is neither $manager nor $entityPolicy")
+        }
+        switch variables[name] {
+        case let manager as NSMigrationManager: return try call(selector, on: manager, values)
+        case let policy as NSEntityMigrationPolicy: return try policy.value(ofFunction: selector, arguments: values)
+        default: throw failure("calls \(selector) on $\(name), which is neither the manager nor the policy")
+        }
+    }
+
+    private func call(_ selector: String, on manager: NSMigrationManager, _ values: [Any?]) throws -> Any? {
+        guard values.count == 2, let name = values[0] as? String else {
+            throw failure("calls \(selector) of the manager with other arguments than a name and a value")
+        }
+        switch selector {
+        case MappingFunctions.fetchRequest:
+            return try manager.fetchRequest(forSourceEntityNamed: name, predicateString: values[1] as? String)
+        case MappingFunctions.destinations:
+            guard manager.mappingModel.entityMappingsByName[name] != nil else {
+                throw failure("names the mapping \(name), which is not there")
+            }
+            return manager.destinationInstances(forEntityMappingName: name, sourceInstances: objects(values[1]))
+        case MappingFunctions.sources:
+            return manager.sourceInstances(forEntityMappingName: name, destinationInstances: objects(values[1]))
+        case MappingFunctions.relationshipDestinations:
+            return manager.destinationInstances(of: objects(values[1]))
+        default: throw failure("calls \(selector), which migration managers do not have")
+        }
+    }
+
+    /// The objects in the value of a relationship, in its order.
+    private func objects(_ value: Any?) -> [NSManagedObject] {
+        switch value {
+        case let object as NSManagedObject: [object]
+        case let list as NSOrderedSet: list.array.compactMap { $0 as? NSManagedObject }
+        case let list as [Any]: list.compactMap { $0 as? NSManagedObject }
+        case let set as Set<NSManagedObject>: Array(set)
+        case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
+        default: []
+        }
+    }
+}

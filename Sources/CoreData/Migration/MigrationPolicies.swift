@@ -1,0 +1,29 @@
+import Foundation
+import Synchronization
+
+/// Finds the classes of migration policies by the names that mapping models have.
+enum MigrationPolicies {
+    private static let registered = Mutex<[String: NSEntityMigrationPolicy.Type]>([:])
+
+    static func register(_ policyClass: NSEntityMigrationPolicy.Type, forName name: String) {
+        registered.withLock { $0[name] = policyClass }
+    }
+
+    /// A policy for the mapping.
+    ///
+    /// - Parameter modules: modules in which a class is looked for whose name has none, or another program's.
+    /// - Throws: 134170 where the class that the mapping names is not there.
+    static func policy(for mapping: NSEntityMapping, modules: [String]) throws -> NSEntityMigrationPolicy {
+        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return NSEntityMigrationPolicy() }
+        let short = name.split(separator: ".").last.map(String.init) ?? name
+        let known = registered.withLock { $0[name] ?? $0[short] }
+        let names = [name] + (modules + [ModelResources.programModule]).map { "\($0).\(short)" }
+        if let found = known ?? names.lazy.compactMap({ NSClassFromString($0) as? NSEntityMigrationPolicy.Type }).first {
+            return found.init()
+        }
+        throw CoreDataError.make(
+            134170,
+            "The mapping \(mapping.name ?? "") needs the migration policy \(name), which is no class of this program; name it "
+                + "with its module, or call NSEntityMigrationPolicy.register(_:forName:).")
+    }
+}

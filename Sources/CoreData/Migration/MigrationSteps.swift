@@ -1,0 +1,143 @@
+import Foundation
+
+/// What migration policies do by themselves.
+struct MigrationSteps {
+    unowned let manager: NSMigrationManager
+
+    /// Makes the object that a source object becomes, with the values of the attribute mappings.
+    func createInstance(
+        from source: NSManagedObject, in mapping: NSEntityMapping, policy: NSEntityMigrationPolicy
+    ) throws {
+        guard let entity = manager.destinationEntity(for: mapping) else { return }
+        let object = NSEntityDescription.insertNewObject(
+            forEntityName: entity.name ?? "", into: manager.destinationContext)
+        for (property, name) in properties(mapping.attributeMappings) {
+            guard let attribute = entity.attributesByName[name] else { throw missing(name, entity, mapping) }
+            guard let value = try value(of: property, from: source, to: object, mapping, policy) else { continue }
+            object.setValue(try converted(value.value, for: attribute, mapping), forKey: name)
+        }
+        if mapping.mappingType == .copyEntityMappingType, mapping.attributeMappings ?? [] == [] {
+            for (name, attribute) in entity.attributesByName
+            where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
+                && source.entity.attributesByName[name] != nil
+            {
+                object.setValue(try converted(source.value(forKey: name), for: attribute, mapping), forKey: name)
+            }
+        }
+        manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
+    }
+
+    /// Fills the relationships of an object by the relationship mappings.
+    func createRelationships(
+        of object: NSManagedObject, in mapping: NSEntityMapping, policy: NSEntityMigrationPolicy
+    ) throws {
+        let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [object])
+        guard let source = sources.first else { return }
+        var mappings = properties(mapping.relationshipMappings)
+        if mapping.mappingType == .copyEntityMappingType, mappings.isEmpty {
+            mappings = object.entity.relationshipsByName.keys.filter {
+                source.entity.relationshipsByName[$0] != nil
+            }.sorted().map { name in
+                let property = NSPropertyMapping()
+                property.name = name
+                property.valueExpression = NSExpression(InferredMappings.destinations(ofRelationship: name))
+                return (property, name)
+            }
+        }
+        for (property, name) in mappings {
+            guard let relationship = object.entity.relationshipsByName[name] else {
+                throw missing(name, object.entity, mapping)
+            }
+            guard let value = try value(of: property, from: source, to: object, mapping, policy) else { continue }
+            try set(relationship, of: object, to: value.value, mapping)
+        }
+    }
+
+    private func properties(_ mappings: [NSPropertyMapping]?) -> [(NSPropertyMapping, String)] {
+        (mappings ?? []).map { ($0, $0.name ?? "") }
+    }
+
+    private func missing(_ name: String, _ entity: NSEntityDescription, _ mapping: NSEntityMapping) -> NSError {
+        CoreDataError.make(
+            134170, "The mapping \(mapping.name ?? "") fills \(name), which \(entity.name ?? "") does not have.")
+    }
+
+    private struct Value { let value: Any? }
+
+    /// - Returns: `nil` where the mapping has no expression; a value that is `nil` is set.
+    private func value(
+        of property: NSPropertyMapping, from source: NSManagedObject, to object: NSManagedObject,
+        _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
+    ) throws -> Value? {
+        guard let expression = property.valueExpression else { return nil }
+        let owner = "\(mapping.name ?? "").\(property.name ?? "")"
+        return Value(
+            value: try MappingExpression(tree: expression.tree, manager: manager, owner: owner).value([
+                NSMigrationManagerKey: manager, NSMigrationSourceObjectKey: source,
+                NSMigrationDestinationObjectKey: object, NSMigrationEntityMappingKey: mapping,
+                NSMigrationPropertyMappingKey: property, NSMigrationEntityPolicyKey: policy,
+            ]))
+    }
+
+    // MARK: Values
+
+    /// The value in the class that the attribute has; numbers become those of its kind.
+    private func converted(
+        _ value: Any?, for attribute: NSAttributeDescription, _ mapping: NSEntityMapping
+    ) throws -> Any? {
+        guard let value, !(value is NSNull) else { return nil }
+        switch (attribute.attributeType, value) {
+        case (.decimalAttributeType, let number as NSNumber) where !(number is NSDecimalNumber):
+            return NSDecimalNumber(decimal: number.decimalValue)
+        case (.stringAttributeType, is String), (.dateAttributeType, is Date), (.binaryDataAttributeType, is Data),
+            (.UUIDAttributeType, is UUID), (.URIAttributeType, is URL):
+            return value
+        case (.stringAttributeType, _), (.dateAttributeType, _), (.binaryDataAttributeType, _),
+            (.UUIDAttributeType, _), (.URIAttributeType, _):
+            throw unfit(value, attribute.name, mapping)
+        case (.integer16AttributeType, _), (.integer32AttributeType, _), (.integer64AttributeType, _),
+            (.doubleAttributeType, _), (.floatAttributeType, _), (.booleanAttributeType, _),
+            (.decimalAttributeType, _):
+            guard value is NSNumber || value is Decimal || (value as? any BinaryInteger) != nil || value is Double
+                || value is Bool || value is Float
+            else { throw unfit(value, attribute.name, mapping) }
+            return value
+        default: return value
+        }
+    }
+
+    private func unfit(_ value: Any, _ name: String, _ mapping: NSEntityMapping) -> NSError {
+        CoreDataError.make(
+            134170,
+            "The mapping \(mapping.name ?? "") gives \(name) a value of the class \(type(of: value)), which it cannot hold.")
+    }
+
+    private func set(
+        _ relationship: NSRelationshipDescription, of object: NSManagedObject, to value: Any?,
+        _ mapping: NSEntityMapping
+    ) throws {
+        let objects: [Any] =
+            switch value {
+            case nil, is NSNull: []
+            case let list as NSOrderedSet: list.array
+            case let list as [Any]: list
+            case let set as NSSet: set.allObjects
+            case let set as Set<NSManagedObject>: Array(set)
+            case let value?: [value]
+            }
+        var members: [NSManagedObject] = []
+        for object in objects {
+            guard let member = object as? NSManagedObject, member.managedObjectContext === manager.destinationContext,
+                let wanted = relationship.destinationEntity, member.entity.isKindOf(entity: wanted)
+            else { throw unfit(object, relationship.name, mapping) }
+            members.append(member)
+        }
+        if !relationship.isToMany {
+            object.setValue(members.first, forKey: relationship.name)
+        } else if relationship.isOrdered {
+            object.setValue(NSOrderedSet(array: members), forKey: relationship.name)
+        } else {
+            object.setValue(NSSet(array: members), forKey: relationship.name)
+        }
+    }
+}
