@@ -32,7 +32,7 @@ import Testing
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
         "Stores/SQLite",
-        "Stack", "Context", "History", "ResultsController",
+        "Stack", "Context", "History", "Migration", "ResultsController",
     ]
 
     @Test(arguments: folders)

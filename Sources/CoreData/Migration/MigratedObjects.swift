@@ -15,7 +15,8 @@ struct MigratedObjects {
             // The context holds them while they are listed below.
             let read = try context.fetch(request)
             guard read.count == Set(group).count else {
-                throw CoreDataError.make(134110, "An object of the migrated store is gone in the middle of the migration.")
+                throw CoreDataError.make(
+                    134110, "An object of the migrated store is gone in the middle of the migration.")
             }
         }
         return ids.map(context.object(with:))

@@ -18,7 +18,8 @@ enum MigrationPolicies {
         let short = name.split(separator: ".").last.map(String.init) ?? name
         let known = registered.withLock { $0[name] ?? $0[short] }
         let names = [name] + (modules + [ModelResources.programModule]).map { "\($0).\(short)" }
-        if let found = known ?? names.lazy.compactMap({ NSClassFromString($0) as? NSEntityMigrationPolicy.Type }).first {
+        if let found = known ?? names.lazy.compactMap({ NSClassFromString($0) as? NSEntityMigrationPolicy.Type }).first
+        {
             return found.init()
         }
         throw CoreDataError.make(

@@ -135,7 +135,8 @@ final class MigrationRun {
             defer { context.savePipeline.validates = true }
             do { try context.save() } catch let error as NSError where error.code == 133021 {
                 throw CoreDataError.make(
-                    134111, "Objects of the migrated store have the same values where they must be unique: "
+                    134111,
+                    "Objects of the migrated store have the same values where they must be unique: "
                         + error.localizedDescription, underlying: error)
             }
         }

@@ -98,8 +98,9 @@ struct MigrationSteps {
         case (.integer16AttributeType, _), (.integer32AttributeType, _), (.integer64AttributeType, _),
             (.doubleAttributeType, _), (.floatAttributeType, _), (.booleanAttributeType, _),
             (.decimalAttributeType, _):
-            guard value is NSNumber || value is Decimal || (value as? any BinaryInteger) != nil || value is Double
-                || value is Bool || value is Float
+            guard
+                value is NSNumber || value is Decimal || (value as? any BinaryInteger) != nil || value is Double
+                    || value is Bool || value is Float
             else { throw unfit(value, attribute.name, mapping) }
             return value
         default: return value
@@ -109,7 +110,8 @@ struct MigrationSteps {
     private func unfit(_ value: Any, _ name: String, _ mapping: NSEntityMapping) -> NSError {
         CoreDataError.make(
             134170,
-            "The mapping \(mapping.name ?? "") gives \(name) a value of the class \(type(of: value)), which it cannot hold.")
+            "The mapping \(mapping.name ?? "") gives \(name) a value of the class \(type(of: value)), which it cannot hold."
+        )
     }
 
     private func set(

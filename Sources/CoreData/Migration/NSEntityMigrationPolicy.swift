@@ -53,7 +53,8 @@ open class NSEntityMigrationPolicy: NSObject {
     open func value(ofFunction selector: String, arguments: [Any?]) throws -> Any? {
         throw CoreDataError.make(
             134170,
-            "The migration policy \(type(of: self)) has no function \(selector): override value(ofFunction:arguments:).")
+            "The migration policy \(type(of: self)) has no function \(selector): override value(ofFunction:arguments:)."
+        )
     }
 
     /// Makes a policy known under the name that mapping models give it. Needed only where the name is not that of the class

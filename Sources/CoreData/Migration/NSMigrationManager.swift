@@ -51,7 +51,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     ///   what a policy throws, and the error of ``cancelMigrationWithError(_:)``. Then nothing stands at the destination.
     ///   The source is never changed.
     open func migrateStore(
-        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType, options sourceOptions: [AnyHashable: Any]? = nil,
+        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+        options sourceOptions: [AnyHashable: Any]? = nil,
         mapping: NSMappingModel, to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
         options destinationOptions: [AnyHashable: Any]? = nil
     ) throws {

@@ -106,7 +106,8 @@ package struct CompiledMappingReader {
 
     private func data(_ value: PropertyListValue?) -> Data? {
         if case .data(let data) = archive.resolve(value) { return data }
-        guard let object = archive.object(value), case .data(let data) = archive.resolve(object.fields["NS.data"]) else {
+        guard let object = archive.object(value), case .data(let data) = archive.resolve(object.fields["NS.data"])
+        else {
             return nil
         }
         return data

@@ -118,7 +118,9 @@ extension CompiledModelReader {
                 try readExpression($0, depth: depth + 1)
             }
             // The functions of expressions are methods of a class, which is a constant.
-            if archive.object(fields["NSOperand"])?.className ?? "NSConstantValueExpression" != "NSConstantValueExpression" {
+            if archive.object(fields["NSOperand"])?.className ?? "NSConstantValueExpression"
+                != "NSConstantValueExpression"
+            {
                 return .functionOn(try readExpression(fields["NSOperand"], depth: depth + 1), name, arguments)
             }
             return .function(name, arguments)
