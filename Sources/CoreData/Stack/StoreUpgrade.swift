@@ -16,6 +16,9 @@ struct StoreUpgrade {
             StoreCompatibility.difference(of: store, from: model) != nil
         else { return }
         let source = try sourceModel()
+        if let manager = store.options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
+            return try migrate(from: source, by: manager)
+        }
         if let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: model) {
             return try migrate(from: source, by: mapping)
         }
@@ -32,6 +35,15 @@ struct StoreUpgrade {
     }
 
     private var path: String { store.url?.path ?? "" }
+
+    private func migrate(from source: NSManagedObjectModel, by manager: NSStagedMigrationManager) throws {
+        guard let url = store.url else { return }
+        store.releaseFile()
+        try StagedMigration(
+            manager: manager, url: url, type: store.type, options: store.options ?? [:], destination: model
+        ).run(from: source.versionChecksum, source)
+        try store.loadMetadata()
+    }
 
     /// Migrates into a new store beside the old one, which takes the old one's place once it is whole.
     private func migrate(from source: NSManagedObjectModel, by mapping: NSMappingModel) throws {

@@ -1,0 +1,90 @@
+import Foundation
+
+/// Names one version of a model by its checksum, and says where it is found.
+open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
+    private enum Place {
+        case model(NSManagedObjectModel)
+        case file(URL)
+        case named(String, Bundle?)
+        case hashes([String: Data], Bundle?)
+    }
+
+    private let place: Place
+    /// The checksum of the version, as `versionChecksum` of its model and Xcode's build log give it.
+    open private(set) var versionChecksum: String
+
+    /// The version is `model` itself.
+    public init(model: NSManagedObjectModel, versionChecksum: String) {
+        place = .model(model)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The version is one of those in the model file at `fileURL`.
+    public init(fileURL: URL, versionChecksum: String) {
+        place = .file(fileURL)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The version is one of those of the model of that name.
+    ///
+    /// - Parameter bundle: where the model is; `nil` means the program's own resources.
+    public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
+        place = .named(modelName, bundle)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The version is the one whose entities have these version hashes.
+    ///
+    /// - Parameters:
+    ///   - versionHash: entity name → hash, as a store's metadata have them.
+    ///   - bundle: where the model is; `nil` means the program's own resources.
+    public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
+        var hashes: [String: Data] = [:]
+        for (name, hash) in versionHash { if let name = name as? String { hashes[name] = hash as? Data } }
+        place = .hashes(hashes, bundle)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The model, found when it is first asked for.
+    ///
+    /// - Precondition: it is there and has the checksum; a migration throws 134504 instead.
+    open var resolvedModel: NSManagedObjectModel {
+        do { return try resolve() } catch { preconditionFailure(error.localizedDescription) }
+    }
+
+    /// - Throws: 134504 where there is no such model, or it has another checksum.
+    func resolve() throws -> NSManagedObjectModel {
+        let candidates: [NSManagedObjectModel] =
+            switch place {
+            case .model(let model): [model]
+            case .file(let url): Self.versions([url])
+            case .named(let name, let bundle):
+                Self.versions(
+                    ModelMerging.files(in: bundle.map { [$0] }).filter {
+                        $0.deletingPathExtension().lastPathComponent == name
+                    })
+            case .hashes(let hashes, let bundle):
+                StoreModelSearch(metadata: [NSStoreModelVersionHashesKey: hashes])
+                    .models(in: bundle.map { [$0] })
+            }
+        if let found = candidates.first(where: { $0.versionChecksum == versionChecksum }) { return found }
+        let others = candidates.map(\.versionChecksum).joined(separator: ", ")
+        throw CoreDataError.make(
+            134504,
+            "The model version \(versionChecksum) of \(placeName) is not found"
+                + (others.isEmpty ? "." : "; those that are there are \(others)."))
+    }
+
+    private static func versions(_ files: [URL]) -> [NSManagedObjectModel] {
+        files.flatMap { [$0] + ModelMerging.otherVersions(of: $0) }.compactMap(NSManagedObjectModel.init(contentsOf:))
+    }
+
+    private var placeName: String {
+        switch place {
+        case .model: "the model that was given"
+        case .file(let url): url.path
+        case .named(let name, _): "the model \(name)"
+        case .hashes(let hashes, _): "the model of \(hashes.keys.sorted().joined(separator: ", "))"
+        }
+    }
+}

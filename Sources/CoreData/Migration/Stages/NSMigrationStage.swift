@@ -1,0 +1,40 @@
+import Foundation
+
+/// One step of a staged migration: one of its two subclasses.
+open class NSMigrationStage: NSObject, @unchecked Sendable {
+    /// What people call the stage; errors name it.
+    open var label: String!
+
+    override init() { super.init() }
+}
+
+/// A step that needs no help: each of the versions is reached from the one before by inference.
+open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
+    /// The checksums of the versions, oldest first.
+    open private(set) var versionChecksums: [String]
+
+    /// - Parameter checksums: of the versions, oldest first.
+    public init(_ checksums: [String]) {
+        versionChecksums = checksums
+        super.init()
+    }
+}
+
+/// A step from one version to the next with work of the program before and after it.
+open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
+    open private(set) var currentModel: NSManagedObjectModelReference
+    open private(set) var nextModel: NSManagedObjectModelReference
+
+    /// Called while the store has the current version; `container` of the manager opens it.
+    open var willMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
+    /// Called once the store has the next version; `container` of the manager opens it.
+    open var didMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
+
+    public init(
+        migratingFrom currentModel: NSManagedObjectModelReference, to nextModel: NSManagedObjectModelReference
+    ) {
+        self.currentModel = currentModel
+        self.nextModel = nextModel
+        super.init()
+    }
+}

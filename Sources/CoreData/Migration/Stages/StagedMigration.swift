@@ -1,0 +1,139 @@
+import Foundation
+
+/// Brings a store to the present version of its model through the stages of a manager.
+///
+/// Each step is a migration of its own that leaves the store whole: where a later one fails, the store has the version that
+/// the last one gave it, and the next attempt goes on from there.
+struct StagedMigration {
+    let manager: NSStagedMigrationManager
+    let url: URL
+    let type: String
+    let options: [AnyHashable: Any]
+    /// The version that the program has.
+    let destination: NSManagedObjectModel
+
+    /// - Parameter checksum: of the version that the store has.
+    /// - Throws: 134504 for a version that is unknown or cannot be found, 134506 where the stages lead backwards; what a
+    ///   handler and a migration throw.
+    func run(from checksum: String, _ source: NSManagedObjectModel) throws {
+        let steps = try steps()
+        guard let first = steps.firstIndex(where: { $0.checksum == checksum }) else {
+            throw CoreDataError.make(
+                134504,
+                "Cannot use staged migration with an unknown model version: no stage begins with \(checksum), the version of "
+                    + "the store \(url.path).")
+        }
+        var current = source
+        for index in first..<steps.count {
+            let step = steps[index]
+            let next = index + 1 < steps.count ? steps[index + 1] : nil
+            if let stage = step.stage, let next, step.leadsOn {
+                try call(stage.willMigrateHandler, stage, current)
+                let model = try model(next, stage.nextModel)
+                try migrate(from: current, to: model)
+                current = model
+                try call(stage.didMigrateHandler, stage, current)
+            } else if let next, next.checksum != step.checksum, let reference = next.reference {
+                let model = try reference.resolve()
+                try migrate(from: current, to: model)
+                current = model
+            }
+        }
+        if current.versionChecksum != destination.versionChecksum { try migrate(from: current, to: destination) }
+    }
+
+    // MARK: Steps
+
+    /// A version on the way.
+    private struct Step {
+        let checksum: String
+        /// Where its model is found; `nil` for versions that lightweight stages name, which are passed over.
+        let reference: NSManagedObjectModelReference?
+        /// The custom stage that leads on from here.
+        let stage: NSCustomMigrationStage?
+        var leadsOn: Bool { stage != nil }
+    }
+
+    /// The versions in their order. Each comes once, but where one stage ends and the next begins.
+    private func steps() throws -> [Step] {
+        var steps: [Step] = []
+        var done: Set<String> = []
+        func add(_ step: Step) throws {
+            if let last = steps.last, last.checksum == step.checksum, last.stage == nil {
+                steps[steps.count - 1] = Step(
+                    checksum: step.checksum, reference: step.reference ?? last.reference, stage: step.stage)
+                return
+            }
+            guard done.insert(step.checksum).inserted else {
+                throw CoreDataError.make(
+                    134506, "The stages of the migration lead back to the model version \(step.checksum).")
+            }
+            steps.append(step)
+        }
+        for stage in manager.stages {
+            switch stage {
+            case let stage as NSLightweightMigrationStage:
+                for checksum in stage.versionChecksums {
+                    try add(Step(checksum: checksum, reference: nil, stage: nil))
+                }
+            case let stage as NSCustomMigrationStage:
+                try add(Step(checksum: stage.currentModel.versionChecksum, reference: stage.currentModel, stage: stage))
+                try add(Step(checksum: stage.nextModel.versionChecksum, reference: stage.nextModel, stage: nil))
+            default: break
+            }
+        }
+        return steps
+    }
+
+    private func model(_ step: Step, _ reference: NSManagedObjectModelReference) throws -> NSManagedObjectModel {
+        step.checksum == destination.versionChecksum ? destination : try reference.resolve()
+    }
+
+    // MARK: Doing
+
+    private func migrate(from source: NSManagedObjectModel, to model: NSManagedObjectModel) throws {
+        var options = plainOptions
+        options[NSMigratePersistentStoresAutomaticallyOption] = true
+        options[NSInferMappingModelAutomaticallyOption] = true
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: url, options: options)
+        try coordinator.remove(store)
+    }
+
+    private var plainOptions: [AnyHashable: Any] {
+        var options = options
+        options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+        return options
+    }
+
+    private func call(
+        _ handler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?,
+        _ stage: NSCustomMigrationStage,
+        _ model: NSManagedObjectModel
+    ) throws {
+        guard let handler else { return }
+        let container = NSPersistentContainer(
+            name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+        let description = NSPersistentStoreDescription(url: url)
+        description.type = type
+        description.shouldMigrateStoreAutomatically = false
+        for (key, value) in plainOptions {
+            if let key = key as? String, key != NSMigratePersistentStoresAutomaticallyOption {
+                description.setOption(value as? NSObject, forKey: key)
+            }
+        }
+        container.persistentStoreDescriptions = [description]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
+        manager.container = container
+        defer { manager.container = nil }
+        let coordinator = container.persistentStoreCoordinator
+        do { try handler(manager, stage) } catch {
+            for store in coordinator.persistentStores { try? coordinator.remove(store) }
+            throw error
+        }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+}
