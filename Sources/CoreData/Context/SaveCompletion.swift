@@ -146,6 +146,9 @@ struct SaveCompletion {
         return changes
     }
 
+    /// The news of a save without changes: empty sets.
+    func postNothing() { post(Saved(), CommittedChanges()) }
+
     private func post(_ saved: Saved, _ changes: CommittedChanges) {
         let center = NotificationCenter.default
         // Whoever merges by hand has to hear of the rows whose values the stores derived, too.

@@ -29,7 +29,7 @@ final class SavePipeline {
     private func saveChanges() throws {
         try lost.check()
         context.events.process(propagatesDeletes: true, isForSave: true)
-        guard changes.hasChanges else { return try context.source?.saveMetadata() ?? () }
+        guard changes.hasChanges else { return try saveNothing() }
         guard let source = context.source, source.coordinator != nil else {
             throw CoreDataError.make(
                 134030, "This NSManagedObjectContext has no persistent store coordinator: it cannot save.")
@@ -44,6 +44,13 @@ final class SavePipeline {
         try source.write(self)
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }
+    }
+
+    /// A save without changes writes metadata at the most, and is announced all the same.
+    private func saveNothing() throws {
+        NotificationCenter.default.post(name: NSManagedObjectContext.willSaveObjectsNotification, object: context)
+        try context.source?.saveMetadata()
+        SaveCompletion(context: context).postNothing()
     }
 
     func lock(_ object: NSManagedObject) {

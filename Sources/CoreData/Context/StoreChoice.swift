@@ -30,7 +30,7 @@ struct StoreChoice {
     /// Whether all new objects of one entity that were not assigned to a store go to the same.
     var isByEntity: Bool { stores.isEmpty }
 
-    /// - Throws: 134030 where every store that holds the entity is read only, 134020 where none holds it, or not the one that
+    /// - Throws: 513 where every store that holds the entity is read only, 134020 where none holds it, or not the one that
     ///   the object was assigned to.
     mutating func store(for object: NSManagedObject) throws -> NSPersistentStore {
         if let assigned = object.objectID.persistentStore {

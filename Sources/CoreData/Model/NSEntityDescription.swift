@@ -63,7 +63,7 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     open var isAbstract = false { willSet { willModify() } }
 
     /// Whatever the model's author noted; not part of the version hash.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { willModify() } }
+    open var userInfo: [AnyHashable: Any]? = [:]
 
     /// A text that makes the version hash differ when only the meaning of the entity changed.
     open var versionHashModifier: String? { willSet { willModify() } }

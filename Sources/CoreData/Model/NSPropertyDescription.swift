@@ -49,7 +49,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     open var isTransient = false { willSet { willModify() } }
 
     /// Whatever the model's author noted; not part of the version hash.
-    open var userInfo: [AnyHashable: Any]? = [:] { willSet { willModify() } }
+    open var userInfo: [AnyHashable: Any]? = [:]
 
     /// A text that makes the version hash differ when only the meaning of the property changed.
     open var versionHashModifier: String? { willSet { willModify() } }

@@ -138,10 +138,9 @@ final class PropertyRule {
             self.error(code, message, KeyValueAccess.collection(of: object, number: number), object)
         }
         if count == 0 {
-            if isOptional { return nil }
-            return counts.minimum > 0
-                ? error(1580, "has too few objects: it must have at least \(counts.minimum).")
-                : error(1570, "is a required value.")
+            // A required relationship without a minimum may be empty: Apple's own stores hold such saves.
+            return isOptional || counts.minimum == 0
+                ? nil : error(1580, "has too few objects: it must have at least \(counts.minimum).")
         }
         if count < counts.minimum {
             return error(1580, "has too few objects: it must have at least \(counts.minimum).")

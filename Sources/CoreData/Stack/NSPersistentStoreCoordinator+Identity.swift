@@ -4,14 +4,14 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// The store that takes new objects of `entity`: the first writable one whose configuration has it.
     ///
-    /// - Throws: 134030 where every such store is read only, 134020 where no store has the entity.
+    /// - Throws: 513 where every such store is read only, 134020 where no store has the entity.
     func store(for entity: NSEntityDescription) throws -> NSPersistentStore {
         let candidates = stores(holding: entity)
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
         let entityName = entity.name ?? "(no name)"
         if let readOnly = candidates.first {
             throw CoreDataError.make(
-                134030, "Cannot save objects of \(entityName): the store \(readOnly.url?.path ?? "") is read only.",
+                513, "Cannot save objects of \(entityName): the store \(readOnly.url?.path ?? "") is read only.",
                 userInfo: ["NSAffectedStoresErrorKey": [readOnly]])
         }
         throw CoreDataError.make(

@@ -82,7 +82,8 @@ import Testing
         try League.context(open.coordinator).use { context in
             _ = context.make("Team", ["name": "Togo"])
             let error = try #require(throws: CocoaError.self) { try context.save() }
-            #expect(error.code == .persistentStoreSave && error.affectedStores as? [NSPersistentStore] == [open.store])
+            #expect(
+                error.code == .fileWriteNoPermission && error.affectedStores as? [NSPersistentStore] == [open.store])
             context.rollback()
             let ghana = try context.existingObject(
                 with: try #require(open.coordinator.managedObjectID(forURIRepresentation: id)))

@@ -263,6 +263,7 @@ struct MergeWork {
         add(NSUpdatedObjectIDsKey, changes.updated + foundUpdated)
         add(NSDeletedObjectIDsKey, changes.deleted + foundDeleted)
         guard !info.isEmpty else { return }
+        info[NSRefreshedObjectIDsKey] = Set(refreshed.filter { !$0.isDeleted }.map(\.objectID))
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, userInfo: info)
     }
