@@ -37,6 +37,9 @@ protocol ContextSource: RowsByID, AnyObject {
     /// Permanent IDs for new objects in `store`, in the same order.
     func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID]
 
+    /// The same for a store whose IDs depend on the objects; `nil` for any other.
+    func obtainPermanentIDs(of objects: [NSManagedObject], in store: NSPersistentStore) throws -> [NSManagedObjectID]?
+
     /// Takes over the unsaved changes of the context whose save it is: validated, with hooks called.
     func write(_ save: SavePipeline) throws
 
@@ -185,6 +188,12 @@ final class CoordinatorSource: ContextSource {
 
     func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
         try withLock { try store.operations.obtainPermanentIDs(for: runs) }
+    }
+
+    func obtainPermanentIDs(
+        of objects: [NSManagedObject], in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID]? {
+        try withLock { try store.operations.obtainPermanentIDs(of: objects) }
     }
 
     func write(_ save: SavePipeline) throws { try save.writeToStores() }

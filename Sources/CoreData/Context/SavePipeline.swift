@@ -117,7 +117,10 @@ final class SavePipeline {
         guard !newcomers.objects.isEmpty else { return [] }
         var all: [NSManagedObjectID] = []
         for group in try grouped(newcomers, by: source) {
-            let ids = try source.obtainPermanentIDs(for: group.newcomers.runs, in: group.store)
+            let own =
+                group.store.wantsObjects
+                ? try source.obtainPermanentIDs(of: group.newcomers.objects, in: group.store) : nil
+            let ids = try own ?? source.obtainPermanentIDs(for: group.newcomers.runs, in: group.store)
             context.registry.replaceTemporaryIDs(of: group.newcomers.objects, by: ids, in: group.store)
             all = group.newcomers.objects.isSame(as: objects) ? ids : []
         }
@@ -177,6 +180,7 @@ final class SavePipeline {
             let inserted = changes.inserted.all
             let ids = try obtainPermanentIDs(for: chosen.map { inserted.filter($0.contains) } ?? inserted)
             plans = try SavePlanner(context: context, locked: lockedObjects, chosen: chosen, newIDs: ids).makePlans()
+            for index in plans.indices where plans[index].store.wantsObjects { plans[index].bringObjects() }
             do {
                 derived = try source.save(plans.filter { !$0.changes.isEmpty }.map { ($0.changes, $0.store) })
             } catch let found as StoreConflicts {

@@ -9,6 +9,14 @@ struct StorePlan {
     /// Rows as they will stand after the commit.
     var written = WrittenRows()
 
+    /// Lets the changes bring their objects along, with all of their lists read: a store may look at them in its save.
+    mutating func bringObjects() {
+        changes.objects = objects + written.objects
+        for object in changes.objects where !object.isDeleted {
+            for number in object.layout.toManyRelationships.indices { _ = object.loadedToManyState(number) }
+        }
+    }
+
     /// Notes the new rows that were planned, and nothing else yet, as written. The lists are shared: to retain everything
     /// in them anew would take as long as planning the rows.
     mutating func writeInsertions(of new: [NSManagedObject]) {

@@ -13,10 +13,13 @@ struct RowKey: Hashable, Sendable {
 final class StoreReference: @unchecked Sendable {
     private(set) weak var store: NSPersistentStore?
     let identifier: String
+    /// What the numbers of the IDs stand for; `nil` where they are the rows' own.
+    let references: ReferenceTable?
 
     init(_ store: NSPersistentStore) {
         self.store = store
         identifier = store.identifier ?? ""
+        references = identifier.isEmpty ? nil : Swift.type(of: store).references(ofStore: identifier)
     }
 }
 
@@ -127,12 +130,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         family.isTemporary ? nil : RowKey(entity: family.entityIndex, reference: number)
     }
 
-    /// `x-coredata://<store UUID>/<Entity>/p<number>`, or `x-coredata:///<Entity>/t<unique>` while temporary.
+    /// `x-coredata://<store UUID>/<Entity>/p<number>`, with the text of its reference object for an object of a store that
+    /// knows its rows by such, or `x-coredata:///<Entity>/t<unique>` while temporary.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""
         let path =
             switch reference {
-            case .permanent(let number): "x-coredata://\(storeIdentifier)/\(name)/p\(number)"
+            case .permanent(let number):
+                "x-coredata://\(storeIdentifier)/\(name)/p"
+                    + (storeReference?.references?.text(of: number, root: entity.rootName ?? "") ?? "\(number)")
             case .temporary(let number): "x-coredata:///\(name)/t\(Self.processPrefix)\(number)"
             }
         return URL(string: path) ?? URL(fileURLWithPath: "/\(name)")

@@ -34,15 +34,19 @@ extension NSPersistentStoreCoordinator {
     /// Whether such a row exists is not looked up. A temporary ID cannot be found by its URI.
     public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme?.lowercased() == "x-coredata", let storeIdentifier = url.host else { return nil }
-        let parts = url.path.split(separator: "/")
-        guard parts.count == 2, parts[1].first == "p", let number = Int64(parts[1].dropFirst()),
-            let entity = managedObjectModel.entitiesByName[String(parts[0])]
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath ?? url.path
+        let parts = path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard parts.count == 2, parts[1].first == "p", let entity = managedObjectModel.entitiesByName[parts[0]]
         else { return nil }
+        let text = String(parts[1].dropFirst())
         return withLock {
             let store = stores(holding: entity).first { store in
                 (store.identifier ?? "").caseInsensitiveCompare(storeIdentifier) == .orderedSame
             }
-            return store?.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))
+            guard let store,
+                let number = store.reference.references?.number(of: text, root: entity.root.name ?? "") ?? Int64(text)
+            else { return nil }
+            return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))
         }
     }
 

@@ -52,6 +52,12 @@ final class ParentSource: ContextSource {
         try beneath().obtainPermanentIDs(for: runs, in: store)
     }
 
+    func obtainPermanentIDs(
+        of objects: [NSManagedObject], in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID]? {
+        try beneath().obtainPermanentIDs(of: objects, in: store)
+    }
+
     private func beneath() throws -> any ContextSource {
         if let source = context.source { return source }
         throw CoreDataError.make(

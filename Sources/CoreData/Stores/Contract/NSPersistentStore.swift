@@ -108,6 +108,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether `metadata` were changed since they were written.
     var hasUnsavedMetadata: Bool { false }
 
+    /// Whether saves shall bring the objects of the rows along.
+    var wantsObjects: Bool { false }
+
+    /// What the store's keys stand for, where its rows are known by something else.
+    class func references(ofStore identifier: String) -> ReferenceTable? { nil }
+
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
     func prepare() throws {}
 

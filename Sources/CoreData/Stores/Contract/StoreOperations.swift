@@ -27,6 +27,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// The same for stretches of objects of one entity, as a save has them.
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID]
 
+    /// The same for stores whose IDs depend on the objects; `nil` where they do not.
+    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]?
+
     /// Writes all changes as one transaction, or none of them; and the store's `metadata` with them where these changed.
     ///
     /// - Throws: ``StoreConflicts`` when a row changed since its base version; a `CocoaError` otherwise.
@@ -110,6 +113,8 @@ extension StoreOperations {
         try obtainPermanentIDs(for: runs.flatMap { repeatElement($0.entity, count: $0.count) })
     }
 
+    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
+
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
 
     func destinationRows(
@@ -179,6 +184,8 @@ struct StoreChangeSet {
     var toMany: [StoreToManyChange] = []
     /// Rows that must not have changed though they are not written (`detectConflicts(for:)`).
     var locked: [StoreRowChange] = []
+    /// The objects of the rows, for stores that want them (``NSPersistentStore/wantsObjects``).
+    var objects: [NSManagedObject] = []
     /// For the history: who made the change and in which context.
     var author: String?
     var contextName: String?

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It is an SQLite database without a file, so that predicates, sorts, constraints and batches mean the same as in a store on
 /// disk. Its URL only names it: nothing is read or written there.
-final class InMemoryStore: SQLiteStore, @unchecked Sendable {
+class InMemoryStore: SQLiteStore, @unchecked Sendable {
     override var type: String { NSInMemoryStoreType }
 
     override var databaseURL: URL? { .memoryPlace }

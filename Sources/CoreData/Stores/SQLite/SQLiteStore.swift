@@ -31,6 +31,34 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override var operations: any StoreOperations { self }
 
+    // MARK: What a store that is kept here for another one changes
+
+    /// The store that the objects know: their IDs name it.
+    var face: NSPersistentStore { self }
+
+    var refusesSaves: Bool { isReadOnly }
+
+    /// Called when a save was written in a transaction that is still open.
+    func didStage(_ changes: StoreChangeSet) {}
+
+    /// Called before the transaction of a save is committed.
+    ///
+    /// - Throws: to have it rolled back instead.
+    func willCommit() throws {}
+
+    /// Called when the transaction of a save was rolled back.
+    func didAbandon() {}
+
+    func reserveIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
+        try withSession(.saving) { try $0.reserveKeys(for: runs) }
+    }
+
+    /// IDs that depend on their objects; `nil` where they do not.
+    func reserveIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
+
+    /// The metadata that the open save wrote were committed.
+    func didWriteMetadata() { metadataIsDirty = false }
+
     // MARK: Opening
 
     /// Where the database is: what `url` names.
@@ -108,7 +136,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
         let file = try file()
         let creation = try creation(file)
-        families = creation.model.entitiesInLayoutOrder.map(idFamily)
+        families = creation.model.entitiesInLayoutOrder.map(face.idFamily)
         session = try file.errors.translating(.opening) {
             if !isReadOnly { try creation.adjust(connection, metadata: &metadata) }
             metadataIsDirty = false
@@ -123,7 +151,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         let schema = try StoredSchema(connection, path: creation.file.path)
         let layout = try creation.layout(in: schema)
         let session = SQLiteSession(
-            connection: connection, layout: layout, file: schema, store: self, path: creation.file.path)
+            connection: connection, layout: layout, file: schema, store: face, path: creation.file.path)
         session.saysLongDecimals = metadata[DecimalCoding.metadataKey] != nil
         if !isReadOnly { try session.listenToTriggers() }
         return session
@@ -297,11 +325,16 @@ extension SQLiteStore: StagedSaving {
     func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
         if runs.isEmpty { return [] }
         try checkWritable()
-        return try withSession(.saving) { try $0.reserveKeys(for: runs) }
+        return try reserveIDs(for: runs)
+    }
+
+    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? {
+        try checkWritable()
+        return try reserveIDs(of: objects)
     }
 
     func save(_ changes: StoreChangeSet) throws {
-        guard !changes.isEmpty || metadataIsDirty else { return }
+        guard !changes.isEmpty || hasUnsavedMetadata else { return }
         try stage(changes)
         try commitStaged()
     }
@@ -312,14 +345,19 @@ extension SQLiteStore: StagedSaving {
             do {
                 try session.stage(changes, metadata: metadataIsDirty ? metadata : nil)
             } catch let error as SQLiteError where error.kind == .uniqueConstraint {
-                throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: self)
+                throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: face)
             }
         }
+        didStage(changes)
     }
 
     func commitStaged() throws {
+        do { try willCommit() } catch {
+            abandonStaged()
+            throw error
+        }
         let outcome = try withSession(.saving) { try $0.commitStaged() }
-        metadataIsDirty = false
+        didWriteMetadata()
         tellOfLongDecimals()
         if let number = outcome.historyNumber { ownTransactions.insert(number) }
         derivedRows = outcome.rows
@@ -338,13 +376,16 @@ extension SQLiteStore: StagedSaving {
         session.saysLongDecimals = true
     }
 
-    func abandonStaged() { session?.abandonStaged() }
+    func abandonStaged() {
+        session?.abandonStaged()
+        didAbandon()
+    }
 
     private func checkWritable() throws {
-        guard isReadOnly else { return }
+        guard refusesSaves else { return }
         throw CoreDataError.make(
-            513, "Cannot save to the store \(url?.path ?? ""): it was opened read-only.",
-            userInfo: ["NSAffectedStoresErrorKey": [self]])
+            513, "Cannot save to the store \(face.url?.path ?? ""): it was opened read-only.",
+            userInfo: ["NSAffectedStoresErrorKey": [face]])
     }
 
     func objectID(for key: RowKey) -> NSManagedObjectID {

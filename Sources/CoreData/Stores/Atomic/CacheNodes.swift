@@ -1,0 +1,101 @@
+import Foundation
+
+/// The nodes of an atomic store, and how they were before a save.
+struct CacheNodes {
+    private var byID: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
+    private var kept: [(node: NSAtomicStoreCacheNode, values: NSMutableDictionary?)] = []
+
+    var all: some Collection<NSAtomicStoreCacheNode> { byID.values }
+
+    subscript(id: NSManagedObjectID) -> NSAtomicStoreCacheNode? { byID[id] }
+
+    mutating func add(_ nodes: Set<NSAtomicStoreCacheNode>) { for node in nodes { byID[node.objectID] = node } }
+
+    mutating func remove(_ nodes: Set<NSAtomicStoreCacheNode>) { for node in nodes { byID[node.objectID] = nil } }
+
+    /// The nodes as they are; from now on, what ``keepState(of:)`` notes can be brought back.
+    var state: [NSManagedObjectID: NSAtomicStoreCacheNode] {
+        mutating get {
+            kept = []
+            return byID
+        }
+    }
+
+    /// Notes the values of a node that will change.
+    mutating func keepState(of node: NSAtomicStoreCacheNode) {
+        kept.append((node, node.propertyCache?.mutableCopy() as? NSMutableDictionary))
+    }
+
+    mutating func restore(_ state: [NSManagedObjectID: NSAtomicStoreCacheNode]) {
+        byID = state
+        for (node, values) in kept.reversed() { node.propertyCache = values }
+        kept = []
+    }
+
+    /// The members of a set or a list, of whatever kind.
+    static func members(of value: Any?) -> [Any] {
+        switch value {
+        case let list as NSOrderedSet: list.array
+        case let set as NSSet: set.allObjects
+        case let list as NSArray: Array(list)
+        case let list as [Any]: list
+        case let set as Set<AnyHashable>: set.map(\.base)
+        default: []
+        }
+    }
+}
+
+/// A row on its way into the tables in which an atomic store's rows are searched.
+struct AtomicRow {
+    let id: NSManagedObjectID
+    var values: [SlotValue]
+    /// The members of to-many relationships, by their number in the layout.
+    var lists: [Int: [NSManagedObjectID]] = [:]
+}
+
+/// Turns nodes into rows.
+struct NodeReader {
+    /// The path of the store, for errors.
+    let store: String
+    let nodes: CacheNodes
+
+    /// - Throws: 259 for a value that its attribute cannot have, and for a relationship to a row that is not there.
+    func read() throws -> [AtomicRow] { try nodes.all.map(row) }
+
+    private func row(of node: NSAtomicStoreCacheNode) throws -> AtomicRow {
+        let layout = node.objectID.entity.layout
+        var row = AtomicRow(id: node.objectID, values: [])
+        for property in layout.slots {
+            let value = property.isTransient ? nil : node.value(forKey: property.name)
+            guard let attribute = property as? NSAttributeDescription else {
+                row.values.append(try value.map { .reference(try destination($0, property, node)) } ?? .null)
+                continue
+            }
+            guard let slot = AttributeCoercion.slotValue(value, for: attribute) else {
+                throw refusal(property, node, "has a value of the kind \(value.map { "\(type(of: $0))" } ?? "nil")")
+            }
+            row.values.append(slot)
+        }
+        for (number, relationship) in layout.toManyRelationships.enumerated() where !relationship.isTransient {
+            let members = CacheNodes.members(of: node.value(forKey: relationship.name))
+            if !members.isEmpty { row.lists[number] = try members.map { try destination($0, relationship, node) } }
+        }
+        return row
+    }
+
+    private func destination(
+        _ value: Any, _ property: NSPropertyDescription, _ node: NSAtomicStoreCacheNode
+    ) throws -> NSManagedObjectID {
+        guard let id = (value as? NSAtomicStoreCacheNode)?.objectID ?? (value as? NSManagedObjectID), nodes[id] != nil
+        else { throw refusal(property, node, "leads to \(value), which is no row of the store") }
+        return id
+    }
+
+    private func refusal(
+        _ property: NSPropertyDescription, _ node: NSAtomicStoreCacheNode, _ what: String
+    ) -> NSError {
+        CoreDataError.make(
+            259, "Cannot open the store \(store): '\(property.name)' of \(node.objectID) \(what).",
+            userInfo: [NSFilePathErrorKey: store])
+    }
+}
