@@ -4,7 +4,7 @@ import Testing
 
 /// What a program may expect of every store type, its own ones too.
 @Suite struct StoreConformanceTests {
-    static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory, PropertyListStore.type]
+    static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory, .binary, PropertyListStore.type]
 
     /// Two authors; the first has three books in an order that is no other, an address, and tags.
     private func fill(_ stack: StoreConformance) throws {

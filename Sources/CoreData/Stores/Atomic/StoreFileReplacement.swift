@@ -1,0 +1,133 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Puts a new file in the place of a store's file: whole, or not at all.
+///
+/// The new file is written beside the old one, brought to the disk and renamed. Who writes holds a lock on it, so that of two
+/// processes the second sees what the first has done. One that was left by a process that died is written over.
+struct StoreFileReplacement {
+    let path: String
+
+    /// Which file stands at a path: another one after each save.
+    struct Stamp: Equatable {
+        private let device: UInt64
+        private let number: UInt64
+        private let size: Int64
+        private let seconds: Int
+        private let nanoseconds: Int
+
+        /// `nil` where no plain file stands there.
+        init?(_ path: String) {
+            var facts = stat()
+            guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
+            (device, number, size) = (UInt64(facts.st_dev), UInt64(facts.st_ino), Int64(facts.st_size))
+            (seconds, nanoseconds) = (facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec)
+        }
+    }
+
+    private var newPath: String {
+        let url = URL(fileURLWithPath: path)
+        return url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).new").path
+    }
+
+    /// - Parameter expected: the file that was read, where it matters: another one is not replaced.
+    /// - Throws: 134030 where another process has saved in the meantime, 640, 513 or 512 where the file cannot be written.
+    ///   The old file is then as it was.
+    func write(_ data: Data, replacing expected: Stamp?) throws -> Stamp? {
+        guard try PlainFile.check(path, for: "write") || expected == nil || Stamp(path) == nil else { return nil }
+        let descriptor = try openLocked()
+        defer { close(descriptor) }
+        do {
+            if let expected, let present = Stamp(path), present != expected {
+                throw CoreDataError.make(
+                    134030,
+                    "Cannot save to the store \(path): it was written by another process since it was read; take it out of "
+                        + "its coordinator and add it again.", userInfo: [NSFilePathErrorKey: path])
+            }
+            var facts = stat()
+            if stat(path, &facts) == 0 { fchmod(descriptor, facts.st_mode & 0o777) }
+            try fill(descriptor, data)
+            guard rename(newPath, path) == 0 else { throw failure("put in place") }
+        } catch {
+            PlainFile.remove(newPath)
+            throw error
+        }
+        syncFolder()
+        return Stamp(path)
+    }
+
+    private func openLocked() throws -> Int32 {
+        while true {
+            let descriptor = open(newPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o666)
+            guard descriptor >= 0 else { throw failure("written") }
+            var (mine, there) = (stat(), stat())
+            guard fstat(descriptor, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG else {
+                close(descriptor)
+                throw CoreDataError.make(
+                    512, "Cannot save to the store \(path): something else stands at \(newPath).",
+                    userInfo: [NSFilePathErrorKey: path])
+            }
+            while flock(descriptor, LOCK_EX) != 0 {
+                guard errno == EINTR else {
+                    close(descriptor)
+                    throw failure("locked")
+                }
+            }
+            // Who held the lock before may have renamed the file.
+            if lstat(newPath, &there) == 0, there.st_ino == mine.st_ino, there.st_dev == mine.st_dev {
+                return descriptor
+            }
+            close(descriptor)
+        }
+    }
+
+    private func fill(_ descriptor: Int32, _ data: Data) throws {
+        guard ftruncate(descriptor, 0) == 0 else { throw failure("written") }
+        // The bytes lie in one piece of memory while they are written.
+        try data.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = writeBytes(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw failure("written")
+                }
+                written += count
+            }
+        }
+        guard fsync(descriptor) == 0 else { throw failure("brought to the disk") }
+    }
+
+    private func syncFolder() {
+        let folder = open(
+            URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    private func failure(_ what: String) -> NSError {
+        let number = errno
+        let code =
+            switch number {
+            case ENOSPC, EDQUOT: 640
+            case EACCES, EPERM: 513
+            case EROFS: 642
+            case ENOENT, ENOTDIR: 4
+            default: 512
+            }
+        return CoreDataError.make(
+            code, "The store \(path) cannot be \(what): \(String(cString: strerror(number))).",
+            underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(number)), userInfo: [NSFilePathErrorKey: path])
+    }
+}
+
+/// The system's function: in the struct, the name is another's.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

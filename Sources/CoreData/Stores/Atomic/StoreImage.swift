@@ -1,0 +1,75 @@
+import Foundation
+import ModelFiles
+
+/// All that the file of a built-in atomic store says, without a model.
+struct StoreImage {
+    /// One row.
+    struct Record {
+        let entity: String
+        let number: Int64
+        /// By the names of the attributes; what is not there is nil.
+        var values: [String: PropertyListValue] = [:]
+        /// The numbers of the rows to which relationships lead, in order.
+        var destinations: [String: [Int64]] = [:]
+    }
+
+    var metadata: [String: Any] = [:]
+    /// No row has had this number, or a greater one.
+    var nextNumber: Int64 = 1
+    var records: [Record] = []
+}
+
+/// How a store's file says what it says.
+protocol StoreFileFormat {
+    /// - Parameter path: for errors.
+    /// - Throws: 259 where the data are something else, or damaged.
+    static func image(from data: Data, path: String) throws -> StoreImage
+
+    /// - Throws: 134030 for metadata that the file cannot hold.
+    static func data(of image: StoreImage, model: NSManagedObjectModel?) throws -> Data
+
+    /// - Throws: 134060 for entities that the format cannot tell apart.
+    static func check(_ entities: [NSEntityDescription]) throws
+}
+
+/// Attribute values in the form in which files hold them.
+enum StoredValue {
+    /// - Throws: 134030 for a value that cannot be kept.
+    static func plain(_ value: SlotValue, _ attribute: NSAttributeDescription) throws -> PropertyListValue? {
+        switch value {
+        case .null, .reference: nil
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .string(text)
+        case .data(let data): .data(data)
+        case .uuid(let id): .string(id.uuidString)
+        case .decimal(let number): .string(number.stringValue)
+        case .object(let object): .data(try TransformableCoding.data(from: object, attribute: attribute))
+        }
+    }
+
+    /// `nil` where the attribute cannot have such a value.
+    static func slot(_ value: PropertyListValue, _ attribute: NSAttributeDescription) -> SlotValue? {
+        switch (attribute.attributeType, value) {
+        case (.integer16AttributeType, .integer(let number)), (.integer32AttributeType, .integer(let number)),
+            (.integer64AttributeType, .integer(let number)):
+            .integer(number)
+        case (.booleanAttributeType, .integer(let number)): .integer(number == 0 ? 0 : 1)
+        case (.doubleAttributeType, .real(let number)), (.floatAttributeType, .real(let number)),
+            (.dateAttributeType, .real(let number)):
+            .real(number)
+        case (.stringAttributeType, .string(let text)), (.URIAttributeType, .string(let text)): .text(text)
+        case (.binaryDataAttributeType, .data(let data)): .data(data)
+        case (.UUIDAttributeType, .string(let text)): UUID(uuidString: text).map(SlotValue.uuid)
+        case (.decimalAttributeType, .string(let text)): decimal(text)
+        case (.transformableAttributeType, .data(let data)):
+            TransformableCoding.object(from: data, attribute: attribute).map(SlotValue.object)
+        default: nil
+        }
+    }
+
+    private static func decimal(_ text: String) -> SlotValue? {
+        if text == "NaN" { return .decimal(.notANumber) }
+        return Decimal(string: text).map { .decimal(NSDecimalNumber(decimal: $0)) }
+    }
+}

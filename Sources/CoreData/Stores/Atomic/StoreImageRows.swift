@@ -1,0 +1,108 @@
+import Foundation
+import ModelFiles
+
+/// Rows of a store, out of what its file says and into it.
+struct StoreImageRows {
+    let store: NSPersistentStore
+    let entities: [NSEntityDescription]
+
+    private var path: String { store.url?.path ?? "" }
+
+    // MARK: Out of the file
+
+    /// - Throws: 259 where the file does not fit the model, or leads to rows that are not there.
+    func rows(of image: StoreImage, entity find: (String) -> NSEntityDescription?) throws -> [AtomicRow] {
+        var ids: [Int64: NSManagedObjectID] = [:]
+        for record in image.records {
+            guard let entity = find(record.entity), record.number > 0, ids[record.number] == nil else {
+                throw damaged(
+                    "its row \(record.number) of \(record.entity) is of no entity of the model, or there twice")
+            }
+            ids[record.number] = NSManagedObjectID(entity: entity, reference: record.number, store: store)
+        }
+        return try image.records.compactMap { record in
+            try ids[record.number].map { try row(record, $0, ids) }
+        }
+    }
+
+    private func row(
+        _ record: StoreImage.Record, _ id: NSManagedObjectID, _ ids: [Int64: NSManagedObjectID]
+    ) throws -> AtomicRow {
+        let layout = id.entity.layout
+        var row = AtomicRow(id: id, values: [])
+        func destinations(_ property: NSPropertyDescription) throws -> [NSManagedObjectID] {
+            let wanted = (property as? NSRelationshipDescription)?.destinationEntity
+            return try (record.destinations[property.name] ?? []).map { number in
+                guard let id = ids[number], wanted.map({ id.entity.isKindOf(entity: $0) }) ?? false else {
+                    throw damaged(
+                        "'\(property.name)' of its row \(record.number) leads to \(number), which is no such row")
+                }
+                return id
+            }
+        }
+        for property in layout.slots {
+            guard let attribute = property as? NSAttributeDescription else {
+                row.values.append(try destinations(property).first.map(SlotValue.reference) ?? .null)
+                continue
+            }
+            guard let value = record.values[attribute.name] else {
+                row.values.append(.null)
+                continue
+            }
+            guard let slot = StoredValue.slot(value, attribute) else {
+                throw damaged("'\(attribute.name)' of its row \(record.number) has a value of another type")
+            }
+            row.values.append(slot)
+        }
+        for (number, relationship) in layout.toManyRelationships.enumerated() {
+            let members = try destinations(relationship)
+            if !members.isEmpty { row.lists[number] = members }
+        }
+        return row
+    }
+
+    private func damaged(_ reason: String) -> NSError {
+        CoreDataError.make(
+            259, "Cannot open the store \(path): \(reason).", userInfo: [NSFilePathErrorKey: path])
+    }
+
+    // MARK: Into the file
+
+    /// All rows as they stand in the tables.
+    func records(_ rows: any StoreOperations) throws -> [StoreImage.Record] {
+        var records: [StoreImage.Record] = []
+        for root in entities where !entities.contains(where: { $0 === root.superentity }) {
+            let found = try rows.fetch(StoreQuery(entity: root))
+            var groups: [UInt32: [(NSManagedObjectID, RowSnapshot)]] = [:]
+            for (key, row) in zip(found.keys, found.rows) {
+                groups[key.entity, default: []].append((rows.objectID(for: key), row))
+            }
+            for group in groups.values { records += try self.records(group, rows) }
+        }
+        return records.sorted { $0.number < $1.number }
+    }
+
+    private func records(
+        _ group: [(id: NSManagedObjectID, row: RowSnapshot)], _ rows: any StoreOperations
+    ) throws -> [StoreImage.Record] {
+        guard let layout = group.first?.id.entity.layout else { return [] }
+        var records = try group.map { id, row in
+            var record = StoreImage.Record(entity: id.entity.name ?? "", number: id.savedKey)
+            for (slot, property) in layout.slots.enumerated() where !property.isTransient {
+                if let attribute = property as? NSAttributeDescription {
+                    record.values[property.name] = try StoredValue.plain(row.value(slot), attribute)
+                } else if case .reference(let destination) = row.value(slot) {
+                    record.destinations[property.name] = [destination.savedKey]
+                }
+            }
+            return record
+        }
+        for relationship in layout.toManyRelationships where !relationship.isTransient {
+            let lists = try rows.destinations(of: relationship, inOrderOf: group.map(\.id))
+            for (index, list) in lists.enumerated() where !list.isEmpty {
+                records[index].destinations[relationship.name] = list.map(\.savedKey)
+            }
+        }
+        return records
+    }
+}
