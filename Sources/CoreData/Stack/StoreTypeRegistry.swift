@@ -5,7 +5,7 @@ import Synchronization
 enum StoreTypeRegistry {
     private static let classes = Mutex<[String: NSPersistentStore.Type]>([
         NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
-        NSBinaryStoreType: BinaryStore.self,
+        NSBinaryStoreType: BinaryStore.self, NSXMLStoreType: XMLStore.self,
     ])
 
     static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }

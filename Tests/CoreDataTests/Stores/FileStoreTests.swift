@@ -4,7 +4,7 @@ import Testing
 
 /// The files of the built-in atomic stores: damaged, foreign, and written by others.
 @Suite struct FileStoreTests {
-    static let types: [NSPersistentStore.StoreType] = [.binary]
+    static let types: [NSPersistentStore.StoreType] = [.binary, .xml]
 
     private func filled(_ type: NSPersistentStore.StoreType) throws -> StoreConformance {
         let stack = try StoreConformance(type)
@@ -121,6 +121,67 @@ import Testing
         try stack.reopen()
         let names = try stack.inContext { try $0.all("Author").map { $0.text("name") } }
         #expect(names == ["Eva"])
+    }
+
+    /// The element form of Apple's framework, as files show it.
+    @Test func readsAnXMLFile() throws {
+        let stack = try StoreConformance(.xml)
+        let url = stack.folder.appendingPathComponent("Apple.xml")
+        try Data(
+            """
+            <?xml version="1.0"?>
+            <!DOCTYPE database SYSTEM "file:///System/Library/DTDs/CoreData.dtd">
+
+            <database>
+                <databaseInfo>
+                    <version>134481920</version>
+                    <UUID>498313E6-0000-4000-8000-000000000001</UUID>
+                    <nextObjectID>105</nextObjectID>
+                    <metadata><plist version="1.0"><dict><key>NSPersistenceFrameworkVersion</key><integer>320</integer>
+                        <key>n</key><array><true/><real>1.5</real><data>AQI=</data></array></dict></plist></metadata>
+                </databaseInfo>
+                <object type="AUTHOR" id="z102">
+                    <attribute name="name" type="string">A &amp; B &lt;å&gt;&#10;你</attribute>
+                    <attribute name="born" type="int32">1815</attribute>
+                    <relationship name="address" type="1/1" destination="ADDRESS"></relationship>
+                    <relationship name="books" type="0/0" destination="BOOK" idrefs="z104 z103"></relationship>
+                </object>
+                <object type="NOVEL" id="z103">
+                    <attribute name="title" type="string">first</attribute>
+                    <relationship name="author" type="1/1" destination="AUTHOR" idrefs="z102"></relationship>
+                </object>
+                <object type="BOOK" id="z104"><attribute name="title" type="string">second</attribute>
+                    <relationship name="author" type="1/1" destination="AUTHOR" idrefs="z102"></relationship></object>
+                <object type="SAMPLE" id="z101">
+                    <attribute name="moment" type="date">445103622.25000000000000000000</attribute>
+                    <attribute name="flag" type="bool">1</attribute>
+                    <attribute name="bytes" type="binary">AQ
+            ID</attribute>
+                </object>
+            </database>
+            """.utf8
+        ).write(to: url)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+        let store = try coordinator.addPersistentStore(type: .xml, at: url)
+        #expect(store.identifier == "498313E6-0000-4000-8000-000000000001")
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let author = try #require(try context.all("Author").first)
+            #expect(author.text("name") == "A & B <å>\n你" && author.value(forKey: "born") as? Int == 1815)
+            #expect(author.objectID.uriRepresentation().lastPathComponent == "p102")
+            #expect(author.texts("books", "title") == ["second", "first"])
+            let sample = try #require(try context.all("Sample").first)
+            #expect(sample.value(forKey: "moment") as? Date == Date(timeIntervalSinceReferenceDate: 445_103_622.25))
+            #expect(sample.value(forKey: "flag") as? Bool == true)
+            #expect(sample.value(forKey: "bytes") as? Data == Data([1, 2, 3]))
+            let new = context.make("Tag", named: "t")
+            try context.save()
+            #expect(new.objectID.uriRepresentation().lastPathComponent == "p105")
+        }
+        let text = try String(contentsOf: url, encoding: .utf8)
+        #expect(text.contains("<attribute name=\"moment\" type=\"date\">445103622.25000000000000000000</attribute>"))
+        #expect(text.contains("<nextObjectID>106</nextObjectID>") && text.contains("idrefs=\"z104 z103\""))
     }
 
     @Test(arguments: types) func nodesShowTheRows(_ type: NSPersistentStore.StoreType) throws {

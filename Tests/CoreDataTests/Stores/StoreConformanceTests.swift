@@ -4,7 +4,7 @@ import Testing
 
 /// What a program may expect of every store type, its own ones too.
 @Suite struct StoreConformanceTests {
-    static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory, .binary, PropertyListStore.type]
+    static let types: [NSPersistentStore.StoreType] = [.sqlite, .inMemory, .binary, .xml, PropertyListStore.type]
 
     /// Two authors; the first has three books in an order that is no other, an address, and tags.
     private func fill(_ stack: StoreConformance) throws {
@@ -187,6 +187,7 @@ import Testing
 
     @Test(arguments: types) func keepsMetadata(_ type: NSPersistentStore.StoreType) throws {
         let stack = try StoreConformance(type)
+        try fill(stack)
         var metadata = stack.coordinator.metadata(for: stack.store)
         #expect(metadata[NSStoreTypeKey] as? String == type.rawValue)
         #expect(stack.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
@@ -202,6 +203,7 @@ import Testing
         try NSPersistentStoreCoordinator.setMetadata(kept, type: type, at: stack.url)
         let store = try stack.coordinator.addPersistentStore(type: type, at: stack.url)
         #expect(stack.coordinator.metadata(for: store)["note"] as? String == "neu")
+        try stack.inContext(checkFilled)
     }
 
     @Test(arguments: types) func isCopiedToAndFromEveryType(_ type: NSPersistentStore.StoreType) throws {

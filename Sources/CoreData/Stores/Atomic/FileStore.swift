@@ -46,10 +46,16 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
         let byName = Dictionary(
             entities.map { (Self.folded($0.name ?? ""), $0) }, uniquingKeysWith: { first, _ in first })
         try rows.fill(
-            StoreImageRows(store: self, entities: entities).rows(of: image) { byName[Self.folded($0)] })
+            StoreImageRows(store: self, entities: entities, fold: Self.foldedProperty).rows(of: image) {
+                byName[Self.folded($0)]
+            })
     }
 
+    /// The name of an entity as the file has it.
     class func folded(_ name: String) -> String { name }
+
+    /// The name of a property as the file has it.
+    class func foldedProperty(_ name: String) -> String { name }
 
     private func checkAttributes() throws {
         for entity in entities {

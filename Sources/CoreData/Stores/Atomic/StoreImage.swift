@@ -11,6 +11,10 @@ struct StoreImage {
         var values: [String: PropertyListValue] = [:]
         /// The numbers of the rows to which relationships lead, in order.
         var destinations: [String: [Int64]] = [:]
+        /// What the file calls the types of the values, where it does.
+        var types: [String: String]?
+        /// What the file says of relationships, where it does.
+        var relationships: [String: (type: String, destination: String)]?
     }
 
     var metadata: [String: Any] = [:]

@@ -5,6 +5,8 @@ import ModelFiles
 struct StoreImageRows {
     let store: NSPersistentStore
     let entities: [NSEntityDescription]
+    /// A property's name as the file has it.
+    var fold: (String) -> String = { $0 }
 
     private var path: String { store.url?.path ?? "" }
 
@@ -32,7 +34,7 @@ struct StoreImageRows {
         var row = AtomicRow(id: id, values: [])
         func destinations(_ property: NSPropertyDescription) throws -> [NSManagedObjectID] {
             let wanted = (property as? NSRelationshipDescription)?.destinationEntity
-            return try (record.destinations[property.name] ?? []).map { number in
+            return try (record.destinations[fold(property.name)] ?? []).map { number in
                 guard let id = ids[number], wanted.map({ id.entity.isKindOf(entity: $0) }) ?? false else {
                     throw damaged(
                         "'\(property.name)' of its row \(record.number) leads to \(number), which is no such row")
@@ -45,7 +47,7 @@ struct StoreImageRows {
                 row.values.append(try destinations(property).first.map(SlotValue.reference) ?? .null)
                 continue
             }
-            guard let value = record.values[attribute.name] else {
+            guard let value = record.values[fold(attribute.name)] else {
                 row.values.append(.null)
                 continue
             }
