@@ -1,0 +1,66 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Processes that are killed while they save an atomic store.
+@Suite(.serialized) struct AtomicSaveKillTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let pathKey = "ROSTER_KILLED_STORE", typeKey = "ROSTER_KILLED_STORE_TYPE"
+    private static let rowCount = 300
+
+    /// What the other process runs: it saves all rows anew, until it is killed.
+    @Test(.enabled(if: environment[pathKey] != nil)) func savesUntilItIsKilled() throws {
+        let path = try #require(Self.environment[Self.pathKey])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
+        try coordinator.addPersistentStore(
+            ofType: try #require(Self.environment[Self.typeKey]), configurationName: nil,
+            at: URL(fileURLWithPath: path))
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let authors = try context.all("Author")
+            let first = authors.first?.value(forKey: "born") as? Int ?? 0
+            for turn in 1...100_000 {
+                for author in authors { author.setValue(first + turn, forKey: "born") }
+                try context.save()
+            }
+        }
+    }
+
+    /// Afterwards the file is the one before a save or the one after it, and nothing else is needed to read it.
+    @Test(arguments: [NSPersistentStore.StoreType.binary, .xml])
+    func aKilledSaveLeavesAWholeFile(_ type: NSPersistentStore.StoreType) throws {
+        let stack = try StoreConformance(type)
+        try stack.inContext { context in
+            for _ in 0..<Self.rowCount { context.make("Author", named: "n").setValue(0, forKey: "born") }
+            try context.save()
+        }
+        let turns = Self.environment["ROSTER_LONG_TESTS"] == nil ? 4 : 100
+        var (last, seen) = (0, 0)
+        for _ in 0..<turns {
+            let before = try Data(contentsOf: stack.url)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            process.arguments = [
+                "--testing-library", "swift-testing", "--filter", "AtomicSaveKillTests.savesUntilItIsKilled",
+            ]
+            process.environment = Self.environment.merging(
+                [Self.pathKey: stack.url.path, Self.typeKey: type.rawValue]) { $1 }
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            let deadline = Date(timeIntervalSinceNow: 20)
+            while process.isRunning, Date() < deadline, try Data(contentsOf: stack.url) == before { usleep(2000) }
+            usleep(UInt32.random(in: 0..<40_000))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            try stack.reopen()
+            let born = try stack.inContext { context in
+                try context.all("Author").map { $0.value(forKey: "born") as? Int ?? -1 }
+            }
+            #expect(born.count == Self.rowCount && Set(born).count == 1)
+            if let now = born.first, now > last { (last, seen) = (now, seen + 1) }
+        }
+        #expect(seen == turns)
+    }
+}
