@@ -16,6 +16,14 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private var copy: AtomicStoreRows?
     private var metadataIsDirty = false
 
+    /// Stores the arguments; touches no file. A subclass may read the store's metadata here, or in `loadMetadata()`.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+    }
+
     /// The rows, in the form in which they are searched.
     final var rows: AtomicStoreRows {
         guard let copy else { preconditionFailure("The store \(url?.path ?? "") was not loaded.") }
