@@ -76,6 +76,9 @@ struct FolderException {
             place: "Requests/NSFetchRequest.swift", type: "NSPersistentStore",
             reason: "a request names the stores to ask: Apple's API"),
         FolderException(
+            place: "Stores/Atomic/NSAtomicStore.swift", type: "NSPersistentStoreCoordinator",
+            reason: "a store is made for its coordinator: Apple's API"),
+        FolderException(
             place: "Stores/Atomic/AtomicStoreRows", type: "NSManagedObjectContext",
             reason: "the nodes of an atomic store are made of objects, also where rows are copied: Apple's API"),
         FolderException(
