@@ -1,62 +1,114 @@
 import Foundation
+import PredicateSyntax
 
-/// A fetch of dictionaries: named values of each row, straight from the stores. Unsaved changes do not count.
+/// A fetch of dictionaries: values of each row, or of groups of rows, straight from the stores. Unsaved changes do not count.
 struct DictionaryFetch {
     private let pipeline: FetchPipeline
     private let plan: FetchPlan
-    private let columns: [Column]
+    private let columns: [DictionaryColumn]
     private let isDistinct: Bool
+    /// What is reckoned over many rows; `nil` where there is a dictionary for each row.
+    private let groups: DictionaryGroups?
+    /// Whether the order is that of computed values, which no store knows.
+    private let isSortedByName: Bool
+    private let sortDescriptors: [NSSortDescriptor]
 
-    /// One entry of the dictionaries.
-    private struct Column {
-        let name: String
-        /// To-one relationships and then the property; empty for the object's ID.
-        let keyPath: [String]
-    }
-
-    /// - Throws: 134060 for a property that does not exist, is to-many, or is not supported here.
+    /// - Throws: 134060 for a property that does not exist, is to-many or is not kept by the store, and for groups that
+    ///   do not fit together.
     init(_ request: NSFetchRequest<NSFetchRequestResult>, in pipeline: FetchPipeline) throws {
         self.pipeline = pipeline
         plan = try pipeline.plan(request)
         let entity = plan.entity
-        columns =
-            try request.propertiesToFetch?.map { try Self.column($0, of: entity) }
-            ?? entity.layout.slots.filter { !$0.isTransient }.map { Column(name: $0.name, keyPath: [$0.name]) }
-        isDistinct = request.returnsDistinctResults && request.propertiesToFetch != nil
+        let chosen = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
+        let columns =
+            try chosen?.map { try DictionaryColumn($0, of: entity) }
+            ?? entity.layout.slots.filter { !$0.isTransient }.map { DictionaryColumn(slotNamed: $0.name, of: entity) }
+        self.columns = columns
+        isDistinct = request.returnsDistinctResults && chosen != nil
+        sortDescriptors = request.sortDescriptors ?? []
+        let groupColumns = try (request.propertiesToGroupBy ?? []).map { try DictionaryColumn($0, of: entity) }
+        if groupColumns.isEmpty && !columns.contains(where: { AggregateCalls.isIn($0.tree) }) {
+            groups = nil
+        } else {
+            groups = try DictionaryGroups(columns: columns, groupColumns: groupColumns, request, entity: entity)
+        }
+        isSortedByName =
+            groups == nil
+            && sortDescriptors.contains { descriptor in
+                columns.contains { $0.isNamed && $0.keyPath == nil && [$0.name] == descriptor.storeSortKey.keyPath }
+            }
     }
+
+    /// Whether there are as many dictionaries as rows.
+    var isOnePerRow: Bool { groups == nil && !isDistinct }
 
     /// The dictionaries, in order; a value that is not set has no entry. One query per store and relationship.
     func run() throws -> [NSDictionary] {
-        var query = plan.query
-        if isDistinct {
-            query.limit = 0
-            query.offset = 0
-        }
-        let made = try pipeline.reading {
-            let found = try StoreFetch(plan: plan).run(query)
-            return try dictionaries(for: found)
-        }
+        var made = try pipeline.reading { try groups == nil ? ofRows() : ofGroups() }
         guard isDistinct else { return made }
         var seen: Set<NSDictionary> = []
-        return plan.cut(made.filter { seen.insert($0).inserted })
+        made.removeAll { !seen.insert($0).inserted }
+        return plan.cut(made)
     }
 
-    private func dictionaries(for found: FoundRows) throws -> [NSDictionary] {
-        var result = [NSDictionary?](repeating: nil, count: found.count)
+    // MARK: Of rows
+
+    private func ofRows() throws -> [NSDictionary] {
+        if isSortedByName { return try sortedByName() }
+        let plan = isDistinct ? plan.unlimited : plan
+        let computed = try computed()
+        return try withRows(of: plan) { rows in rows.map { dictionary(of: $0, computed) } }
+    }
+
+    /// The columns that are computed, compiled; `nil` for the others.
+    private func computed() throws -> [CompiledExpression?] {
+        var compiler = PredicateCompiler(entity: plan.entity)
+        return try columns.map { $0.keyPath == nil ? try compiler.expression($0.tree) : nil }
+    }
+
+    /// Sorted by values that are computed: each row is a group of its own.
+    private func sortedByName() throws -> [NSDictionary] {
+        var query = StoreGroupQuery(rows: plan.unlimited.unsorted.query, columns: [.evaluatedObject])
+        query.groups = [.evaluatedObject]
+        query.sortKeys = try DictionaryGroups.sortKeys(sortDescriptors, columns: columns, entity: plan.entity)
+        if !isDistinct { (query.limit, query.offset) = (plan.limit, plan.offset) }
+        let computed = try computed()
+        return try withRows(of: plan.unlimited.unsorted) { rows in
+            try GroupEvaluation(query).run(rows).compactMap { values in
+                guard case .object(let row as FetchedRow) = values[0] else { return nil }
+                return dictionary(of: row, computed)
+            }
+        }
+    }
+
+    /// Hands what the stores find to `body`.
+    private func withRows<Result>(of plan: FetchPlan, _ body: ([FetchedRow]) throws -> Result) throws -> Result {
+        let found = try StoreFetch(plan: plan).run(plan.query)
+        var rows = [FetchedRow?](repeating: nil, count: found.count)
+        var sets: [RowSet] = []
         for place in found.stores.indices {
             let members = found.keys.indices.filter { found.owners.isEmpty || Int(found.owners[$0]) == place }
             let set = RowSet(members.map { (found.id(at: $0), found.rows[$0]) }, in: found.stores[place])
-            for (index, row) in zip(members, set.rows) { result[index] = dictionary(of: row) }
-            if let failure = set.failure { throw failure }
+            for (index, row) in zip(members, set.rows) { rows[index] = row }
+            sets.append(set)
         }
-        return result.compactMap { $0 }
+        return try withExtendedLifetime(sets) {
+            let result = try body(rows.compactMap { $0 })
+            for set in sets { if let failure = set.failure { throw failure } }
+            return result
+        }
     }
 
-    private func dictionary(of row: FetchedRow) -> NSDictionary {
+    private func dictionary(of row: FetchedRow, _ computed: [CompiledExpression?]) -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
-        for column in columns {
-            guard let value = value(at: column.keyPath, of: row) else { continue }
-            dictionary[column.name as NSString] = value
+        for (column, expression) in zip(columns, computed) {
+            var result: Any?
+            if let expression {
+                result = column.result(expression.evaluate(EvaluationFrame(subject: .object(row))))
+            } else if let keyPath = column.keyPath {
+                result = value(at: keyPath, of: row)
+            }
+            if let result { dictionary[column.name as NSString] = result }
         }
         return dictionary
     }
@@ -80,48 +132,25 @@ struct DictionaryFetch {
         return current.objectID
     }
 
-    // MARK: Columns
+    // MARK: Of groups
 
-    private static func column(_ property: Any, of entity: NSEntityDescription) throws -> Column {
-        switch property {
-        case let name as String: return try column(named: name, keyPath: name, of: entity)
-        case let description as NSExpressionDescription: return try column(description, of: entity)
-        case let description as NSPropertyDescription:
-            return try column(named: description.name, keyPath: description.name, of: entity)
-        default:
-            throw CoreDataError.make(
-                134060, "Cannot fetch \(property) into dictionaries: it is neither a name nor a property description.")
+    private func ofGroups() throws -> [NSDictionary] {
+        guard let groups else { return [] }
+        var query = groups.query(over: plan.unlimited.unsorted.query)
+        if !isDistinct { (query.limit, query.offset) = (plan.limit, plan.offset) }
+        if !groups.looksAtOneRow, plan.stores.count == 1, let found = try plan.stores[0].operations.groups(query) {
+            return found.map(dictionary)
+        }
+        return try withRows(of: plan.unlimited.unsorted) { rows in
+            try GroupEvaluation(query).run(rows).map(dictionary)
         }
     }
 
-    private static func column(
-        named name: String, keyPath: String, of entity: NSEntityDescription
-    ) throws -> Column {
-        let keys = keyPath.split(separator: ".").map(String.init)
-        let path = try ModelKeyPath(keys, from: entity)
-        switch path.end {
-        case .attribute(let attribute) where !attribute.isTransient: return Column(name: name, keyPath: keys)
-        case .element(let composite, _, _) where !composite.isTransient: return Column(name: name, keyPath: keys)
-        case .toOne: return Column(name: name, keyPath: keys)
-        case .object: return Column(name: name, keyPath: path.toOnes.map(\.name))
-        case .toMany:
-            throw CoreDataError.make(134060, "Invalid to-many relationship in setPropertiesToFetch: (\(keyPath))")
-        default:
-            throw CoreDataError.make(134060, "Cannot fetch \(keyPath) into dictionaries: the store does not keep it.")
+    private func dictionary(of values: [PredicateValue]) -> NSDictionary {
+        let dictionary = NSMutableDictionary(capacity: columns.count)
+        for (column, value) in zip(columns, values) {
+            if let result = column.result(value) { dictionary[column.name as NSString] = result }
         }
-    }
-
-    private static func column(_ description: NSExpressionDescription, of entity: NSEntityDescription) throws -> Column
-    {
-        switch description.expression?.tree {
-        case .evaluatedObject?: return Column(name: description.name, keyPath: [])
-        case .keyPath(let keys)?:
-            return try column(named: description.name, keyPath: keys.joined(separator: "."), of: entity)
-        default:
-            throw CoreDataError.make(
-                134060,
-                "Cannot fetch \(description.name) into dictionaries: only key paths and the evaluated object can be "
-                    + "fetched yet; fetch the values and reckon with them.")
-        }
+        return dictionary
     }
 }

@@ -66,8 +66,14 @@ final class FetchPipeline {
     }
 
     /// How many objects `request` finds; offset and limit count.
+    ///
+    /// Dictionaries that are grouped, computed or distinct are counted as they would be given.
     func count(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> Int {
-        try count(try plan(request), seesUnsaved: request.includesPendingChanges)
+        if request.resultType == .dictionaryResultType {
+            let fetch = try DictionaryFetch(request, in: self)
+            if !fetch.isOnePerRow { return try fetch.run().count }
+        }
+        return try count(try plan(request), seesUnsaved: request.includesPendingChanges)
     }
 
     /// How many objects `plan` finds.
@@ -89,12 +95,22 @@ final class FetchPipeline {
     func plan(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> FetchPlan {
         context.requireQueue("a fetch of '\(request.entityName ?? "")'")
         context.processPendingChanges()
-        guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
-            throw CoreDataError.make(
-                134060, "Cannot group yet: leave propertiesToGroupBy and havingPredicate empty and group the results.")
-        }
+        try Self.requireGroupsAllowed(request)
         let plan = try FetchPlan(request, coordinator: try coordinator)
         return plan.limited(to: context.generation.visible(plan.stores))
+    }
+
+    /// Only dictionaries are grouped, and only groups are chosen.
+    private static func requireGroupsAllowed(_ request: NSFetchRequest<NSFetchRequestResult>) throws {
+        let isGrouped = request.propertiesToGroupBy?.isEmpty == false
+        if isGrouped && request.resultType != .dictionaryResultType {
+            throw CoreDataError.make(
+                134060, "Invalid fetch request: GROUP BY requires NSDictionaryResultType; set resultType.")
+        }
+        if request.havingPredicate != nil && !isGrouped {
+            throw CoreDataError.make(
+                134060, "Invalid fetch request: HAVING with no GROUP BY; set propertiesToGroupBy, or use predicate.")
+        }
     }
 
     var coordinator: NSPersistentStoreCoordinator {

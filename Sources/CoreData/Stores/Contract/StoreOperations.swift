@@ -15,6 +15,10 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
     func count(_ query: StoreQuery) throws -> Int?
 
+    /// The values of the columns of each group, in order, limit and offset applied; `nil` where the store cannot do it
+    /// exactly, which is what stores say that do not implement it. An object is a `reference`.
+    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]?
+
     /// What ``destinations(of:inOrderOf:)`` finds, with the first `limit` rows, all in one query; `nil` where the store
     /// reads rows only by their IDs, and as soon as there are more than `most`.
     func destinationRows(
@@ -116,6 +120,8 @@ extension StoreOperations {
     func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? { nil }
 
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] { [:] }
+
+    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? { nil }
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int

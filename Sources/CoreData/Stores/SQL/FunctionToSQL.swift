@@ -3,6 +3,9 @@ import PredicateSyntax
 /// Functions and arithmetic, as far as SQLite calculates as memory does.
 extension PredicateToSQL {
     mutating func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLOperand {
+        if hasGroups, arguments.count == 1, let value = try groupFunction(name, arguments[0]) {
+            return .expression(value)
+        }
         if let text = TextFunction(name), arguments.count == 1 {
             guard case .expression(let value) = try operand(arguments[0]), value.kind == .text else {
                 throw NeedsMemory("\(name) of what is no text")

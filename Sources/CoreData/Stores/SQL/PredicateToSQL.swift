@@ -31,6 +31,8 @@ struct PredicateToSQL {
     var variables: [String: Int] = [:]
     /// The UUID of the store, where it is known.
     let storeIdentifier: String?
+    /// Whether `sum:` and its like go over the rows of a group: in what is selected of groups.
+    var hasGroups = false
 
     /// - Parameters:
     ///   - joins: the table of `SELF`.

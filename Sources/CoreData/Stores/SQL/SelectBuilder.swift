@@ -168,7 +168,7 @@ struct SelectBuilder {
     }
 
     /// ` WHERE …` of entity and predicate, and whether it is exact.
-    private func condition(joins: inout SQLJoins) throws -> (clause: SQLFragment, isExact: Bool) {
+    func condition(joins: inout SQLJoins) throws -> (clause: SQLFragment, isExact: Bool) {
         var terms: [SQLFragment] = []
         if let entities = joins.entityCondition(includingSubentities: query.includesSubentities) {
             terms.append(entities)

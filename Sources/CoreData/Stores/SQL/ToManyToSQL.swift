@@ -76,7 +76,7 @@ extension PredicateToSQL {
 
     /// Only what SQLite calculates as memory does: sums of reals depend on the order of the rows, and sums of 64-bit
     /// integers may overflow, which is an error there.
-    private static func aggregateFunction(
+    static func aggregateFunction(
         _ name: String, of kind: SQLExpression.Kind, _ column: String
     ) throws -> (text: String, kind: SQLExpression.Kind) {
         switch (name, kind) {

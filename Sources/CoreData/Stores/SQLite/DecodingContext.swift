@@ -9,6 +9,11 @@ final class DecodingContext {
     private var knownLeaves: [ObjectIdentifier: [NSCompositeAttributeDescription.Leaf]] = [:]
     var storeIdentifier: String? { ids.storeIdentifier }
 
+    /// The ID of a row of exactly that entity.
+    func id(of entity: NSEntityDescription, reference: Int64) -> NSManagedObjectID {
+        ids.id(entity: entity, reference: reference)
+    }
+
     init(layout: TableLayout, externalData: ExternalData, ids: ObjectIDCache) {
         self.layout = layout
         self.externalData = externalData

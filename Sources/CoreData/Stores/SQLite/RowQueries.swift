@@ -44,6 +44,22 @@ struct RowQueries {
         return Int(try connection.integer(fragment.text, fragment.arguments) ?? 0)
     }
 
+    /// The values of each group; `nil` where SQL would not give those that memory does.
+    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
+        guard let select = try builder(query.rows).groups(query) else { return nil }
+        return try connection.withStatement(select.fragment.text) { statement in
+            try statement.bind(select.fragment.arguments)
+            var found: [[PredicateValue]] = []
+            while try statement.step() {
+                found.append(
+                    select.columns.enumerated().map { index, column in
+                        column.value(statement.value(at: index)) { context.id(of: $0, reference: $1) }
+                    })
+            }
+            return found
+        }
+    }
+
     // MARK: Rows
 
     private func rowsDirectly(_ builder: SelectBuilder) throws -> StoreQueryResult {

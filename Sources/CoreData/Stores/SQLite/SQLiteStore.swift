@@ -284,6 +284,10 @@ extension SQLiteStore: StagedSaving {
         try withVisibleSession { try $0.rowQueries.count(query) }
     }
 
+    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
+        try withVisibleSession { try $0.rowQueries.groups(query) }
+    }
+
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         let rows = try rows(inOrderOf: ids)
         var result: [NSManagedObjectID: RowSnapshot] = [:]

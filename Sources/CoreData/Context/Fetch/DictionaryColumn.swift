@@ -1,0 +1,144 @@
+import Foundation
+import PredicateSyntax
+
+/// One entry of the dictionaries that a fetch gives, or one value by which it groups them.
+struct DictionaryColumn {
+    let name: String
+    /// What it is, resolved: keys exist, functions of constants are constants.
+    let tree: ExpressionTree
+    /// To-one relationships and then the property, where it is nothing else; empty for the object's ID.
+    let keyPath: [String]?
+    /// The type of what is given; undefined for what has no type of its own.
+    let type: NSAttributeType
+    /// Whether predicates and sort keys may name it: an expression's own name.
+    let isNamed: Bool
+
+    /// - Throws: 134060 for a property that does not exist, is to-many or is not kept by the store.
+    init(_ property: Any, of entity: NSEntityDescription) throws {
+        switch property {
+        case let name as String: try self.init(named: name, keyPath: name, of: entity)
+        case let description as NSExpressionDescription: try self.init(description, of: entity)
+        case let description as NSPropertyDescription:
+            try self.init(named: description.name, keyPath: description.name, of: entity)
+        default:
+            throw CoreDataError.make(
+                134060, "Cannot fetch \(property) into dictionaries: it is neither a name nor a property description.")
+        }
+    }
+
+    /// A persistent property of the entity itself.
+    init(slotNamed name: String, of entity: NSEntityDescription) {
+        let attribute = entity.property(named: name) as? NSAttributeDescription
+        self.init(
+            name: name, tree: .keyPath([name]), keyPath: [name],
+            type: attribute?.attributeType ?? .undefinedAttributeType, isNamed: false)
+    }
+
+    private init(name: String, tree: ExpressionTree, keyPath: [String]?, type: NSAttributeType, isNamed: Bool) {
+        self.name = name
+        self.tree = tree
+        self.keyPath = keyPath
+        self.type = type
+        self.isNamed = isNamed
+    }
+
+    private init(
+        named name: String, keyPath text: String, type wanted: NSAttributeType = .undefinedAttributeType,
+        isNamed: Bool = false, of entity: NSEntityDescription
+    ) throws {
+        let keys = text.split(separator: ".").map(String.init)
+        let path = try ModelKeyPath(keys, from: entity)
+        var known = NSAttributeType.undefinedAttributeType
+        var chosen: [String]? = keys
+        switch path.end {
+        case .attribute(let attribute) where !attribute.isTransient: known = attribute.attributeType
+        case .element(let composite, _, let leaf) where !composite.isTransient: known = leaf.attributeType
+        case .toOne: break
+        case .object: chosen = path.toOnes.map(\.name)
+        case .toMany(_, let rest) where rest == ["@count"] || (rest.count > 1 && rest[0].hasPrefix("@")):
+            chosen = nil
+        case .toMany:
+            throw CoreDataError.make(134060, "Invalid to-many relationship in setPropertiesToFetch: (\(text))")
+        default:
+            throw CoreDataError.make(134060, "Cannot fetch \(text) into dictionaries: the store does not keep it.")
+        }
+        let resolved = try PredicateResolver(entity: entity).resolve(ExpressionTree.keyPath(keys))
+        let isCast = wanted != .undefinedAttributeType && wanted != .objectIDAttributeType && wanted != known
+        self.init(
+            name: name, tree: chosen?.isEmpty == true ? .evaluatedObject : resolved, keyPath: isCast ? nil : chosen,
+            type: isCast ? wanted : known, isNamed: isNamed)
+    }
+
+    private init(_ description: NSExpressionDescription, of entity: NSEntityDescription) throws {
+        let name = description.name
+        switch description.expression?.tree {
+        case nil:
+            throw CoreDataError.make(134060, "Invalid expression description '\(name)': give it an expression.")
+        case .keyPath(let keys)?:
+            try self.init(
+                named: name, keyPath: keys.joined(separator: "."), type: description.expressionResultType,
+                isNamed: true, of: entity)
+        case let tree?:
+            let resolved = try PredicateResolver(entity: entity).resolve(tree)
+            try Self.requireStored(resolved, of: entity)
+            var keyPath: [String]?
+            if case .evaluatedObject = tree { keyPath = [] }
+            self.init(
+                name: name, tree: resolved, keyPath: keyPath, type: description.expressionResultType, isNamed: true)
+        }
+    }
+
+    /// - Throws: 134060 where the expression needs what no store keeps, or code.
+    static func requireStored(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
+        _ = try tree.rewritten { part in
+            switch part {
+            case .keyPath(let keys) where keys.first?.hasPrefix("@") == false:
+                switch try ModelKeyPath(keys, from: entity).end {
+                case .attribute(let attribute) where attribute.isTransient: break
+                case .element(let composite, _, _) where composite.isTransient: break
+                case .state: break
+                case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
+                default: return nil
+                }
+                throw CoreDataError.make(
+                    134060, "Cannot fetch \(keys.joined(separator: ".")) into dictionaries: the store does not keep it."
+                )
+            case .opaque, .functionOn:
+                throw CoreDataError.make(134060, "Cannot fetch an expression into dictionaries that is code.")
+            default: return nil
+            }
+        }
+    }
+
+    /// A value as the dictionaries have it: a number of the column's type, an object as its ID. `nil` for no value.
+    func result(_ value: PredicateValue) -> Any? {
+        switch (value, type) {
+        case (.null, _): return nil
+        case (.object(let row), _): return row.objectID
+        case (.collection(let elements), _): return elements.map { result($0) ?? NSNull() }
+        case (.other(let value), _): return (value as? FetchedRow)?.objectID ?? value
+        case (.text(let text), .URIAttributeType): return URL(string: text)
+        case (.text, .stringAttributeType), (.data, _), (.uuid, _), (.reference, _), (.entity, _): break
+        case (_, .stringAttributeType):
+            return Casts.cast(value, to: .text("NSString")).foundationValue
+        case (_, .decimalAttributeType): return Casts.cast(value, to: .text("NSDecimalNumber")).foundationValue
+        default:
+            guard let number = value.number else { break }
+            return self.number(number) ?? value.foundationValue
+        }
+        return value.foundationValue
+    }
+
+    private func number(_ number: Number) -> Any? {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            if case .integer(let whole) = number { return AttributeCoercion.number(whole, type: type) }
+            return AttributeCoercion.number(Int64(clampedReal: number.double.rounded(.towardZero)), type: type)
+        case .booleanAttributeType: return NumberCoercion.boolean(number.double != 0)
+        case .doubleAttributeType: return NSNumber(value: number.double)
+        case .floatAttributeType: return NSNumber(value: Float(number.double))
+        case .dateAttributeType: return Date(timeIntervalSinceReferenceDate: number.double)
+        default: return nil
+        }
+    }
+}

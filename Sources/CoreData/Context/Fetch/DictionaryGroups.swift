@@ -1,0 +1,102 @@
+import Foundation
+import PredicateSyntax
+
+/// What a request for dictionaries reckons over many rows: its groups, which of them are wanted, and their order.
+struct DictionaryGroups {
+    private let columns: [ExpressionTree]
+    private let groups: [ExpressionTree]
+    private let having: PredicateTree?
+    private let sortKeys: [StoreGroupQuery.SortKey]
+    /// Whether a value is wanted that is neither reckoned nor grouped by: that of one of the rows. Only without groups.
+    let looksAtOneRow: Bool
+
+    /// - Throws: 134060 where something is neither reckoned over the rows nor a value by which they are grouped.
+    init(
+        columns: [DictionaryColumn], groupColumns: [DictionaryColumn],
+        _ request: NSFetchRequest<NSFetchRequestResult>, entity: NSEntityDescription
+    ) throws {
+        self.columns = columns.map(\.tree)
+        groups = groupColumns.map(\.tree)
+        for column in groupColumns where AggregateCalls.isIn(column.tree) {
+            throw CoreDataError.make(
+                134060, "Cannot group by \(column.name): it is itself reckoned over the rows of a group.")
+        }
+        having = try request.havingPredicate.map { predicate in
+            let named = Self.replaceNames(of: columns, in: predicate.syntaxTree)
+            return try PredicateResolver(entity: entity).resolve(named)
+        }
+        sortKeys = try Self.sortKeys(request.sortDescriptors ?? [], columns: columns, entity: entity)
+        let known = Set(groups.map { FormatPrinter.string($0) })
+        looksAtOneRow =
+            groups.isEmpty
+            && (columns.contains { Self.stray(in: $0.tree, known) != nil }
+                || sortKeys.contains { Self.stray(in: $0.tree, known) != nil })
+        if !groups.isEmpty { try requireGrouped(columns, known) }
+    }
+
+    func query(over rows: StoreQuery) -> StoreGroupQuery {
+        StoreGroupQuery(rows: rows, columns: columns, groups: groups, having: having, sortKeys: sortKeys)
+    }
+
+    private func requireGrouped(_ columns: [DictionaryColumn], _ known: Set<String>) throws {
+        for column in columns {
+            guard let stray = Self.stray(in: column.tree, known) else { continue }
+            throw CoreDataError.make(
+                134060,
+                "SELECT clauses in queries with GROUP BY components can only contain properties named in the GROUP BY "
+                    + "or aggregate functions (\(stray) of \(column.name) is not in the GROUP BY)")
+        }
+        _ = try having?.rewritten { part in
+            guard let stray = Self.stray(in: part, known) else { return part }
+            throw CoreDataError.make(
+                134060,
+                "The having predicate can only look at properties named in the GROUP BY, at aggregate functions and at "
+                    + "the names of expressions (\(stray) is none of them): use predicate to choose rows.")
+        }
+        for key in sortKeys {
+            guard let stray = Self.stray(in: key.tree, known) else { continue }
+            throw CoreDataError.make(
+                134060, "Groups cannot be sorted by \(stray): it is not in the GROUP BY, nor an expression's name.")
+        }
+    }
+
+    // MARK: Names
+
+    /// The order, each key looked up among the expressions' names and then in the model.
+    static func sortKeys(
+        _ descriptors: [NSSortDescriptor], columns: [DictionaryColumn], entity: NSEntityDescription
+    ) throws -> [StoreGroupQuery.SortKey] {
+        try descriptors.map { descriptor in
+            let key = descriptor.storeSortKey
+            let named = replaceName(of: columns, in: .keyPath(key.keyPath))
+            let tree = try named ?? PredicateResolver(entity: entity).resolve(ExpressionTree.keyPath(key.keyPath))
+            return StoreGroupQuery.SortKey(tree: tree, key: key, code: descriptor.customComparator)
+        }
+    }
+
+    private static func replaceNames(of columns: [DictionaryColumn], in tree: PredicateTree) -> PredicateTree {
+        tree.rewritten { replaceName(of: columns, in: $0) }
+    }
+
+    private static func replaceName(of columns: [DictionaryColumn], in part: ExpressionTree) -> ExpressionTree? {
+        guard case .keyPath(let keys) = part, keys.count == 1 else { return nil }
+        return columns.first { $0.isNamed && $0.name == keys[0] }?.tree
+    }
+
+    /// What in `tree` depends on a single row of a group: no value by which they are grouped, not inside of an aggregate.
+    private static func stray(in tree: ExpressionTree, _ known: Set<String>) -> String? {
+        var found: String?
+        _ = tree.rewritten { part in
+            if found != nil || AggregateCalls.call(part) != nil { return part }
+            let text = FormatPrinter.string(part)
+            if known.contains(text) { return part }
+            switch part {
+            case .keyPath, .evaluatedObject:
+                found = text
+                return part
+            default: return nil
+            }
+        }
+        return found
+    }
+}

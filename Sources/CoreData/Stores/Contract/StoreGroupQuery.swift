@@ -1,0 +1,29 @@
+import Foundation
+import PredicateSyntax
+
+/// What a fetch of dictionaries asks of a store where it reckons over many rows: sums, counts, groups.
+///
+/// The trees are resolved: keys exist, functions of constants are constants. An aggregate function (`sum:`, `count:` …) of
+/// a value of the rows goes over the rows of a group; outside of those only the groups' own values are looked at.
+struct StoreGroupQuery {
+    /// Which rows; order, limit and offset of it do not count.
+    var rows: StoreQuery
+    /// What is wanted of each group.
+    var columns: [ExpressionTree]
+    /// By which values the rows are grouped; empty for one group of all the rows, which may be empty.
+    var groups: [ExpressionTree] = []
+    /// Which groups are wanted.
+    var having: PredicateTree?
+    /// The order; groups that are the same in it follow the values that they are grouped by.
+    var sortKeys: [SortKey] = []
+    /// 0 means no limit.
+    var limit = 0
+    var offset = 0
+
+    struct SortKey {
+        let tree: ExpressionTree
+        let key: StoreSortKey
+        /// For a comparison that is code.
+        let code: Comparator?
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PredicateSyntax
+import SQLiteAccess
+
+/// The SELECT of a ``StoreGroupQuery``, and what its columns hold.
+struct GroupSelect {
+    var fragment: SQLFragment
+    var columns: [Column]
+
+    struct Column {
+        let kind: SQLExpression.Kind
+        /// For a column of objects: their entity.
+        let entity: NSEntityDescription?
+
+        /// The value that a column holds. `id` makes the ID of an object.
+        func value(_ value: SQLiteValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
+            switch value {
+            case .null: return .null
+            case .integer(let number):
+                if let entity { return .reference(id(entity, number)) }
+                switch kind {
+                case .date: return .date(Double(number))
+                case .real: return .real(Double(number))
+                default: return .integer(number)
+                }
+            case .real(let number): return kind == .date ? .date(number) : .real(number)
+            case .text(let text): return .text(text)
+            case .blob(let data):
+                guard kind == .uuid, data.count == 16 else { return .data(data) }
+                return .uuid(data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+            }
+        }
+    }
+}
+
+extension SelectBuilder {
+    /// `SELECT … GROUP BY … HAVING … ORDER BY …`, or `nil` where it would not give what memory does.
+    ///
+    /// - Throws: as ``keys(groupedBy:)``.
+    func groups(_ wanted: StoreGroupQuery) throws -> GroupSelect? {
+        var joins = SQLJoins(entity: query.entity, schema: schema)
+        let condition = try condition(joins: &joins)
+        guard condition.isExact else { return nil }
+        var translator = PredicateToSQL(joins: joins, storeIdentifier: storeIdentifier)
+        translator.hasGroups = true
+        do {
+            var columns: [GroupSelect.Column] = []
+            var list: [SQLFragment] = []
+            for tree in wanted.columns {
+                let value = try translator.groupValue(tree)
+                list.append(value.fragment)
+                columns.append(GroupSelect.Column(kind: value.kind, entity: try translator.onlyEntity(tree, value)))
+            }
+            var groups: [SQLFragment] = []
+            for tree in wanted.groups { groups.append(try translator.groupValue(tree).fragment) }
+            let having = try wanted.having.map { try translator.condition($0) }
+            var order: [SQLFragment] = []
+            for key in wanted.sortKeys { order.append(try translator.groupOrder(key)) }
+            var fragment = "SELECT " + list.joined(separator: ", ") + " FROM " + translator.scopes[0].from
+            fragment += condition.clause
+            if !groups.isEmpty { fragment += " GROUP BY " + groups.joined(separator: ", ") }
+            if let having { fragment += " HAVING " + having }
+            order += groups
+            if !order.isEmpty { fragment += " ORDER BY " + order.joined(separator: ", ") }
+            fragment += limit(wanted)
+            return GroupSelect(fragment: fragment, columns: columns)
+        } catch is NeedsMemory {
+            return nil
+        }
+    }
+
+    private func limit(_ wanted: StoreGroupQuery) -> SQLFragment {
+        guard wanted.limit > 0 || wanted.offset > 0 else { return SQLFragment("") }
+        let limit = wanted.limit == 0 ? -1 : wanted.limit
+        return SQLFragment(" LIMIT ? OFFSET ?", [.integer(Int64(limit)), .integer(Int64(wanted.offset))])
+    }
+}
+
+extension PredicateToSQL {
+    /// `SUM(…)` and its like over the rows of a group; `nil` for another function.
+    mutating func groupFunction(_ name: String, _ argument: ExpressionTree) throws -> SQLExpression? {
+        guard Functions.ofCollections[name] != nil else { return nil }
+        guard case .expression(let value) = try operand(argument) else {
+            throw NeedsMemory("\(name) of several values of each row")
+        }
+        if name == "count:" {
+            return SQLExpression(fragment: "COUNT(" + value.fragment + ")", kind: .integer(isNarrow: false))
+        }
+        guard value.fragment.arguments.isEmpty else { throw NeedsMemory("\(name) of what is reckoned with constants") }
+        let names = ["sum:": "@sum", "average:": "@avg", "min:": "@min", "max:": "@max"]
+        guard let known = names[name], value.kind != .decimal else {
+            throw NeedsMemory("\(name) of these values is calculated in memory")
+        }
+        let (text, kind) = try Self.aggregateFunction(known, of: value.kind, value.fragment.text)
+        return SQLExpression(fragment: SQLFragment(text), kind: kind)
+    }
+
+    /// A value of a group that comes out of SQL as it went in.
+    fileprivate mutating func groupValue(_ tree: ExpressionTree) throws -> SQLExpression {
+        switch try operand(tree) {
+        case .expression(let value):
+            switch value.kind {
+            case .decimal, .opaque, .entity: throw NeedsMemory("these values are read in memory")
+            default: return value
+            }
+        default: throw NeedsMemory("constants and collections are read in memory")
+        }
+    }
+
+    /// The entity of the objects that a column holds the keys of.
+    fileprivate func onlyEntity(_ tree: ExpressionTree, _ value: SQLExpression) throws -> NSEntityDescription? {
+        guard case .object = value.kind else { return nil }
+        let resolver = PredicateResolver(entity: scopes[0].entity)
+        guard let entity = resolver.entity(of: tree), entity.family.count == 1, !entity.isAbstract else {
+            throw NeedsMemory("the objects are of several entities")
+        }
+        return entity
+    }
+
+    fileprivate mutating func groupOrder(_ key: StoreGroupQuery.SortKey) throws -> SQLFragment {
+        guard key.code == nil, key.key.comparison != .custom else { throw NeedsMemory("a comparator is code") }
+        let value = try groupValue(key.tree)
+        if case .object = value.kind { throw NeedsMemory("objects have no order among groups") }
+        let collation = value.kind == .text ? SQLFunctions.collation(for: key.key.comparison) : nil
+        return value.fragment + (collation.map { " COLLATE \($0)" } ?? "") + (key.key.ascending ? "" : " DESC")
+    }
+}
