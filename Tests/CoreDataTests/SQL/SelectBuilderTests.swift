@@ -141,6 +141,22 @@ import Testing
         #expect(plan.count == 1 && "\(plan)".contains("USING COVERING INDEX Z_Team_sorted"), "\(plan)")
     }
 
+    @Test func groupsAreServedByAnIndexWithoutTheTable() throws {
+        try world.connection.execute("CREATE INDEX Z_Team_grouped ON ZTEAM (ZFAVORITE, ZWINS)")
+        func group(_ function: String) throws -> GroupSelect? {
+            let rows = try query(world.team)
+            var wanted = StoreGroupQuery(
+                rows: rows, columns: [.keyPath(["favorite"]), .function(function, [.keyPath(["wins"])])])
+            wanted.groups = [.keyPath(["favorite"])]
+            return try SelectBuilder(query: rows, schema: world.schema).groups(wanted)
+        }
+        let statement = try #require(try group("sum:"))
+        let plan = try world.connection.rows("EXPLAIN QUERY PLAN " + statement.fragment.text)
+        #expect("\(plan)".contains("USING COVERING INDEX Z_Team_grouped"), "\(plan)")
+        #expect(!"\(plan)".contains("TEMP B-TREE"), "\(plan)")
+        #expect(try group("median:") == nil, "SQLite knows no median")
+    }
+
     @Test func theExactPartOfAConjunctionStillNarrows() throws {
         var mixed = try query(world.team, "note == 'x' AND wins > 3 AND (name == 'a' OR note == 'b')")
         mixed.limit = 3
