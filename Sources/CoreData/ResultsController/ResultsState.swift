@@ -27,6 +27,8 @@ final class ResultsState {
 
     /// While a batch is told: the rows that a merge brought the deletion of. The context may hold no object for them.
     var deletedRows: Set<NSManagedObjectID> = []
+    /// While a batch is told: the objects that left the context, which cannot be asked for them any more.
+    var leftObjects: [NSManagedObjectID: NSManagedObject] = [:]
 
     init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
         self.context = context
@@ -55,6 +57,7 @@ final class ResultsState {
         }
         let id = identities.objectID(of: token)
         if givesIDs { return id }
+        if let left = leftObjects[id] { return left }
         return deletedRows.contains(id) ? context.registry.objectOfDeletedRow(id) : context.registry.object(for: id)
     }
 

@@ -52,7 +52,7 @@ struct ListEditor {
         var touches = touched.touches.filter { plan.includes($0.object.entity) }
         let faults = touches.filter { touch in
             let object = touch.object
-            return object.waitsForRow && !object.isDeleted && !touch.isInvalidated
+            return object.waitsForRow && !object.isDeleted && !touch.isGone
         }
         let ids = touched.changedIDs.filter { plan.includes($0.entity) }
         guard !faults.isEmpty || !ids.isEmpty else { return touches }
@@ -89,7 +89,7 @@ struct ListEditor {
 
     private func belongs(_ touch: TouchedObjects.Touch) -> Bool {
         let object = touch.object
-        if object.isDeleted || touch.isInvalidated { return false }
+        if object.isDeleted || touch.isGone { return false }
         // A row that is gone, though nobody said so.
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }

@@ -220,7 +220,8 @@ final class ResultsTracker {
                 let change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
                 missedChanges = false
                 state.deletedRows = work.deletedIDs
-                defer { state.deletedRows = [] }
+                state.leftObjects = work.leftObjects
+                defer { (state.deletedRows, state.leftObjects) = ([], [:]) }
                 publish(change, of: state)
             } catch {
                 // The store cannot be read now: the list stays as it is, and is compared with the store next time.

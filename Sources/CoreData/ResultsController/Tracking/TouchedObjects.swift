@@ -6,8 +6,8 @@ struct TouchedObjects {
         let object: NSManagedObject
         /// The properties that changed; `nil` if that is not known.
         var keys: Set<String>?
-        /// The context cannot vouch for the object any more: it counts as deleted.
-        var isInvalidated = false
+        /// The context said last that the object went, or cannot vouch for it any more.
+        var isGone = false
     }
 
     private(set) var touches: [Touch] = []
@@ -21,19 +21,21 @@ struct TouchedObjects {
 
     /// Notes that something happened to `object`.
     ///
-    /// - Parameter keys: the properties that changed; `nil` if that is not known.
-    mutating func note(_ object: NSManagedObject, keys: Set<String>? = nil, isInvalidated: Bool = false) {
+    /// - Parameters:
+    ///   - keys: the properties that changed; `nil` if that is not known.
+    ///   - isGone: whether it counts as deleted. What is said last holds.
+    mutating func note(_ object: NSManagedObject, keys: Set<String>? = nil, isGone: Bool = false) {
         if let place = place(of: object) {
             if let keys, let known = touches[place].keys {
                 touches[place].keys = known.union(keys)
             } else {
                 touches[place].keys = nil
             }
-            if isInvalidated { touches[place].isInvalidated = true }
+            touches[place].isGone = isGone
             return
         }
         places[ObjectIdentifier(object)] = touches.count
-        touches.append(Touch(object: object, keys: keys, isInvalidated: isInvalidated))
+        touches.append(Touch(object: object, keys: keys, isGone: isGone))
     }
 
     /// Where an object stands among the touched ones. The first objects are all different, and mostly no others come: then
@@ -48,19 +50,27 @@ struct TouchedObjects {
 
     /// Notes that something happened to objects, each named once.
     fileprivate mutating func note(
-        all objects: [NSManagedObject], isInvalidated: Bool = false, keys: (NSManagedObject) -> Set<String>?
+        all objects: [NSManagedObject], isGone: Bool = false, keys: (NSManagedObject) -> Set<String>?
     ) {
         guard touches.isEmpty else {
-            for object in objects { note(object, keys: keys(object), isInvalidated: isInvalidated) }
+            for object in objects { note(object, keys: keys(object), isGone: isGone) }
             return
         }
-        touches = objects.map { Touch(object: $0, keys: keys($0), isInvalidated: isInvalidated) }
+        touches = objects.map { Touch(object: $0, keys: keys($0), isGone: isGone) }
     }
 
     mutating func noteChanged(_ ids: some Sequence<NSManagedObjectID>) { changedIDs.formUnion(ids) }
 
     mutating func noteDeleted(_ ids: some Sequence<NSManagedObjectID>) { deletedIDs.formUnion(ids) }
 
+    /// The objects that are in no context any more: those whose insertion was taken back.
+    var leftObjects: [NSManagedObjectID: NSManagedObject] {
+        var left: [NSManagedObjectID: NSManagedObject] = [:]
+        for touch in touches where touch.isGone && touch.object.managedObjectContext == nil {
+            left[touch.object.objectID] = touch.object
+        }
+        return left
+    }
 }
 
 extension TouchedObjects {
@@ -80,8 +90,8 @@ extension TouchedObjects {
         note(all: objects(NSInsertedObjectsKey)) { _ in nil }
         note(all: objects(NSUpdatedObjectsKey)) { changed.sinceEvent(of: $0) }
         note(all: objects(NSRefreshedObjectsKey)) { _ in nil }
-        note(all: objects(NSDeletedObjectsKey)) { _ in nil }
-        note(all: objects(NSInvalidatedObjectsKey), isInvalidated: true) { _ in nil }
+        note(all: objects(NSDeletedObjectsKey), isGone: true) { _ in nil }
+        note(all: objects(NSInvalidatedObjectsKey), isGone: true) { _ in nil }
     }
 }
 
