@@ -187,6 +187,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Lets `observer` hear of every commit, until it is gone.
     func addCommitObserver(_ observer: any CommitObserver) { observers.add(observer) }
 
+    /// Tells the world that batches changed stores. Contexts hear nothing: a program merges what it wants them to see. Call it
+    /// outside of the lock.
+    func didWriteBatch(to stores: [NSPersistentStore]) { remoteChanges.ownCommit(to: stores) }
+
     /// Tells all observers what was committed, and the world that stores changed. Call it outside of the lock, after
     /// the transaction.
     func didCommit(_ changes: CommittedChanges, from source: AnyObject?) {

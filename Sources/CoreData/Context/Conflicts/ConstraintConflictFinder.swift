@@ -10,37 +10,6 @@ import PredicateSyntax
 struct ConstraintConflictFinder {
     let context: NSManagedObjectContext
 
-    /// How many combinations of values are looked for with one query.
-    private static let batchSize = 200
-
-    /// A constraint, under the topmost entity that has it: what subentities repeat of it is not another one.
-    private struct Constraint: Hashable {
-        let entity: NSEntityDescription
-        let names: [String]
-    }
-
-    /// Values of a constraint's properties, comparable as the store compares them.
-    private struct Values: Hashable {
-        let values: [SlotValue]
-
-        /// `nil` where one of them is not set.
-        init?(_ names: [String], in row: RowValues, _ layout: EntityLayout) {
-            var found: [SlotValue] = []
-            for name in names {
-                switch layout.place(of: name) {
-                case .attribute(let slot), .toOne(let slot):
-                    switch row[slot] {
-                    case .null: return nil
-                    case .text(let text): found.append(.data(Data(text.utf8)))
-                    case let value: found.append(value)
-                    }
-                default: return nil
-                }
-            }
-            values = found
-        }
-    }
-
     /// Objects that are written with the same values.
     private struct Group {
         var objects: [NSManagedObject] = []
@@ -69,24 +38,12 @@ struct ConstraintConflictFinder {
         return written.filter { !$0.object.isInserted } + written.filter { $0.object.isInserted }
     }
 
-    private static func constraints(of objects: [NSManagedObject]) -> [Constraint] {
-        var seen: Set<Constraint> = []
-        var result: [Constraint] = []
+    private static func constraints(of objects: [NSManagedObject]) -> [UniqueConstraint] {
+        var seen: Set<UniqueConstraint> = []
         var entities: Set<ObjectIdentifier> = []
+        var result: [UniqueConstraint] = []
         for object in objects where entities.insert(ObjectIdentifier(object.layout)).inserted {
-            var chain: [NSEntityDescription] = []
-            var entity: NSEntityDescription? = object.entity
-            while let current = entity {
-                chain.insert(current, at: 0)
-                entity = current.superentity
-            }
-            var names: Set<[String]> = []
-            for entity in chain {
-                for constraint in entity.uniquenessConstraintNames where names.insert(constraint).inserted {
-                    let found = Constraint(entity: entity, names: constraint)
-                    if seen.insert(found).inserted { result.append(found) }
-                }
-            }
+            result += UniqueConstraint.all(of: object.entity).filter { seen.insert($0).inserted }
         }
         return result
     }
@@ -94,27 +51,27 @@ struct ConstraintConflictFinder {
     // MARK: Conflicts
 
     private func conflicts(
-        over constraint: Constraint, _ candidates: [Candidate], _ plan: StorePlan
+        over constraint: UniqueConstraint, _ candidates: [Candidate], _ plan: StorePlan
     ) throws -> [NSConstraintConflict] {
-        var groups: [Values: Group] = [:]
-        var order: [Values] = []
+        var groups: [UniqueValues: Group] = [:]
+        var order: [UniqueValues] = []
         var written: Set<NSManagedObjectID> = []
         for (object, row) in candidates where object.entity.isKindOf(entity: constraint.entity) {
             guard Self.writes(constraint.names, object) else { continue }
             written.insert(object.objectID)
-            guard let values = Values(constraint.names, in: row.values, object.layout) else { continue }
+            guard let values = UniqueValues(constraint.names, in: row.values, object.layout) else { continue }
             if groups[values] == nil {
                 order.append(values)
-                groups[values] = Group(constants: Self.constants(constraint.names, row.values, object.layout))
+                groups[values] = Group(constants: constraint.constants(row.values, object.layout))
             }
             groups[values]?.objects.append(object)
         }
         guard !groups.isEmpty else { return [] }
         written.formUnion(plan.changes.deleted.map(\.id))
-        let rows = try rows(having: order.compactMap { groups[$0]?.constants }, constraint, in: plan.store)
-        var owners: [Values: (id: NSManagedObjectID, row: RowSnapshot)] = [:]
+        let rows = try constraint.rows(having: order.compactMap { groups[$0]?.constants }, in: plan.store)
+        var owners: [UniqueValues: (id: NSManagedObjectID, row: RowSnapshot)] = [:]
         for (id, row) in rows where !written.contains(id) {
-            guard let values = Values(constraint.names, in: row.values, id.entity.layout) else { continue }
+            guard let values = UniqueValues(constraint.names, in: row.values, id.entity.layout) else { continue }
             owners[values] = (id, row)
         }
         return order.compactMap { values in
@@ -149,50 +106,5 @@ struct ConstraintConflictFinder {
             constraint: names, database: known,
             databaseSnapshot: owner.map { ChangedValues.dictionary(of: $0.row.values, $0.id.entity.layout) },
             conflicting: objects, conflictingSnapshots: snapshots)
-    }
-
-    // MARK: Rows
-
-    private static func constants(_ names: [String], _ row: RowValues, _ layout: EntityLayout) -> [Any] {
-        names.compactMap { name in
-            switch layout.place(of: name) {
-            case .attribute(let slot), .toOne(let slot):
-                let type = layout.attribute(at: slot)?.attributeType ?? .objectIDAttributeType
-                return AttributeCoercion.value(row[slot], type: type)
-            default: return nil
-            }
-        }
-    }
-
-    /// The rows that may have one of the combinations of values: exactly those, or more where the store cannot tell.
-    private func rows(
-        having combinations: [[Any]], _ constraint: Constraint, in store: NSPersistentStore
-    ) throws -> [(NSManagedObjectID, RowSnapshot)] {
-        var result: [(NSManagedObjectID, RowSnapshot)] = []
-        for start in stride(from: 0, to: combinations.count, by: Self.batchSize) {
-            let batch = combinations[start..<min(start + Self.batchSize, combinations.count)]
-            var query = StoreQuery(entity: constraint.entity)
-            query.predicate = Self.predicate(constraint.names, Array(batch))
-            let found = try store.operations.fetch(query)
-            result += zip(found.keys, found.rows).map { (store.operations.objectID(for: $0), $1) }
-            if found.undone.contains(.predicate) { break }
-        }
-        return result
-    }
-
-    private static func predicate(_ names: [String], _ combinations: [[Any]]) -> PredicateTree {
-        if names.count == 1 {
-            return .comparison(
-                ComparisonTree(
-                    left: .keyPath(names), right: .constant(combinations.map { $0[0] }), comparison: .in))
-        }
-        return .or(
-            combinations.map { values in
-                .and(
-                    zip(names, values).map { name, value in
-                        .comparison(
-                            ComparisonTree(left: .keyPath([name]), right: .constant(value), comparison: .equalTo))
-                    })
-            })
     }
 }

@@ -101,7 +101,10 @@ struct FetchPlan {
 
     // MARK: Resolving
 
-    private static func entity(
+    /// The entity that a request names.
+    ///
+    /// - Throws: 134060 where the model has none of that name.
+    static func entity(
         of request: NSFetchRequest<NSFetchRequestResult>, in model: NSManagedObjectModel
     ) throws -> NSEntityDescription {
         guard let name = request.entityName else {

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
     /// Carries out a request that is neither a fetch nor a save.
     ///
     /// - Throws: 134091 for a request that nobody knows.
+    @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         guard let executable = request as? any ContextExecutable else {
             throw CoreDataError.make(
@@ -57,6 +58,7 @@ protocol ContextExecutable: NSPersistentStoreRequest {
 extension NSPersistentStoreCoordinator {
     /// Carries out a request for a context: a fetch gives an array, a save an empty one, any other request its result.
     /// Prefer the context's own members: a save request goes to the stores without hooks and validation.
+    @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
             try context.savePipeline.write(save)

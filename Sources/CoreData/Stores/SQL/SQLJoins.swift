@@ -33,6 +33,9 @@ struct SQLJoins {
         self.alias = aliases.next()
     }
 
+    /// Whether no other table is joined.
+    var isAlone: Bool { joined.isEmpty }
+
     /// What stands behind FROM.
     var from: SQLFragment { SQLFragment("\(SQLName.quoted(schema.table(of: entity))) AS \(alias)\(text)") }
 

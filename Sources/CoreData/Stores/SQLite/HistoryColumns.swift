@@ -49,13 +49,16 @@ struct HistoryColumns {
 
     /// The bitmap of an update.
     func bitmap(of row: StoreRowChange, layout: EntityLayout) -> Data {
+        let slots = (row.changedSlots + row.orderedPositions.keys).map { layout.slots[$0] }
+        return bitmap(of: slots + row.changedToMany.map { layout.toManyRelationships[$0] })
+    }
+
+    /// The bitmap of an update of `properties`.
+    func bitmap(of properties: [NSPropertyDescription]) -> Data {
         var bytes = [UInt8](repeating: 0, count: byteCount)
-        func set(_ property: NSPropertyDescription) {
+        for property in properties {
             for bit in bitsOfProperty[ObjectIdentifier(property)] ?? [] { bytes[bit / 8] |= 0x80 >> UInt8(bit % 8) }
         }
-        for slot in row.changedSlots { set(layout.slots[slot]) }
-        for slot in row.orderedPositions.keys { set(layout.slots[slot]) }
-        for number in row.changedToMany { set(layout.toManyRelationships[number]) }
         return Data(bytes)
     }
 

@@ -25,12 +25,16 @@ struct HistoryWriter {
     ///
     /// - Returns: the number of the transaction.
     func write(_ changes: StoreChangeSet, tombstones: [Int: [SQLiteValue]]) throws -> Int64 {
-        let keys = PrimaryKeys(connection: connection)
-        let number = try keys.reserve(1, entity: HistoryTables.transaction, table: "ATRANSACTION")
-        try writeTransaction(number, changes)
+        let number = try begin(author: changes.author, contextName: changes.contextName)
+        try append(changes, tombstones: tombstones, to: number)
+        return number
+    }
+
+    /// Writes a change for each row of `changes` behind those that the transaction `number` has.
+    func append(_ changes: StoreChangeSet, tombstones: [Int: [SQLiteValue]] = [:], to number: Int64) throws {
         let count = changes.inserted.count + changes.updated.count + changes.deleted.count
-        guard count > 0 else { return number }
-        let first = try keys.reserve(Int64(count), entity: HistoryTables.change, table: "ACHANGE")
+        guard count > 0 else { return }
+        let first = try reserve(Int64(count))
         var writer = HistoryChangeWriter(
             connection: connection, layout: layout, columns: columns, transaction: number, next: first)
         try writer.writeInsertions(changes.inserted)
@@ -40,16 +44,28 @@ struct HistoryWriter {
         for (place, values) in tombstones.sorted(by: { $0.key < $1.key }) {
             try writeTombstone(values, change: firstDeletion + Int64(place))
         }
-        return number
     }
 
-    private func writeTransaction(_ number: Int64, _ changes: StoreChangeSet) throws {
-        let strings = [changes.author, Self.bundle, changes.contextName, Self.process]
+    /// Reserves the numbers of `count` changes.
+    ///
+    /// - Returns: the first of them.
+    func reserve(_ count: Int64) throws -> Int64 {
+        try PrimaryKeys(connection: connection).reserve(count, entity: HistoryTables.change, table: "ACHANGE")
+    }
+
+    /// Writes a transaction without changes.
+    ///
+    /// - Returns: its number.
+    func begin(author: String?, contextName: String?) throws -> Int64 {
+        let number = try PrimaryKeys(connection: connection).reserve(
+            1, entity: HistoryTables.transaction, table: "ATRANSACTION")
+        let strings = [author, Self.bundle, contextName, Self.process]
         let keys = try strings.map { try $0.map { SQLiteValue.integer(try key(of: $0)) } ?? .null }
         try connection.execute(
             "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP) "
                 + "VALUES (?, \(HistoryTables.transaction), ?, ?, ?, ?, ?)",
             [.integer(number)] + keys + [.real(Date().timeIntervalSinceReferenceDate)])
+        return number
     }
 
     private static let process = ProcessInfo.processInfo.processName

@@ -20,7 +20,7 @@ final class SQLiteSession {
     var saysLongDecimals = false {
         didSet { if saysLongDecimals { layout.keepsLongDecimals = true } }
     }
-    private let affectedRows = AffectedRows()
+    let affectedRows = AffectedRows()
 
     init(connection: Connection, layout: TableLayout, file: StoredSchema, store: NSPersistentStore, path: String) {
         self.connection = connection
@@ -42,6 +42,10 @@ final class SQLiteSession {
     var rowLookup: RowLookup { RowLookup(connection: connection, context: context, plans: rowPlans) }
     var toManyQueries: ToManyQueries {
         ToManyQueries(connection: connection, context: context, ids: ids, plans: toManyPlans)
+    }
+
+    var derivedUpkeep: DerivedUpkeep {
+        DerivedUpkeep(connection: connection, layout: layout, affected: affectedRows, lookup: rowLookup, ids: ids)
     }
 
     var historyWriter: HistoryWriter {
@@ -149,9 +153,7 @@ final class SQLiteSession {
         let conflicts = try transaction.write(changes, vacatesUniqueValues: vacatesUniqueValues)
         guard conflicts.isEmpty else { throw StoreConflicts(rows: try current(of: conflicts)) }
         try writeMetadata(metadata)
-        let upkeep = DerivedUpkeep(
-            connection: connection, layout: layout, affected: affectedRows, lookup: rowLookup, ids: ids)
-        let derived = try upkeep.finish(changes)
+        let derived = try derivedUpkeep.finish(changes)
         var outcome = SaveOutcome(rows: derived.rows)
         if !changes.isEmpty, let writer {
             var recorded = changes
@@ -161,6 +163,9 @@ final class SQLiteSession {
         try files.sync()
         return outcome
     }
+
+    /// Writes into the metadata that the store has decimals of a kind that they must tell of, if it got its first one.
+    func noteLongDecimals() throws { try writeMetadata(nil) }
 
     /// Writes the metadata where they changed, or where the store has its first decimal of a kind that they must tell of.
     private func writeMetadata(_ changed: [String: Any]?) throws {

@@ -236,7 +236,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     // MARK: Access for the operations
 
     /// Runs `body` with the open store; an error of SQLite's becomes a `CocoaError`.
-    private func withSession<Result>(
+    func withSession<Result>(
         _ activity: SQLiteStoreErrors.Activity = .reading, _ body: (SQLiteSession) throws -> Result
     ) throws -> Result {
         guard let session = try currentSession() else {
@@ -363,8 +363,13 @@ extension SQLiteStore: StagedSaving {
         let outcome = try withSession(.saving) { try $0.commitStaged() }
         didWriteMetadata()
         tellOfLongDecimals()
-        if let number = outcome.historyNumber { ownTransactions.insert(number) }
+        noteOwnTransaction(outcome.historyNumber)
         derivedRows = outcome.rows
+    }
+
+    /// Notes the number of a transaction in the history that this store wrote.
+    func noteOwnTransaction(_ number: Int64?) {
+        if let number { ownTransactions.insert(number) }
     }
 
     func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] {
@@ -373,10 +378,13 @@ extension SQLiteStore: StagedSaving {
     }
 
     /// The metadata in memory follow what a save wrote beside them.
-    private func tellOfLongDecimals() {
+    ///
+    /// - Parameter wroteAll: whether it wrote the metadata as they stand in memory.
+    func tellOfLongDecimals(wroteAll: Bool = true) {
         guard let session, session.layout.keepsLongDecimals, !session.saysLongDecimals else { return }
+        let wasDirty = metadataIsDirty
         metadata[DecimalCoding.metadataKey] = true
-        metadataIsDirty = false
+        metadataIsDirty = wasDirty && !wroteAll
         session.saysLongDecimals = true
     }
 
@@ -385,7 +393,7 @@ extension SQLiteStore: StagedSaving {
         didAbandon()
     }
 
-    private func checkWritable() throws {
+    func checkWritable() throws {
         guard refusesSaves else { return }
         throw CoreDataError.make(
             513, "Cannot save to the store \(face.url?.path ?? ""): it was opened read-only.",

@@ -1,0 +1,168 @@
+import Foundation
+
+extension NSBatchDeleteRequest: ContextExecutable {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let run = try BatchRun(in: context, self)
+        try checkObjectIDs()
+        let plan = try FetchPlan(fetchRequest, coordinator: run.coordinator)
+        var outcome = BatchOutcome(keepsIDs: resultType == .resultTypeObjectIDs)
+        let given = objectIDs?.map { context.localID($0) }
+        try run.write(to: plan.stores) { store, steps in
+            let ids =
+                try given?.filter { $0.storeIdentifier == store.identifier }
+                ?? Self.ids(plan.limited(to: [store]))
+            for step in BatchRun.steps(of: ids) {
+                outcome.add(try RowDeletion(store: store).delete(step, through: steps))
+            }
+        }
+        switch resultType {
+        case .resultTypeStatusOnly: return NSBatchDeleteResult(true, type: resultType)
+        case .resultTypeObjectIDs: return NSBatchDeleteResult(outcome.ids, type: resultType)
+        case .resultTypeCount: return NSBatchDeleteResult(outcome.count, type: resultType)
+        }
+    }
+
+    private static func ids(_ plan: FetchPlan) throws -> [NSManagedObjectID] {
+        // Without a limit the order does not matter.
+        let plan = plan.limit == 0 && plan.offset == 0 ? plan.unsorted : plan
+        var query = plan.query
+        query.wantsRows = false
+        return try StoreFetch(plan: plan).run(query).ids
+    }
+
+    private func checkObjectIDs() throws {
+        guard let ids = objectIDs else { return }
+        guard let first = ids.first else {
+            throw CoreDataError.make(134060, "A batch deletion by IDs needs at least one: the list is empty.")
+        }
+        for id in ids {
+            if id.isTemporaryID {
+                throw CoreDataError.make(
+                    134060,
+                    "Cannot delete '\(id)' in a batch: the ID is temporary. Save the object first, or delete it in its context."
+                )
+            }
+            if id.entity.name != first.entity.name {
+                throw CoreDataError.make(
+                    134060,
+                    "Cannot delete '\(id)' in a batch with '\(first)': the IDs of one request must all be of one entity."
+                )
+            }
+        }
+    }
+}
+
+/// Deletes rows of one store with what their delete rules demand, without objects.
+///
+/// Cost: one query per relationship that has a rule to follow, for all rows of a step, and one statement per row.
+struct RowDeletion {
+    let store: NSPersistentStore
+    private var doomed: Set<NSManagedObjectID> = []
+    private var deleted: [StoreRowChange] = []
+    /// The slots that become nil in rows that stay.
+    private var nullified: [NSManagedObjectID: Set<Int>] = [:]
+
+    init(store: NSPersistentStore) { self.store = store }
+
+    /// - Returns: the IDs of all deleted rows; those that are gone already are left out.
+    /// - Throws: 1600 where a Deny rule forbids it, 1570 where a row would lose a relationship that it must have.
+    func delete(
+        _ ids: some Collection<NSManagedObjectID>, through steps: any BatchSteps
+    ) throws -> [NSManagedObjectID] {
+        var deletion = self
+        var front = Array(ids)
+        while !front.isEmpty { front = try deletion.doom(front) }
+        var changes = StoreChangeSet()
+        changes.deleted = deletion.deleted
+        changes.updated = try deletion.survivors()
+        try steps.write(changes)
+        return changes.deleted.map(\.id)
+    }
+
+    /// Takes rows into the deletion.
+    ///
+    /// - Returns: the rows that cascades take along.
+    private mutating func doom(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
+        let new = ids.filter { doomed.insert($0).inserted }
+        var byEntity: [ObjectIdentifier: [(id: NSManagedObjectID, row: RowSnapshot)]] = [:]
+        for (id, row) in zip(new, try store.operations.rows(inOrderOf: new)) {
+            guard let row else { continue }
+            deleted.append(StoreRowChange(id: id, row: nil, changedSlots: [], baseVersion: row.version))
+            byEntity[ObjectIdentifier(id.entity), default: []].append((id, row))
+        }
+        var next: [NSManagedObjectID] = []
+        for rows in byEntity.values {
+            for relationship in rows[0].id.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) {
+                try follow(relationship, from: rows, &next)
+            }
+        }
+        return next
+    }
+
+    private mutating func follow(
+        _ relationship: NSRelationshipDescription, from rows: [(id: NSManagedObjectID, row: RowSnapshot)],
+        _ next: inout [NSManagedObjectID]
+    ) throws {
+        guard !relationship.isTransient, relationship.deleteRule != .noActionDeleteRule else { return }
+        let inverse = relationship.inverseRelationship
+        if relationship.deleteRule == .nullifyDeleteRule, inverse?.isToMany != false { return }
+        let lists = try destinations(of: relationship, from: rows)
+        switch relationship.deleteRule {
+        case .cascadeDeleteRule: next += lists.joined()
+        case .denyDeleteRule:
+            guard let (id, list) = zip(rows.map(\.id), lists).first(where: { !$1.isEmpty }) else { return }
+            throw CoreDataError.make(
+                1600,
+                "Cannot delete '\(id)' in a batch: its relationship \(relationship.name) has \(list.count) "
+                    + "destinations, and its delete rule is Deny.",
+                userInfo: [NSValidationKeyErrorKey: relationship.name])
+        default: break
+        }
+        guard relationship.deleteRule != .cascadeDeleteRule, let inverse, !inverse.isToMany else { return }
+        for id in lists.joined() {
+            guard case .toOne(let slot)? = id.entity.layout.place(of: inverse.name) else { continue }
+            nullified[id, default: []].insert(slot)
+        }
+    }
+
+    private func destinations(
+        of relationship: NSRelationshipDescription, from rows: [(id: NSManagedObjectID, row: RowSnapshot)]
+    ) throws -> [[NSManagedObjectID]] {
+        guard let layout = rows.first?.id.entity.layout else { return [] }
+        switch layout.place(of: relationship.name) {
+        case .toOne(let slot)?:
+            return rows.map { row in
+                guard case .reference(let id) = row.row.value(slot) else { return [] }
+                return [id]
+            }
+        case .toMany?: return try store.operations.destinations(of: relationship, inOrderOf: rows.map(\.id))
+        default: return []
+        }
+    }
+
+    /// The rows that stay, without the references to those that go.
+    private func survivors() throws -> [StoreRowChange] {
+        let ids = nullified.keys.filter { !doomed.contains($0) }
+        var result: [StoreRowChange] = []
+        for (id, row) in zip(ids, try store.operations.rows(inOrderOf: ids)) {
+            guard let row, let slots = nullified[id]?.sorted() else { continue }
+            var values = row.array
+            for slot in slots {
+                guard case .reference(let gone) = values[slot], doomed.contains(gone) else { continue }
+                let property = id.entity.layout.slots[slot]
+                if !property.isOptional {
+                    throw CoreDataError.make(
+                        1570,
+                        "Cannot delete '\(gone)' in a batch: '\(id)' must have its relationship \(property.name).",
+                        userInfo: [NSValidationKeyErrorKey: property.name])
+                }
+                values[slot] = .null
+            }
+            result.append(
+                StoreRowChange(
+                    id: id, row: .make(values, version: row.version &+ 1), changedSlots: slots, baseVersion: row.version
+                ))
+        }
+        return result
+    }
+}

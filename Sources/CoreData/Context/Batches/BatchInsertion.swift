@@ -1,0 +1,185 @@
+import Foundation
+
+extension NSBatchInsertRequest: ContextExecutable {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let run = try BatchRun(in: context, self)
+        let entity = try run.entity(named: entityName)
+        resolve(entity)
+        guard !entity.isAbstract else {
+            throw CoreDataError.make(
+                134060, "Cannot insert rows of \(entityName): the entity is abstract; name one that descends from it.")
+        }
+        var source = try BatchRows(self, entity, context)
+        var outcome = BatchOutcome(keepsIDs: resultType == .objectIDs)
+        try run.write(to: [try run.store(for: entity, of: self)]) { store, steps in
+            let meeting = ConstraintMeeting(entity: entity, store: store, answer: .init(context.mergePolicy))
+            while true {
+                let rows = try source.next(BatchRun.stepSize)
+                if rows.isEmpty { break }
+                outcome.add(try meeting.write(rows, through: steps))
+            }
+        }
+        switch resultType {
+        case .statusOnly: return NSBatchInsertResult(true, type: resultType)
+        case .objectIDs: return NSBatchInsertResult(outcome.ids, type: resultType)
+        case .count: return NSBatchInsertResult(outcome.count, type: resultType)
+        }
+    }
+}
+
+extension BatchRun {
+    /// The store that takes new rows.
+    ///
+    /// - Throws: 134060 where none of the stores that the request names holds the entity.
+    func store(for entity: NSEntityDescription, of request: NSPersistentStoreRequest) throws -> NSPersistentStore {
+        guard let affected = request.affectedStores else { return try coordinator.store(for: entity) }
+        let holding = coordinator.stores(holding: entity)
+        if let store = affected.first(where: { store in holding.contains { $0 === store } }) { return store }
+        throw CoreDataError.make(
+            134060, "Cannot insert rows of \(entity.name ?? ""): none of the request's affectedStores holds the entity."
+        )
+    }
+}
+
+/// A row that a batch inserts.
+struct NewRow {
+    /// One for each slot of the entity's layout.
+    var values: [SlotValue]
+    /// The slots for which the program gave a value.
+    var given: Set<Int> = []
+}
+
+/// The rows of a batch insertion, as the program gives them.
+struct BatchRows {
+    private let entity: NSEntityDescription
+    private let context: NSManagedObjectContext
+    private let start: [SlotValue]
+    private let properties: [String: Place]
+    private let required: [Int]
+    /// Gives the next row; `nil` after the last.
+    private let give: () -> Given?
+    private var number = 0
+    private var isOver = false
+
+    private enum Place {
+        case slot(Int, BatchProperty)
+        /// The property is not the program's to set, or no property of the store.
+        case ignored
+        /// Why it cannot be set.
+        case refused(String)
+    }
+
+    private enum Given {
+        case values([String: Any])
+        case dictionary(NSMutableDictionary)
+        case object(NSManagedObject)
+    }
+
+    /// - Throws: 134060 where the request has nothing to insert.
+    init(_ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws {
+        self.entity = entity
+        self.context = context
+        start = entity.layout.traits.startingRow.array
+        let layout = entity.layout
+        var properties: [String: Place] = [:]
+        for (name, property) in entity.propertiesByName {
+            properties[name] = try Self.place(of: property, name, entity)
+        }
+        self.properties = properties
+        required = (0..<layout.attributeCount).filter { slot in
+            let property = layout.slots[slot]
+            return !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
+        }
+        give = try Self.giver(request, entity, context)
+    }
+
+    private static func place(
+        of property: NSPropertyDescription, _ name: String, _ entity: NSEntityDescription
+    ) throws -> Place {
+        if property.isTransient || property is NSDerivedAttributeDescription || property is NSFetchedPropertyDescription
+        {
+            return .ignored
+        }
+        if let reason = BatchProperty.obstacle(property) { return .refused(reason) }
+        switch entity.layout.place(of: name) {
+        case .attribute(let slot)?, .toOne(let slot)?: return .slot(slot, try BatchProperty(name, of: entity))
+        default: return .ignored
+        }
+    }
+
+    private static func giver(
+        _ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ context: NSManagedObjectContext
+    ) throws -> () -> Given? {
+        if let handler = request.dictionaryHandler {
+            let dictionary = NSMutableDictionary()
+            return {
+                dictionary.removeAllObjects()
+                return handler(dictionary) ? nil : .dictionary(dictionary)
+            }
+        }
+        if let handler = request.managedObjectHandler {
+            let type = context.objectClass(of: entity)
+            return {
+                let object = type.init(entity: entity, insertInto: nil)
+                return handler(object) ? nil : .object(object)
+            }
+        }
+        guard let dictionaries = request.objectsToInsert else {
+            throw CoreDataError.make(
+                134060, "The batch insertion of \(entity.name ?? "") has neither objectsToInsert nor a handler.")
+        }
+        var rest = dictionaries[...]
+        return { rest.popFirst().map(Given.values) }
+    }
+
+    /// The next rows, `count` at the most.
+    ///
+    /// - Throws: 134060 for a value of a wrong type, 1570 where a required one is missing.
+    mutating func next(_ count: Int) throws -> [NewRow] {
+        var rows: [NewRow] = []
+        while !isOver, rows.count < count {
+            guard let given = give() else {
+                isOver = true
+                break
+            }
+            number += 1
+            rows.append(try row(given))
+        }
+        return rows
+    }
+
+    private func row(_ given: Given) throws -> NewRow {
+        var row = NewRow(values: start)
+        switch given {
+        case .values(let values): for (name, value) in values { try set(name, value, in: &row) }
+        case .dictionary(let values):
+            for (key, value) in values { if let name = key as? String { try set(name, value, in: &row) } }
+        case .object(let object):
+            for slot in 0..<entity.layout.attributeCount {
+                guard case .slot? = properties[entity.layout.slots[slot].name] else { continue }
+                let value = object.slotValue(slot)
+                if value != start[slot] { row.given.insert(slot) }
+                row.values[slot] = value
+            }
+        }
+        if let missing = required.first(where: { row.values[$0].isNull }) {
+            let name = entity.layout.slots[missing].name
+            throw CoreDataError.make(
+                1570, "Cannot insert row \(number) of \(entity.name ?? ""): \(name) is a required value.",
+                userInfo: [NSValidationKeyErrorKey: name])
+        }
+        return row
+    }
+
+    private func set(_ name: String, _ value: Any, in row: inout NewRow) throws {
+        switch properties[name] {
+        case .slot(let slot, let property)?:
+            row.values[slot] = try property.slotValue(value, in: context)
+            row.given.insert(slot)
+        case .refused(let reason)?:
+            throw CoreDataError.make(
+                134060, "Cannot set \(entity.name ?? "").\(name) of row \(number) in a batch: \(reason).")
+        case .ignored?, nil: break
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// What all batch requests have in common: who gives the order, which stores carry it out, and who hears of it.
+///
+/// Everything happens under the coordinator's lock, row by row through the same statements as saves, so that the history, derived
+/// attributes, external files and join tables are what a save would leave.
+struct BatchRun {
+    let context: NSManagedObjectContext
+    let coordinator: NSPersistentStoreCoordinator
+
+    /// How many rows are read and written at once.
+    static let stepSize = 1000
+
+    init(in context: NSManagedObjectContext, _ request: NSPersistentStoreRequest) throws {
+        context.requireQueue("the execution of \(type(of: request))")
+        self.context = context
+        guard let coordinator = context.persistentStoreCoordinator else {
+            throw CoreDataError.make(
+                134060,
+                "Cannot execute \(type(of: request)): the context has no persistent store coordinator; give it one first."
+            )
+        }
+        self.coordinator = coordinator
+    }
+
+    /// - Throws: 134060 where the model has no entity of that name.
+    func entity(named name: String) throws -> NSEntityDescription {
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: name)
+        return try FetchPlan.entity(of: request, in: coordinator.managedObjectModel)
+    }
+
+    /// Runs `body` for each of `stores`, each in a transaction of its own, and tells the world of those that were written.
+    func write(
+        to stores: [NSPersistentStore], _ body: (NSPersistentStore, any BatchSteps) throws -> Void
+    ) throws {
+        let author = context.transactionAuthor
+        let name = context.name
+        var written: [NSPersistentStore] = []
+        defer { coordinator.didWriteBatch(to: written) }
+        for store in stores {
+            try coordinator.withLock {
+                guard let operations = store.operations as? any BatchWriting else {
+                    throw CoreDataError.make(
+                        134091,
+                        "A store of type \(store.type) knows no batch requests: change objects and save them instead.")
+                }
+                try operations.writeInSteps(author: author, contextName: name) { try body(store, $0) }
+            }
+            written.append(store)
+        }
+    }
+
+    /// Cuts a list into the pieces that are written at once.
+    static func steps<Element>(of list: [Element]) -> some Sequence<ArraySlice<Element>> {
+        stride(from: 0, to: list.count, by: stepSize).lazy.map { list[$0..<min($0 + stepSize, list.count)] }
+    }
+}
+
+/// What a batch did.
+struct BatchOutcome {
+    /// Whether the IDs of the rows are wanted.
+    let keepsIDs: Bool
+    /// How many rows were written.
+    private(set) var count = 0
+    private(set) var ids: [NSManagedObjectID] = []
+
+    init(keepsIDs: Bool) { self.keepsIDs = keepsIDs }
+
+    mutating func add(_ written: some Collection<NSManagedObjectID>) {
+        count += written.count
+        if keepsIDs { ids += written }
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import PredicateSyntax
+
+extension NSBatchUpdateRequest: ContextExecutable {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let run = try BatchRun(in: context, self)
+        let entity = try run.entity(named: entityName)
+        resolve(entity)
+        let fetch = NSFetchRequest<NSFetchRequestResult>(entityName: entityName)
+        fetch.predicate = predicate
+        fetch.includesSubentities = includesSubentities
+        fetch.affectedStores = affectedStores
+        let plan = try FetchPlan(fetch, coordinator: run.coordinator)
+        let values = try NewValues(propertiesToUpdate ?? [:], of: entity, in: context)
+        var outcome = BatchOutcome(keepsIDs: resultType == .updatedObjectIDsResultType)
+        try run.write(to: plan.stores) { store, steps in
+            let plan = plan.limited(to: [store])
+            var query = plan.query
+            query.wantsRows = false
+            for step in BatchRun.steps(of: try StoreFetch(plan: plan).run(query).ids) {
+                var changes = StoreChangeSet()
+                changes.updated = try values.changes(of: Array(step), in: store)
+                try steps.write(changes)
+                outcome.add(changes.updated.map(\.id))
+            }
+        }
+        switch resultType {
+        case .statusOnlyResultType: return NSBatchUpdateResult(true, type: resultType)
+        case .updatedObjectIDsResultType: return NSBatchUpdateResult(outcome.ids, type: resultType)
+        case .updatedObjectsCountResultType: return NSBatchUpdateResult(outcome.count, type: resultType)
+        }
+    }
+}
+
+/// The values that a batch update gives to rows.
+struct NewValues {
+    private let entity: NSEntityDescription
+    private let entries: [(name: String, value: Value)]
+
+    private enum Value {
+        case constant(SlotValue)
+        case expression(CompiledExpression, of: NSAttributeDescription)
+    }
+
+    /// - Throws: 134060 for a property that does not exist or cannot be updated, and for a value that it does not take.
+    init(_ properties: [AnyHashable: Any], of entity: NSEntityDescription, in context: NSManagedObjectContext) throws {
+        self.entity = entity
+        guard !properties.isEmpty else {
+            throw CoreDataError.make(
+                134060, "The batch update of \(entity.name ?? "") has no propertiesToUpdate: say what to set.")
+        }
+        entries = try properties.map { key, value in
+            let name = (key.base as? NSPropertyDescription)?.name ?? "\(key.base)"
+            return (name, try Self.value(value, of: name, entity, context))
+        }.sorted { $0.name < $1.name }
+    }
+
+    private static func value(
+        _ value: Any, of name: String, _ entity: NSEntityDescription, _ context: NSManagedObjectContext
+    ) throws -> Value {
+        let property = try BatchProperty(name, of: entity)
+        guard let expression = value as? NSExpression else {
+            return .constant(try property.slotValue(value, in: context))
+        }
+        if case .constant(let constant) = expression.tree {
+            return .constant(try property.slotValue(constant, in: context))
+        }
+        guard let attribute = property.attribute else {
+            throw CoreDataError.make(
+                134060,
+                "Cannot work out \(property.title) by an expression in a batch update: it is a relationship; give it an ID."
+            )
+        }
+        var compiler = PredicateCompiler(entity: entity)
+        return .expression(try compiler.expression(expression.tree), of: attribute)
+    }
+
+    /// What becomes of the rows of `ids`, which are of the entity or descend from it. Rows that are gone are left out.
+    func changes(of ids: [NSManagedObjectID], in store: NSPersistentStore) throws -> [StoreRowChange] {
+        let rows = zip(ids, try store.operations.rows(inOrderOf: ids)).compactMap { id, row in
+            row.map { (id: id, snapshot: $0) }
+        }
+        let set = RowSet(rows, in: store)
+        var known: [ObjectIdentifier: [Int]] = [:]
+        let result = try withExtendedLifetime(set) {
+            try set.rows.map { row in
+                let slots = known[ObjectIdentifier(row.rowLayout)] ?? slots(in: row.rowLayout)
+                known[ObjectIdentifier(row.rowLayout)] = slots
+                return try change(of: row, slots)
+            }
+        }
+        if let failure = set.failure { throw failure }
+        return result
+    }
+
+    private func slots(in layout: EntityLayout) -> [Int] {
+        entries.compactMap { entry in
+            switch layout.place(of: entry.name) {
+            case .attribute(let slot), .toOne(let slot): slot
+            default: nil
+            }
+        }
+    }
+
+    private func change(of row: FetchedRow, _ slots: [Int]) throws -> StoreRowChange {
+        var values = row.snapshot.array
+        for (entry, slot) in zip(entries, slots) {
+            switch entry.value {
+            case .constant(let value): values[slot] = value
+            case .expression(let expression, let attribute):
+                let found = expression.evaluate(EvaluationFrame(subject: .object(row))).foundationValue
+                guard let value = AttributeCoercion.slotValue(found, for: attribute) else {
+                    throw CoreDataError.make(
+                        134060,
+                        "Cannot set \(entry.name) of '\(row.objectID)' in a batch update: its expression gives "
+                            + "\(found ?? "nil"), which is not of the attribute's type.")
+                }
+                values[slot] = value
+            }
+        }
+        return StoreRowChange(
+            id: row.objectID, row: .make(values, version: row.snapshot.version &+ 1), changedSlots: slots.sorted(),
+            baseVersion: row.snapshot.version)
+    }
+}
+
+/// A property that a batch request gives a value to.
+struct BatchProperty {
+    private let property: NSPropertyDescription
+    let attribute: NSAttributeDescription?
+
+    var title: String { "\(property.owningEntity?.name ?? "").\(property.name)" }
+
+    /// - Throws: 134060 where the entity has no such property, or it is not kept in the row.
+    init(_ name: String, of entity: NSEntityDescription) throws {
+        guard let property = entity.propertiesByName[name] else {
+            let hint = NearestName.of(name, among: entity.propertiesByName.keys.sorted())
+            throw CoreDataError.make(
+                134060,
+                "Cannot set \(name) in a batch: \(entity.name ?? "") has no property of that name"
+                    + (hint.map { "; did you mean \($0)?" } ?? "."))
+        }
+        self.property = property
+        attribute = property as? NSAttributeDescription
+        if let reason = Self.obstacle(property) {
+            throw CoreDataError.make(134060, "Cannot set \(entity.name ?? "").\(name) in a batch: \(reason).")
+        }
+    }
+
+    /// Why a batch cannot give a property a value.
+    static func obstacle(_ property: NSPropertyDescription) -> String? {
+        if property is NSDerivedAttributeDescription { return "the store derives it" }
+        if property.isTransient { return "it is transient, and not in the store" }
+        if property is NSAttributeDescription { return nil }
+        guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany else {
+            return "it has many destinations, or is fetched; change objects instead"
+        }
+        if relationship.inverseRelationship?.isToMany == false {
+            return "its inverse has one destination too, which would have to be changed along; change objects instead"
+        }
+        return nil
+    }
+
+    /// A value as a row has it.
+    ///
+    /// - Throws: 134060 where the property does not take it.
+    func slotValue(_ value: Any?, in context: NSManagedObjectContext) throws -> SlotValue {
+        if let attribute {
+            if let value = AttributeCoercion.slotValue(value, for: attribute) { return value }
+            throw refused(value, "is not of its type")
+        }
+        switch value {
+        case nil, is NSNull: return .null
+        case let object as NSManagedObject: return try reference(object.objectID, in: context)
+        case let id as NSManagedObjectID: return try reference(id, in: context)
+        default: throw refused(value, "is neither an object nor an ID")
+        }
+    }
+
+    private func reference(_ id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> SlotValue {
+        guard !id.isTemporaryID else { throw refused(id, "is not saved yet") }
+        let local = context.localID(id)
+        let destination = (property as? NSRelationshipDescription)?.destinationEntity
+        guard destination.map({ local.entity.isKindOf(entity: $0) }) ?? true else {
+            throw refused(id, "is not of its destination entity")
+        }
+        return .reference(local)
+    }
+
+    private func refused(_ value: Any?, _ reason: String) -> NSError {
+        let text = "\(value ?? "nil")"
+        return CoreDataError.make(
+            134060, "Cannot set \(title) in a batch to \(text.prefix(60)): the value \(reason).",
+            userInfo: [NSValidationKeyErrorKey: property.name])
+    }
+}

@@ -1,0 +1,99 @@
+import SQLiteAccess
+
+/// A transaction that is written in steps, each as a save would be, with one transaction in the history for all of them.
+///
+/// What one step needs in memory goes away with it.
+final class SteppedSave: BatchSteps {
+    private let session: SQLiteSession
+    private let store: NSPersistentStore
+    private let author: String?
+    private let contextName: String?
+    private let files: ExternalDataChanges
+    /// The number of the transaction in the history, once something was written.
+    private(set) var historyNumber: Int64?
+
+    init(_ session: SQLiteSession, store: NSPersistentStore, author: String?, contextName: String?) {
+        self.session = session
+        self.store = store
+        self.author = author
+        self.contextName = contextName
+        files = ExternalDataChanges(session.context.externalData)
+    }
+
+    /// Runs `body` in a transaction and commits it.
+    func run(_ body: (any BatchSteps) throws -> Void) throws {
+        do {
+            try session.connection.transaction {
+                try body(self)
+                try session.noteLongDecimals()
+                try files.sync()
+            }
+        } catch {
+            files.didRollBack()
+            throw error
+        }
+        files.didCommit()
+    }
+
+    func write(_ changes: StoreChangeSet) throws {
+        guard !changes.isEmpty else { return }
+        session.affectedRows.removeAll()
+        let history = session.hasHistory ? session.historyWriter : nil
+        let tombstones = try history?.tombstones(of: changes.deleted) ?? [:]
+        try writeRows(of: changes)
+        guard let history else {
+            _ = try session.derivedUpkeep.finish(changes)
+            return
+        }
+        var recorded = changes
+        recorded.updated += try session.derivedUpkeep.finish(changes).others
+        let number = try historyNumber ?? history.begin(author: author, contextName: contextName)
+        historyNumber = number
+        try history.append(recorded, tombstones: tombstones, to: number)
+    }
+
+    private func writeRows(of changes: StoreChangeSet) throws {
+        let transaction = SaveTransaction(
+            connection: session.connection, layout: session.layout, statements: session.statements,
+            externalData: files)
+        do {
+            let refused = try transaction.write(changes, vacatesUniqueValues: false)
+            guard let first = refused.first else { return }
+            throw CoreDataError.make(
+                134030,
+                "Cannot write a batch to \(session.connection.path): the row of '\(first)' is not as it was just read. "
+                    + "The file is damaged; look at it with a check of the store.")
+        } catch let error as SQLiteError where error.kind == .uniqueConstraint {
+            throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: store)
+        }
+    }
+
+    func reserveIDs(_ count: Int, of entity: NSEntityDescription) throws -> [NSManagedObjectID] {
+        let first = try PrimaryKeys(connection: session.connection).reserve(
+            Int64(count), entity: session.layout.number(of: entity.root), table: session.layout.table(of: entity.root))
+        return Array(session.ids.newIDs(entity: entity, from: first, count: count))
+    }
+}
+
+extension SQLiteStore: BatchWriting {
+    func writeInSteps(
+        author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
+    ) throws {
+        guard face === self else {
+            throw CoreDataError.make(
+                134091,
+                "The store \(face.url?.path ?? "") is written whole: it knows no batch requests. Save objects instead.")
+        }
+        try checkWritable()
+        let pinned = snapshotInUse
+        snapshotInUse = nil
+        defer { snapshotInUse = pinned }
+        let number = try withSession(.saving) { session in
+            let save = SteppedSave(session, store: face, author: author, contextName: contextName)
+            try save.run(body)
+            return save.historyNumber
+        }
+        tellOfLongDecimals(wroteAll: false)
+        noteOwnTransaction(number)
+    }
+}
