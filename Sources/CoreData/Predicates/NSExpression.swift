@@ -21,6 +21,8 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         case anyKey = 15
         case block = 19
         case conditional = 20
+        /// What `NSFetchRequestExpressionType` is.
+        case fetchRequest = 50
     }
 
     let tree: ExpressionTree
@@ -135,6 +137,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath, .keyPathOf: .keyPath
+        case .function(PredicateCompiler.fetch, let arguments) where arguments.count == 3: .fetchRequest
         case .function, .functionOn, .index: .function
         case .aggregate: .aggregate
         case .subquery: .subquery

@@ -73,7 +73,7 @@ import Testing
         return model
     }
 
-    final class Stack {
+    final class Stack: @unchecked Sendable {
         let container: NSPersistentContainer
         private let folder: URL
 

@@ -4,7 +4,7 @@ import PredicateSyntax
 /// A fetch of dictionaries: values of each row, or of groups of rows, straight from the stores. Unsaved changes do not count.
 struct DictionaryFetch {
     private let pipeline: FetchPipeline
-    private let plan: FetchPlan
+    private var plan: FetchPlan
     private let columns: [DictionaryColumn]
     private let isDistinct: Bool
     /// What is reckoned over many rows; `nil` where there is a dictionary for each row.
@@ -43,8 +43,17 @@ struct DictionaryFetch {
     var isOnePerRow: Bool { groups == nil && !isDistinct }
 
     /// The dictionaries, in order; a value that is not set has no entry. One query per store and relationship.
-    func run() throws -> [NSDictionary] {
-        var made = try pipeline.reading { try groups == nil ? ofRows() : ofGroups() }
+    func run() throws -> [NSDictionary] { try pipeline.reading { try rowsOrGroups() } }
+
+    /// The same from `stores`, which show the rows of the plan's stores and need no lock. On any thread.
+    func run(beside stores: [NSPersistentStore]) throws -> [NSDictionary] {
+        var fetch = self
+        fetch.plan = plan.limited(to: stores)
+        return try fetch.rowsOrGroups()
+    }
+
+    private func rowsOrGroups() throws -> [NSDictionary] {
+        var made = try groups == nil ? ofRows() : ofGroups()
         guard isDistinct else { return made }
         var seen: Set<NSDictionary> = []
         made.removeAll { !seen.insert($0).inserted }

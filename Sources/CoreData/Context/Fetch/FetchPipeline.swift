@@ -13,6 +13,22 @@ struct FetchAnswer {
     let found: FoundRows
     /// The results in order; `nil` when they are exactly what the stores found.
     let items: [FetchedItem]?
+
+    /// The IDs of the results, in order.
+    var ids: [NSManagedObjectID] {
+        guard let items else { return found.ids }
+        return items.map { item in
+            switch item {
+            case .found(let index): found.id(at: index)
+            case .pending(let object): object.objectID
+            }
+        }
+    }
+}
+
+extension NSFetchRequest {
+    /// Whether a fetch of objects reads whole rows at once.
+    var readsRows: Bool { includesPropertyValues && fetchBatchSize <= 0 }
 }
 
 /// The fetches of one context. Belongs to the context's queue.
@@ -41,8 +57,14 @@ final class FetchPipeline {
     /// The objects that `request` finds, whatever its result type.
     func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
         let plan = try plan(request)
-        let readsRows = request.includesPropertyValues && request.fetchBatchSize <= 0
-        let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: readsRows)
+        let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: request.readsRows)
+        return try objects(for: consume answer, of: request, plan)
+    }
+
+    /// The objects of an answer to `request`, in the state that it asks for.
+    func objects(
+        for answer: consuming FetchAnswer, of request: NSFetchRequest<NSFetchRequestResult>, _ plan: FetchPlan
+    ) throws -> [NSManagedObject] {
         let objects = ObjectMaterializer(context: context, request: request).objects(for: consume answer)
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !keyPaths.isEmpty {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
@@ -54,15 +76,7 @@ final class FetchPipeline {
     }
 
     private func objectIDs(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObjectID] {
-        let answer = try answer(
-            try plan(request), seesUnsaved: request.includesPendingChanges, wantsRows: false)
-        guard let items = answer.items else { return answer.found.ids }
-        return items.map { item in
-            switch item {
-            case .found(let index): answer.found.id(at: index)
-            case .pending(let object): object.objectID
-            }
-        }
+        try answer(try plan(request), seesUnsaved: request.includesPendingChanges, wantsRows: false).ids
     }
 
     /// How many objects `request` finds; offset and limit count.

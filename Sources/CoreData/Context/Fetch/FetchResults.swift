@@ -7,6 +7,16 @@ enum FetchResults {
     case dictionaries([NSDictionary])
     case count(Int)
 
+    /// How many results there are.
+    var count: Int {
+        switch self {
+        case .objects(let objects): objects.count
+        case .objectIDs(let ids): ids.count
+        case .dictionaries(let dictionaries): dictionaries.count
+        case .count: 1
+        }
+    }
+
     /// The results without their type. Copies the list.
     var untyped: [AnyObject] {
         switch self {

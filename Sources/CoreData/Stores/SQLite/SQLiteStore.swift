@@ -59,6 +59,15 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The metadata that the open save wrote were committed.
     func didWriteMetadata() { metadataIsDirty = false }
 
+    func objectID(for key: RowKey) -> NSManagedObjectID {
+        guard Int(key.entity) < families.count else {
+            preconditionFailure("The store \(url?.path ?? "") has no entity for the key \(key).")
+        }
+        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
+    }
+
+    func interruptReading() { connection?.interrupt() }
+
     // MARK: Opening
 
     /// Where the database is: what `url` names.
@@ -275,7 +284,13 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
 // MARK: - Operations
 
-extension SQLiteStore: StagedSaving {
+extension SQLiteStore: StagedSaving, BesideReading {
+    /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
+    func makeReader() throws -> NSPersistentStore? {
+        guard try !file().isInMemory, let snapshot = try makeSnapshot() else { return nil }
+        return SQLiteReader(of: self, snapshot: snapshot)
+    }
+
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
         try withVisibleSession { try $0.rowQueries.fetch(query) }
     }
@@ -398,13 +413,6 @@ extension SQLiteStore: StagedSaving {
         throw CoreDataError.make(
             513, "Cannot save to the store \(face.url?.path ?? ""): it was opened read-only.",
             userInfo: ["NSAffectedStoresErrorKey": [face]])
-    }
-
-    func objectID(for key: RowKey) -> NSManagedObjectID {
-        guard Int(key.entity) < families.count else {
-            preconditionFailure("The store \(url?.path ?? "") has no entity for the key \(key).")
-        }
-        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
     }
 
     func dataVersion() throws -> Int64 {

@@ -1,0 +1,200 @@
+import Foundation
+
+/// A fetch that reads beside its context's queue, and ends on it.
+///
+/// What a fetch has to know of the context is worked out on its queue: the plan before, the unsaved changes and the objects after.
+/// Between the two only stores are read.
+final class AsynchronousFetch {
+    private let context: NSManagedObjectContext
+    private let request: NSFetchRequest<NSFetchRequestResult>
+    private let interruption: Interruption
+    private let completion: (Result<FetchResults, any Error>) -> Void
+    private let work: Work
+
+    /// What is read beside the queue.
+    private enum Work {
+        case rows(FetchPlan, wantsRows: Bool)
+        case count(FetchPlan)
+        case dictionaries(DictionaryFetch, stores: [NSPersistentStore])
+        /// Nothing: the context itself has to be asked.
+        case none
+    }
+
+    /// What was read.
+    private enum Found {
+        case rows(FetchPlan, FoundRows)
+        case count(FetchPlan, Int)
+        case dictionaries([NSDictionary])
+        case none
+    }
+
+    private static let queue = DispatchQueue(label: "CoreData.AsynchronousFetch", attributes: .concurrent)
+
+    /// - Parameter completion: called on the context's queue.
+    /// - Throws: 134060 for a request that cannot be resolved.
+    init(
+        _ request: NSFetchRequest<NSFetchRequestResult>, stores: [NSPersistentStore]?,
+        in context: NSManagedObjectContext,
+        interruption: Interruption, completion: @escaping (Result<FetchResults, any Error>) -> Void
+    ) throws {
+        guard let copy = request.copy() as? any ErasableFetchRequest else {
+            preconditionFailure("A copy of a fetch request is none.")
+        }
+        self.request = copy.erased
+        self.request.affectedStores = stores ?? request.affectedStores
+        self.context = context
+        self.interruption = interruption
+        self.completion = completion
+        work = try Self.work(self.request, context)
+    }
+
+    private static func work(
+        _ request: NSFetchRequest<NSFetchRequestResult>, _ context: NSManagedObjectContext
+    ) throws -> Work {
+        let pipeline = context.fetchPipeline
+        let plan = try pipeline.plan(request)
+        guard context.source?.parent == nil, context.generation.token == nil else { return .none }
+        switch request.resultType {
+        case .dictionaryResultType:
+            return .dictionaries(try DictionaryFetch(request, in: pipeline), stores: plan.stores)
+        case .countResultType: return .count(plan)
+        default:
+            return .rows(plan, wantsRows: request.resultType == .managedObjectResultType && request.readsRows)
+        }
+    }
+
+    /// Begins to read, and returns at once.
+    func start() {
+        guard let coordinator = context.persistentStoreCoordinator else { return }
+        if case .none = work { return end(.success(.none)) }
+        let task = UncheckedSendable { [self] in
+            end(Result { try read(coordinator) })
+        }
+        Self.queue.async { task.value() }
+    }
+
+    // MARK: Beside the queue
+
+    private func read(_ coordinator: NSPersistentStoreCoordinator) throws -> Found {
+        switch work {
+        case .none: return .none
+        case .dictionaries(let fetch, let stores):
+            return .dictionaries(
+                try reading(stores, coordinator) { readers in try fetch.run(beside: readers) })
+        case .rows(let plan, let wantsRows):
+            var found = try reading(plan.stores, coordinator) { readers in
+                try Self.found(plan.limited(to: readers), wantsRows)
+            }
+            found.stores = plan.stores
+            return .rows(plan, found)
+        case .count(let plan):
+            let count = try reading(plan.stores, coordinator) { readers in
+                let plan = plan.limited(to: readers).unsorted
+                if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
+                return try Self.found(plan, false).count
+            }
+            return .count(plan, count)
+        }
+    }
+
+    private static func found(_ plan: FetchPlan, _ wantsRows: Bool) throws -> FoundRows {
+        var query = plan.query
+        query.wantsRows = wantsRows
+        return try StoreFetch(plan: plan).run(query)
+    }
+
+    /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.
+    private func reading<Result>(
+        _ stores: [NSPersistentStore], _ coordinator: NSPersistentStoreCoordinator,
+        _ body: ([NSPersistentStore]) throws -> Result
+    ) throws -> Result {
+        try interruption.check()
+        let readers = try coordinator.withLock {
+            try stores.map { try ($0.operations as? any BesideReading)?.makeReader() }
+        }.compactMap { $0 }
+        if readers.count == stores.count { return try run(readers, body) }
+        return try coordinator.withLock { try run(stores, body) }
+    }
+
+    private func run<Result>(
+        _ stores: [NSPersistentStore], _ body: ([NSPersistentStore]) throws -> Result
+    ) throws -> Result {
+        let stop = { for store in stores { (store.operations as? any BesideReading)?.interruptReading() } }
+        return try interruption.running(stop: stop) { try body(stores) }
+    }
+
+    // MARK: On the queue
+
+    private func end(_ found: Result<Found, any Error>) {
+        context.queue.async { [self] in
+            completion(
+                Result {
+                    try interruption.check()
+                    return try results(found.get())
+                })
+        }
+    }
+
+    private func results(_ found: Found) throws -> FetchResults {
+        let pipeline = context.fetchPipeline
+        switch found {
+        case .none: return try pipeline.results(request)
+        case .dictionaries(let dictionaries): return .dictionaries(dictionaries)
+        case .count(let plan, let count):
+            let isExact = try !request.includesPendingChanges || PendingOverlay(plan, in: context) == nil
+            return isExact ? .count(count) : try pipeline.results(request)
+        case .rows(let plan, let found):
+            context.processPendingChanges()
+            guard let answer = try answer(plan, found) else { return try pipeline.results(request) }
+            switch request.resultType {
+            case .managedObjectIDResultType: return .objectIDs(answer.ids)
+            default: return .objects(try pipeline.objects(for: answer, of: request, plan))
+            }
+        }
+    }
+
+    /// What was read with the unsaved changes put over it; `nil` where these may ask for rows beyond the limit.
+    private func answer(_ plan: FetchPlan, _ found: FoundRows) throws -> FetchAnswer? {
+        guard request.includesPendingChanges, let overlay = try PendingOverlay(plan, in: context) else {
+            return FetchAnswer(found: found, items: nil)
+        }
+        guard plan.limit == 0 && plan.offset == 0 else { return nil }
+        return try pipelineReading { FetchAnswer(found: found, items: try overlay.apply(to: found, plan)) }
+    }
+
+    private func pipelineReading<Result>(_ body: () throws -> Result) throws -> Result {
+        try context.fetchPipeline.reading(body)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects, IDs, dictionaries or number that `request` finds, read beside the context's queue: an addition to Apple's
+    /// framework, that does what ``NSAsynchronousFetchRequest`` does. Call it on the context's queue: for a context of the main
+    /// queue on the main actor, for others in the block of an asynchronous `perform`.
+    ///
+    /// Cancelling the task cancels the fetch.
+    ///
+    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled; what `fetch(_:)` throws.
+    nonisolated(nonsending) public func fetchAsynchronously<T: NSFetchRequestResult>(
+        _ request: NSFetchRequest<T>
+    ) async throws -> [T] {
+        let interruption = Interruption()
+        let outcome: UncheckedSendable<Result<FetchResults, any Error>> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                do {
+                    try AsynchronousFetch(
+                        request.erased, stores: nil, in: self, interruption: interruption
+                    ) { continuation.resume(returning: UncheckedSendable($0)) }.start()
+                } catch {
+                    continuation.resume(returning: UncheckedSendable(.failure(error)))
+                }
+            }
+        } onCancel: {
+            interruption.interrupt()
+        }
+        let results = try outcome.value.get()
+        if let typed = results.typed(as: T.self) { return typed }
+        preconditionFailure(
+            "A fetch request for \(T.self) found others: its resultType or its entity does not fit its type.")
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// What a request gives back that goes on beside the context's queue. Its members belong to that queue, but for `cancel()`.
+open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
+    /// The context that executed the request.
+    public final let managedObjectContext: NSManagedObjectContext
+    /// Why there is no result; `nil` until it is over, and where all went well. 3072 (`NSUserCancelledError`) when it was cancelled.
+    public final fileprivate(set) var operationError: (any Error)?
+    /// How far it is: a child of the progress that was current when the request was executed; `nil` where none was. Cancelling
+    /// either one cancels the work.
+    public final let progress: Progress?
+    let interruption = Interruption()
+
+    init(in context: NSManagedObjectContext, total: Int) {
+        managedObjectContext = context
+        progress = Progress.current().map { _ in Progress(totalUnitCount: Int64(max(total, 1))) }
+        super.init()
+        progress?.isCancellable = true
+        let interruption = interruption
+        progress?.cancellationHandler = { interruption.interrupt() }
+    }
+
+    /// Stops the work: a statement of SQLite at once. On any thread. The completion block is called with the error 3072, unless
+    /// the work was over already.
+    open func cancel() { interruption.interrupt() }
+}
+
+/// The result of an asynchronous fetch.
+open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
+    // Nothing that is stored depends on `ResultType`: see `seen(as:)`.
+    private let request: NSPersistentStoreRequest
+    private var results: FetchResults?
+
+    init(of request: NSAsynchronousFetchRequest<ResultType>, in context: NSManagedObjectContext) {
+        self.request = request
+        super.init(in: context, total: request.estimatedResultCount)
+    }
+
+    /// The request that was executed.
+    public final var fetchRequest: NSAsynchronousFetchRequest<ResultType> {
+        request.seen(as: NSAsynchronousFetchRequest<ResultType>.self)
+    }
+
+    /// What was found; `nil` until the fetch is over, and where it failed or was cancelled.
+    public final var finalResult: [ResultType]? {
+        guard let results else { return nil }
+        if let typed = results.typed(as: ResultType.self) { return typed }
+        preconditionFailure(
+            "An asynchronous fetch request for \(ResultType.self) found others: its resultType or its entity does not fit "
+                + "its type.")
+    }
+
+    final func end(_ outcome: Result<FetchResults, any Error>) {
+        switch outcome {
+        case .success(let found): results = found
+        case .failure(let error): operationError = error
+        }
+        guard let progress, let results else { return }
+        progress.totalUnitCount = max(Int64(results.count), 1)
+        progress.completedUnitCount = progress.totalUnitCount
+    }
+}
+
+extension NSPersistentStoreRequest {
+    /// The same request, seen as one with another result type: no field of these classes depends on it.
+    fileprivate func seen<Request: NSPersistentStoreRequest>(as type: Request.Type) -> Request {
+        Unmanaged<Request>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
+    }
+}
+
+extension NSFetchRequest {
+    /// As ``erased``, the other way.
+    func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSFetchRequest<Other> {
+        seen(as: NSFetchRequest<Other>.self)
+    }
+}
+
+extension NSAsynchronousFetchResult {
+    /// The same result, seen with another type: no field of the class depends on it.
+    func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSAsynchronousFetchResult<Other> {
+        Unmanaged<NSAsynchronousFetchResult<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque())
+            .takeUnretainedValue()
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import PredicateSyntax
+
+/// The type of fetch request expressions.
+public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchRequest
+
+/// An expression whose value is what a fetch request finds: an array, or the number of results.
+///
+/// In a format string `FETCH(request, context, countOnly)`. It belongs to the queue of its context. Where the fetch fails, the value
+/// is `nil`.
+open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
+    /// - Parameters:
+    ///   - fetch: its value is an `NSFetchRequest`.
+    ///   - context: its value is an `NSManagedObjectContext`.
+    ///   - countFlag: whether the number of results is wanted, not the results.
+    open class func expression(
+        forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
+    ) -> NSExpression {
+        NSFetchRequestExpression(
+            .function(PredicateCompiler.fetch, [fetch.tree, context.tree, .constant(NSNumber(value: countFlag))]))
+    }
+
+    open override var expressionType: ExpressionType { .fetchRequest }
+
+    private func argument(_ place: Int) -> NSExpression {
+        guard case .function(_, let arguments) = tree, arguments.indices.contains(place) else {
+            preconditionFailure("\(description) is no fetch")
+        }
+        return NSExpression(arguments[place])
+    }
+
+    /// Gives the request.
+    open var requestExpression: NSExpression { argument(0) }
+
+    /// Gives the context.
+    open var contextExpression: NSExpression { argument(1) }
+
+    /// Whether the value is the number of results.
+    open var isCountOnlyRequest: Bool { (argument(2).constantValue as? NSNumber)?.boolValue ?? false }
+}
+
+extension NSManagedObjectContext: FetchAnswering {
+    func answer(toFetch request: Any, countOnly: Bool) -> Any? {
+        guard let request = request as? any ErasableFetchRequest else { return nil }
+        if countOnly { return (try? fetchPipeline.count(request.erased)).map(NSNumber.init(value:)) }
+        return try? fetchPipeline.fetch(request.erased)
+    }
+}

@@ -1,0 +1,215 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Asynchronous fetches as programs that were written for Apple's framework make them.
+@Suite struct AsynchronousFetchTests {
+    typealias Kind = BatchRequestTests.Kind
+
+    private static func stack(_ kind: Kind = .sqlite, dogs: Int) throws -> BatchRequestTests.Stack {
+        let stack = try BatchRequestTests.Stack(kind)
+        try stack.use { context in
+            let rows: [[String: Any]] = (0..<dogs).map { ["name": "Dog \($0)", "age": $0 % 100] }
+            try context.execute(NSBatchInsertRequest(entityName: "Dog", objects: rows))
+        }
+        return stack
+    }
+
+    private static func dogs(_ format: String = "TRUEPREDICATE") -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Dog")
+        request.predicate = NSPredicate(format: format)
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "age", ascending: false), NSSortDescriptor(key: "name", ascending: true),
+        ]
+        return request
+    }
+
+    /// Executes a request and waits for the completion block.
+    private func finish<T>(
+        _ request: NSFetchRequest<T>, _ context: NSManagedObjectContext, cancelled: Bool = false
+    ) async throws -> (names: [String]?, error: NSError?) {
+        nonisolated(unsafe) let request = request
+        return try await withCheckedThrowingContinuation { continuation in
+            context.perform {
+                do {
+                    let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request) { result in
+                        let names = result.finalResult?.map { item in
+                            (item as? NSManagedObject)?.value(forKey: "name") as? String ?? "\(item)"
+                        }
+                        continuation.resume(returning: (names, result.operationError as NSError?))
+                    }
+                    let result = try context.execute(asynchronous) as? NSAsynchronousFetchResult<T>
+                    #expect(result?.finalResult == nil, "nothing is there yet")
+                    #expect(result?.fetchRequest === asynchronous && result?.managedObjectContext === context)
+                    #expect(result?.progress == nil, "no progress was current")
+                    if cancelled { result?.cancel() }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func resultsComeLaterOnTheContextsQueue(_ kind: Kind) async throws {
+        let stack = try Self.stack(kind, dogs: 250)
+        let context = stack.container.newBackgroundContext()
+        let all = try await finish(Self.dogs("age >= 98"), context)
+        #expect(all.names == ["Dog 199", "Dog 99", "Dog 198", "Dog 98"] && all.error == nil)
+        let some = Self.dogs()
+        (some.fetchLimit, some.fetchOffset) = (2, 1)
+        #expect(try await finish(some, context).names == ["Dog 99", "Dog 198"])
+        let count = NSFetchRequest<NSNumber>(entityName: "Dog")
+        count.resultType = .countResultType
+        #expect(try await finish(count, context).names == ["250"])
+        let sum = NSExpressionDescription()
+        sum.name = "total"
+        sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "age")])
+        sum.expressionResultType = .integer64AttributeType
+        let sums = NSFetchRequest<NSDictionary>(entityName: "Dog")
+        sums.resultType = .dictionaryResultType
+        sums.propertiesToFetch = [sum]
+        let text = try #require(try await finish(sums, context).names?.first)
+        #expect(text.contains("\(99 * 50 * 2 + 49 * 25)"), "\(text)")
+    }
+
+    @Test func unsavedChangesAreInTheResults() async throws {
+        let stack = try Self.stack(dogs: 10)
+        let context = stack.container.newBackgroundContext()
+        try context.performAndWait {
+            let new = NSEntityDescription.insertNewObject(forEntityName: "Dog", into: context)
+            new.setValue("New", forKey: "name")
+            new.setValue(9, forKey: "age")
+            let old = try context.fetch(Self.dogs("name == 'Dog 9'"))[0]
+            context.delete(old)
+            let changed = try context.fetch(Self.dogs("name == 'Dog 1'"))[0]
+            changed.setValue(8, forKey: "age")
+        }
+        let found = try await finish(Self.dogs("age > 6"), context)
+        #expect(found.names == ["New", "Dog 1", "Dog 8", "Dog 7"])
+        let limited = Self.dogs("age > 6")
+        limited.fetchLimit = 3
+        #expect(try await finish(limited, context).names == ["New", "Dog 1", "Dog 8"])
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = context
+        #expect(try await finish(Self.dogs("age > 6"), child).names == found.names)
+    }
+
+    @Test func cancellingEndsItWithAnError() async throws {
+        let stack = try Self.stack(dogs: 10)
+        let ended = try await finish(Self.dogs(), stack.container.newBackgroundContext(), cancelled: true)
+        #expect(ended.names == nil && ended.error?.code == NSUserCancelledError)
+        #expect(ended.error?.domain == NSCocoaErrorDomain)
+    }
+
+    @Test(arguments: Kind.allCases) func aStatementThatRunsIsInterrupted(_ kind: Kind) async throws {
+        let stack = try Self.stack(kind, dogs: 3000)
+        try stack.use { context in
+            let vet = NSEntityDescription.insertNewObject(forEntityName: "Vet", into: context)
+            try context.save()
+            let update = NSBatchUpdateRequest(entityName: "Dog")
+            update.propertiesToUpdate = ["vet": vet]
+            try context.execute(update)
+        }
+        let context = stack.container.newBackgroundContext()
+        // Nine million comparisons.
+        let slow = "SUBQUERY(vet.patients, $d, $d.age + $d.age * 3 == 1).@count == 7"
+        let clock = ContinuousClock()
+        nonisolated(unsafe) var cancelledAt: ContinuousClock.Instant?
+        let error: NSError? = try await withCheckedThrowingContinuation { continuation in
+            context.perform {
+                do {
+                    let request = NSAsynchronousFetchRequest(fetchRequest: Self.dogs(slow)) { result in
+                        continuation.resume(returning: result.operationError as NSError?)
+                    }
+                    let result = try context.execute(request) as? NSPersistentStoreAsynchronousResult
+                    nonisolated(unsafe) let running = result
+                    // Not on a queue: all its threads may be busy with fetches.
+                    Thread.detachNewThread {
+                        Thread.sleep(forTimeInterval: 0.1)
+                        cancelledAt = clock.now
+                        running?.cancel()
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+        let waited = clock.now - (try #require(cancelledAt))
+        #expect(error?.code == NSUserCancelledError)
+        #expect(waited < .milliseconds(500), "\(waited)")
+        // The store goes on.
+        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == 30)
+    }
+
+    @Test func progressIsAChildOfTheCurrentOne() async throws {
+        let stack = try Self.stack(dogs: 7)
+        let context = stack.container.newBackgroundContext()
+        let parent = Progress(totalUnitCount: 10)
+        let names: Int? = try await withCheckedThrowingContinuation { continuation in
+            context.perform {
+                do {
+                    parent.becomeCurrent(withPendingUnitCount: 10)
+                    let request = NSAsynchronousFetchRequest(fetchRequest: Self.dogs()) { result in
+                        continuation.resume(returning: result.finalResult?.count)
+                    }
+                    request.estimatedResultCount = 5
+                    let result = try context.execute(request) as? NSAsynchronousFetchResult<NSManagedObject>
+                    parent.resignCurrent()
+                    #expect(result?.progress?.totalUnitCount == 5 && result?.progress?.isCancellable == true)
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+        #expect(names == 7)
+        #expect(parent.fractionCompleted == 1)
+    }
+
+    @Test func tasksFetchAndAreCancelled() async throws {
+        let stack = try Self.stack(dogs: 20)
+        let context = stack.container.newBackgroundContext()
+        let count = await context.perform { 1 }
+        #expect(count == 1)
+        let task = Task { @MainActor in
+            let view = stack.container.viewContext
+            return try await view.fetchAsynchronously(Self.dogs("age < 3")).map { $0.value(forKey: "name") as? String }
+        }
+        #expect(try await task.value == ["Dog 2", "Dog 1", "Dog 0"])
+        let cancelled = Task { @MainActor in
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await stack.container.viewContext.fetchAsynchronously(Self.dogs())
+        }
+        let error = await #expect(throws: CocoaError.self) { try await cancelled.value }
+        #expect(error?.code == .userCancelled)
+    }
+
+    @Test func aRequestThatCannotBeResolvedThrowsAtOnce() throws {
+        let stack = try Self.stack(dogs: 0)
+        try stack.use { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Cat")
+            #expect(throws: CocoaError.self) {
+                try context.execute(NSAsynchronousFetchRequest(fetchRequest: request) { _ in })
+            }
+        }
+    }
+
+    @Test func anExpressionMayFetch() throws {
+        let stack = try Self.stack(dogs: 30)
+        try stack.use { context in
+            let request = NSExpression(forConstantValue: Self.dogs("age > 26"))
+            let place = NSExpression(forConstantValue: context)
+            let all = NSFetchRequestExpression.expression(forFetch: request, context: place, countOnly: false)
+            let found = all.expressionValue(with: nil, context: nil) as? [NSManagedObject]
+            #expect(found?.map { $0.value(forKey: "name") as? String } == ["Dog 29", "Dog 28", "Dog 27"])
+            let count = NSFetchRequestExpression.expression(forFetch: request, context: place, countOnly: true)
+            #expect((count.expressionValue(with: nil, context: nil) as? NSNumber)?.intValue == 3)
+            let typed = try #require(count as? NSFetchRequestExpression)
+            #expect(typed.isCountOnlyRequest && typed.expressionType == NSFetchRequestExpressionType)
+            #expect(
+                typed.expressionType.rawValue == 50 && typed.contextExpression.constantValue as AnyObject === context)
+            let parsed = NSExpression(format: "FETCH(%@, $MANAGER, YES) + 1", Self.dogs("age > 26"))
+            let value = parsed.expressionValue(with: nil, context: ["MANAGER": context])
+            #expect((value as? NSNumber)?.intValue == 4)
+        }
+    }
+}
