@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases) func aStatementThatRunsIsInterrupted(_ kind: Kind) async throws {
-        let stack = try Self.stack(kind, dogs: 3000)
+        let stack = try Self.stack(kind, dogs: 10_000)
         try stack.use { context in
             let vet = NSEntityDescription.insertNewObject(forEntityName: "Vet", into: context)
             try context.save()
@@ -111,7 +111,7 @@ import Testing
             try context.execute(update)
         }
         let context = stack.container.newBackgroundContext()
-        // Nine million comparisons.
+        // A hundred million comparisons: ten seconds and more.
         let slow = "SUBQUERY(vet.patients, $d, $d.age + $d.age * 3 == 1).@count == 7"
         let clock = ContinuousClock()
         nonisolated(unsafe) var cancelledAt: ContinuousClock.Instant?
@@ -136,9 +136,9 @@ import Testing
         }
         let waited = clock.now - (try #require(cancelledAt))
         #expect(error?.code == NSUserCancelledError)
-        #expect(waited < .milliseconds(500), "\(waited)")
+        #expect(waited < .seconds(4), "\(waited)")
         // The store goes on.
-        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == 30)
+        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == 100)
     }
 
     @Test func progressIsAChildOfTheCurrentOne() async throws {
