@@ -76,6 +76,25 @@ package final class Connection: @unchecked Sendable {
     /// Stops the statement that runs now, on whatever thread: it fails with ``SQLiteError/Kind/interrupted``.
     package func interrupt() { sqlite3_interrupt(handle) }
 
+    /// Runs `body`, whose statements fail with ``SQLiteError/Kind/interrupted`` once `isCancelled` says so: it is asked every few
+    /// thousand steps of SQLite's machine, on the calling thread. Unlike ``interrupt()`` it cannot come too early. Not nested.
+    package func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows
+        -> Result
+    {
+        let question = Question(isCancelled)
+        // The handler is taken away before `question` is let go.
+        sqlite3_progress_handler(
+            handle, Self.stepsBetweenQuestions,
+            { place in
+                guard let place else { return 0 }
+                return Unmanaged<Question>.fromOpaque(place).takeUnretainedValue().ask() ? 1 : 0
+            }, Unmanaged.passUnretained(question).toOpaque())
+        defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+        return try withExtendedLifetime(question, body)
+    }
+
+    private static let stepsBetweenQuestions: Int32 = 10_000
+
     // MARK: Statements
 
     /// Prepares a statement that is not cached.
@@ -167,4 +186,10 @@ package final class Connection: @unchecked Sendable {
         }
         return escaped
     }
+}
+
+/// What SQLite asks while it works.
+private final class Question {
+    let ask: () -> Bool
+    init(_ ask: @escaping () -> Bool) { self.ask = ask }
 }

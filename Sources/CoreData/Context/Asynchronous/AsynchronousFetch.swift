@@ -116,11 +116,25 @@ final class AsynchronousFetch {
         return try coordinator.withLock { try run(stores, body) }
     }
 
+    /// Runs `body` so that it ends soon after the interruption, whatever it gave then.
     private func run<Result>(
         _ stores: [NSPersistentStore], _ body: ([NSPersistentStore]) throws -> Result
     ) throws -> Result {
-        let stop = { for store in stores { (store.operations as? any BesideReading)?.interruptReading() } }
-        return try interruption.running(stop: stop) { try body(stores) }
+        let outcome = Swift.Result { try cancellable(stores[...]) { try body(stores) } }
+        try interruption.check()
+        return try outcome.get()
+    }
+
+    private func cancellable<Result>(_ stores: ArraySlice<NSPersistentStore>, _ body: () throws -> Result) throws
+        -> Result
+    {
+        guard let store = stores.first else { return try body() }
+        guard let operations = store.operations as? any BesideReading else {
+            return try cancellable(stores.dropFirst(), body)
+        }
+        return try operations.cancelling(when: { [interruption] in interruption.isInterrupted }) {
+            try cancellable(stores.dropFirst(), body)
+        }
     }
 
     // MARK: On the queue

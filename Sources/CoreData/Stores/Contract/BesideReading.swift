@@ -6,7 +6,6 @@ protocol BesideReading: StoreOperations {
     /// Its IDs are those of this store. It may be used on one thread at a time, for reading only, without any lock.
     func makeReader() throws -> NSPersistentStore?
 
-    /// Stops the reading that runs now, on whatever thread: it fails with 3072. Does nothing while none runs, but must not be
-    /// called while the store does other work.
-    func interruptReading()
+    /// Runs `body`, in which reading fails with 3072 soon after `isCancelled` says so. It is asked on the calling thread.
+    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result
 }

@@ -22,6 +22,4 @@ final class SQLiteReader: SQLiteStore, @unchecked Sendable {
     ) { preconditionFailure("A reader is made by the store whose rows it reads.") }
 
     override func objectID(for key: RowKey) -> NSManagedObjectID { origin.objectID(for: key) }
-
-    override func interruptReading() { (snapshotInUse as? SQLiteSnapshot)?.session.connection.interrupt() }
 }

@@ -66,8 +66,6 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
     }
 
-    func interruptReading() { connection?.interrupt() }
-
     // MARK: Opening
 
     /// Where the database is: what `url` names.
@@ -289,6 +287,11 @@ extension SQLiteStore: StagedSaving, BesideReading {
     func makeReader() throws -> NSPersistentStore? {
         guard try !file().isInMemory, let snapshot = try makeSnapshot() else { return nil }
         return SQLiteReader(of: self, snapshot: snapshot)
+    }
+
+    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
+        guard let connection = snapshot?.session.connection ?? connection else { return try body() }
+        return try connection.cancelling(when: isCancelled, body)
     }
 
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
