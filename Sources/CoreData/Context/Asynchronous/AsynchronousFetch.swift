@@ -80,27 +80,28 @@ final class AsynchronousFetch {
         case .none: return .none
         case .dictionaries(let fetch, let stores):
             return .dictionaries(
-                try reading(stores, coordinator) { readers in try fetch.run(beside: readers) })
+                try reading(stores, coordinator) { readers in try fetch.run(beside: readers, check: interruption.check)
+                })
         case .rows(let plan, let wantsRows):
-            var found = try reading(plan.stores, coordinator) { readers in
-                try Self.found(plan.limited(to: readers), wantsRows)
+            var rows = try reading(plan.stores, coordinator) { readers in
+                try found(plan.limited(to: readers), wantsRows)
             }
-            found.stores = plan.stores
-            return .rows(plan, found)
+            rows.stores = plan.stores
+            return .rows(plan, rows)
         case .count(let plan):
             let count = try reading(plan.stores, coordinator) { readers in
                 let plan = plan.limited(to: readers).unsorted
                 if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
-                return try Self.found(plan, false).count
+                return try found(plan, false).count
             }
             return .count(plan, count)
         }
     }
 
-    private static func found(_ plan: FetchPlan, _ wantsRows: Bool) throws -> FoundRows {
+    private func found(_ plan: FetchPlan, _ wantsRows: Bool) throws -> FoundRows {
         var query = plan.query
         query.wantsRows = wantsRows
-        return try StoreFetch(plan: plan).run(query)
+        return try StoreFetch(plan: plan, check: interruption.check).run(query)
     }
 
     /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.

@@ -5,6 +5,7 @@ import PredicateSyntax
 struct DictionaryFetch {
     private let pipeline: FetchPipeline
     private var plan: FetchPlan
+    private var check: () throws -> Void = {}
     private let columns: [DictionaryColumn]
     private let isDistinct: Bool
     /// What is reckoned over many rows; `nil` where there is a dictionary for each row.
@@ -46,8 +47,11 @@ struct DictionaryFetch {
     func run() throws -> [NSDictionary] { try pipeline.reading { try rowsOrGroups() } }
 
     /// The same from `stores`, which show the rows of the plan's stores and need no lock. On any thread.
-    func run(beside stores: [NSPersistentStore]) throws -> [NSDictionary] {
+    ///
+    /// - Parameter check: called now and then: it throws to end the fetch.
+    func run(beside stores: [NSPersistentStore], check: @escaping () throws -> Void) throws -> [NSDictionary] {
         var fetch = self
+        fetch.check = check
         fetch.plan = plan.limited(to: stores)
         return try fetch.rowsOrGroups()
     }
@@ -92,7 +96,7 @@ struct DictionaryFetch {
 
     /// Hands what the stores find to `body`.
     private func withRows<Result>(of plan: FetchPlan, _ body: ([FetchedRow]) throws -> Result) throws -> Result {
-        let found = try StoreFetch(plan: plan).run(plan.query)
+        let found = try StoreFetch(plan: plan, check: check).run(plan.query)
         var rows = [FetchedRow?](repeating: nil, count: found.count)
         var sets: [RowSet] = []
         for place in found.stores.indices {

@@ -46,6 +46,8 @@ struct FoundRows {
 /// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
 struct StoreFetch {
     let plan: FetchPlan
+    /// Called for each row that is looked at in memory: it throws to end the fetch.
+    var check: () throws -> Void = {}
 
     /// - Parameter query: the plan's query, or one with another limit.
     func run(_ query: StoreQuery) throws -> FoundRows {
@@ -118,11 +120,14 @@ struct StoreFetch {
             var indexes = Array(found.keys.indices)
             if undone.contains(.predicate), let predicate = plan.query.predicate {
                 let compiled = try CompiledPredicate(predicate, entity: plan.entity)
-                indexes.removeAll { !compiled.evaluate(readable[$0]) }
+                try indexes.removeAll { index in
+                    try check()
+                    return !compiled.evaluate(readable[index])
+                }
             }
             if undone.contains(.sort) {
                 let ordering = try ObjectOrdering(plan.sortDescriptors, entity: plan.entity)
-                indexes = sorted(indexes, readable, ordering)
+                indexes = try sorted(indexes, readable, ordering)
             }
             for set in sets { if let failure = set.failure { throw failure } }
             return found.selecting(indexes)
@@ -130,9 +135,12 @@ struct StoreFetch {
     }
 
     /// Reads the values of each row once. Rows of several stores that are the same in everything stay in the stores' order.
-    private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) -> [Int] {
+    private func sorted(_ indexes: [Int], _ rows: [FetchedRow], _ ordering: ObjectOrdering) throws -> [Int] {
         var values = ordering.values(ofRows: indexes.count)
-        for index in indexes { ordering.read(rows[index], into: &values) }
+        for index in indexes {
+            try check()
+            ordering.read(rows[index], into: &values)
+        }
         return ordering.sortedPlaces(of: values, id: { rows[indexes[$0]].objectID }).map { indexes[$0] }
     }
 
