@@ -286,7 +286,7 @@ extension SQLiteStore: StagedSaving, BesideReading {
     /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
     func makeReader() throws -> NSPersistentStore? {
         guard try !file().isInMemory, let snapshot = try makeSnapshot() else { return nil }
-        return SQLiteReader(of: self, snapshot: snapshot)
+        return SQLiteReader.make(for: self, snapshot)
     }
 
     func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
