@@ -163,4 +163,7 @@ extension NSFetchRequest: ErasableFetchRequest {
         Unmanaged<NSFetchRequest<NSFetchRequestResult>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque())
             .takeUnretainedValue()
     }
+
+    /// A copy, seen without its result type: the copy has the exact class of the original, so no cast leads there.
+    var erasedCopy: NSFetchRequest<NSFetchRequestResult> { (copy() as? any ErasableFetchRequest)?.erased ?? erased }
 }

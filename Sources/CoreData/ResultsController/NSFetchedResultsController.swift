@@ -7,6 +7,9 @@ import Foundation
 /// while there is a delegate that implements one of the tracking methods, the list follows every change that the context
 /// processes, at a cost of O(k log n) for k changed objects. Without such a delegate it stays as it was fetched.
 ///
+/// Limit and offset of the request are followed as well: a row that is pushed out of the window is told as deleted, and the
+/// one that comes in as inserted. That costs O(rows up to the window's end) for each batch.
+///
 /// Belongs to the queue of its context; delegates are called there. The request must have sort descriptors (an empty array
 /// will do), and with sections the first of them must put the objects of a section together.
 ///

@@ -16,9 +16,11 @@ final class ResultsState {
     var published: ListContents { didSet { allObjects = nil } }
     /// What the context holds. Differs from `published` only while nobody is known to listen.
     var tracked: ListContents
+    /// With a limit or an offset: what `tracked` is cut from.
+    var window: ResultsWindow?
     /// The rows that were touched since `published` was the tracked state.
     var heldBack: Set<RowToken> = []
-    private var window: ObjectWindow
+    private var lookedAt: ObjectWindow
     private var allObjects: [AnyObject]?
     /// Titles of sections, as they were when they were first asked for.
     private var indexTitles: [UInt32: String?] = [:]
@@ -32,13 +34,14 @@ final class ResultsState {
 
     init(_ loaded: LoadedResults, context: NSManagedObjectContext, request: NSFetchRequest<NSFetchRequestResult>) {
         self.context = context
-        self.request = request.copy() as? NSFetchRequest<NSFetchRequestResult> ?? request
+        self.request = request.erasedCopy
         definition = loaded.definition
         fixedResults = loaded.fixedResults
         givesIDs = request.resultType == .managedObjectIDResultType
         published = loaded.contents
         tracked = loaded.contents
-        window = ObjectWindow(batchSize: request.fetchBatchSize)
+        window = loaded.window
+        lookedAt = ObjectWindow(batchSize: request.fetchBatchSize)
     }
 
     var isSectioned: Bool { definition.sectionKey != nil }
@@ -66,7 +69,7 @@ final class ResultsState {
         guard let position = published.position(of: path) else { return nil }
         let token = published.rows[position]
         if fixedResults != nil || givesIDs { return result(for: token) }
-        return window.object(at: position, in: self)
+        return lookedAt.object(at: position, in: self)
     }
 
     /// All results in order. Kept until the contents change.
@@ -81,7 +84,7 @@ final class ResultsState {
     func results(in range: Range<Int>) -> [AnyObject] {
         let tokens = published.rows.elements(in: range)
         if fixedResults != nil || givesIDs { return tokens.map(result) }
-        return ObjectWindow.faults(for: identities.objectIDs(of: tokens), in: context, batchSize: window.batchSize)
+        return ObjectWindow.faults(for: identities.objectIDs(of: tokens), in: context, batchSize: lookedAt.batchSize)
     }
 
     /// The IDs at some positions of the published contents.

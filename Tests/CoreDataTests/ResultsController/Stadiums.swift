@@ -94,6 +94,15 @@ final class Stadiums {
         return request
     }
 
+    /// Lets the main queue work until a condition holds, ten seconds at most.
+    func waits(until condition: () -> Bool) async -> Bool {
+        for _ in 0..<2_000 {
+            if condition() { return true }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return condition()
+    }
+
     /// A fetched controller and its delegate, which hears of rows.
     func list(
         _ request: NSFetchRequest<NSManagedObject>, section: String? = nil
@@ -120,6 +129,8 @@ func names(_ controller: NSFetchedResultsController<NSManagedObject>) -> String 
 @MainActor
 final class RowLog: NSObject, @MainActor NSFetchedResultsControllerDelegate {
     private var heard: [String] = []
+
+    var isEmpty: Bool { heard.isEmpty }
 
     /// What was heard since the last call.
     func take() -> [String] {

@@ -9,6 +9,8 @@ struct LoadedResults {
     /// is not known.
     var savedContents: ListContents?
     var origin: ListOrigin?
+    /// With a limit or an offset: what follows changes instead of the contents.
+    var window: ResultsWindow?
 }
 
 /// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
@@ -43,6 +45,8 @@ struct ResultsLoader {
             definition: definition, contents: ListContents(isSectioned: sectionKey != nil))
         if request.resultType == .dictionaryResultType {
             try loadDictionaries(into: &loaded)
+        } else if plan.limit > 0 || plan.offset > 0 {
+            try loadWindow(plan, into: &loaded)
         } else if let single {
             try load(from: single, into: &loaded)
         } else {
@@ -51,9 +55,45 @@ struct ResultsLoader {
         return loaded
     }
 
+    /// The rows between offset and limit, and those before them and a few behind.
+    private func loadWindow(_ plan: FetchPlan, into loaded: inout LoadedResults) throws {
+        let shown = loaded.definition
+        let (loader, flat) = try beginning(plan, shown)
+        var window = ResultsWindow(
+            try loader.contents(of: flat), of: flat, offset: plan.offset, limit: plan.limit)
+        loaded.contents = try window.visible(shown, in: context, isStrict: true)
+        loaded.window = window
+    }
+
+    /// The list without sections, from its first row to a few behind the limit, and what loads it.
+    private func beginning(
+        _ plan: FetchPlan, _ shown: ListDefinition
+    ) throws -> (loader: ResultsLoader, list: ListDefinition) {
+        let request = request.erasedCopy
+        request.fetchOffset = 0
+        request.fetchLimit = ResultsWindow.capacity(offset: plan.offset, limit: plan.limit)
+        let flat = ListDefinition(
+            try pipeline.plan(request), sectionKey: nil, ordering: shown.ordering, identities: shown.identities)
+        let loader = ResultsLoader(
+            context: context, request: request, sectionNameKeyPath: nil, cacheName: nil,
+            followsRelatedObjects: followsRelatedObjects)
+        return (loader, flat)
+    }
+
+    /// Fetches the beginning of a window's list again.
+    func refill(_ window: inout ResultsWindow, shown: ListDefinition) throws {
+        context.processPendingChanges()
+        let (loader, _) = try beginning(shown.plan, shown)
+        window.refill(try loader.contents(of: window.flat))
+    }
+
     /// Fetches again: rows and sections keep the numbers that they have in `definition`.
     func reload(_ definition: ListDefinition) throws -> ListContents {
         context.processPendingChanges()
+        return try contents(of: definition)
+    }
+
+    private func contents(of definition: ListDefinition) throws -> ListContents {
         var loaded = LoadedResults(
             definition: definition, contents: ListContents(isSectioned: definition.sectionKey != nil))
         if let store = definition.identities.store {
@@ -66,7 +106,7 @@ struct ResultsLoader {
 
     private func load(from store: NSPersistentStore, into loaded: inout LoadedResults) throws {
         let plan = loaded.definition.plan
-        if try (plan.limit > 0 || plan.offset > 0) && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
+        if try plan.limit > 0 && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
         let cache = cacheName.map { ResultsCache(named: $0, of: loaded.definition, in: store) }
         if let cache, let cached = cache.read(into: loaded) {
             loaded = cached

@@ -15,12 +15,12 @@ final class ResultsTracker {
     let caller = DelegateCaller()
     var followsRelatedObjects = true
 
-    private let request: NSFetchRequest<NSFetchRequestResult>
+    let request: NSFetchRequest<NSFetchRequestResult>
     private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
     private(set) var state: ResultsState?
-    private var related: RelatedObjects?
-    private var recent = RecentPlacements()
+    private(set) var related: RelatedObjects?
+    var recent = RecentPlacements()
     private var cacheWriter: ResultsCacheWriter?
 
     /// What was touched and not worked off.
@@ -231,42 +231,11 @@ final class ResultsTracker {
         }
     }
 
-    /// One step of the tracked state.
-    private struct Change {
-        var contents: ListContents
-        var touched: Set<RowToken>
-        var replaced: Set<RowToken> = []
-    }
-
-    private func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> Change {
-        var work = work
-        if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
-        let replaced = isMerge ? recent.takeForMerge() : []
-        let editor = ListEditor(definition: state.definition, context: context)
-        let result = try editor.edit(state.tracked, work, replacing: replaced)
-        recent.note(result.placed)
-        return Change(contents: result.contents, touched: result.touched, replaced: Set(replaced))
-    }
-
-    private func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> Change {
-        let loader = ResultsLoader(
-            context: context, request: state.request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
-            followsRelatedObjects: related != nil)
-        let contents = try loader.reload(state.definition)
-        var known: Set<RowToken> = []
-        let plan = state.definition.plan
-        for touch in work.touches where plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
-            known.insert(state.identities.token(of: touch.object))
-        }
-        for id in work.changedIDs where plan.includes(id.entity) { known.insert(state.identities.token(of: id)) }
-        let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
-        return Change(contents: contents, touched: touched)
-    }
-
     // MARK: Telling
 
-    private func publish(_ change: Change, of state: ResultsState) {
+    private func publish(_ change: TrackedChange, of state: ResultsState) {
         state.tracked = change.contents
+        state.window = change.window
         let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
         let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
         guard !batch.isEmpty else {

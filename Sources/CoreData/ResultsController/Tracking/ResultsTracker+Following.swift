@@ -1,0 +1,83 @@
+/// One step of the state that follows the context.
+struct TrackedChange {
+    var contents: ListContents
+    /// The rows that came, went or changed.
+    var touched: Set<RowToken>
+    /// Rows that were put into place again without having changed.
+    var replaced: Set<RowToken> = []
+    /// What the contents are cut from.
+    var window: ResultsWindow?
+}
+
+/// How the tracked state goes from one step to the next.
+extension ResultsTracker {
+    /// The step that objects make which were touched.
+    ///
+    /// - Throws: the store's errors; nothing has changed then.
+    func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> TrackedChange {
+        var work = work
+        if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
+        let replaced = isMerge ? recent.takeForMerge() : []
+        if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
+        let editor = ListEditor(definition: state.definition, context: context)
+        let result = try editor.edit(state.tracked, work, replacing: replaced)
+        recent.note(result.placed)
+        return TrackedChange(contents: result.contents, touched: result.touched, replaced: Set(replaced))
+    }
+
+    private func edit(
+        _ old: ResultsWindow, of state: ResultsState, _ work: TouchedObjects, replacing: [RowToken]
+    ) throws -> TrackedChange {
+        var window = old
+        let editor = ListEditor(definition: window.flat, context: context)
+        guard let result = try window.edit(work, replacing: replacing, with: editor) else {
+            return try refill(window, of: state, known: known(work, state))
+        }
+        recent.note(result.placed)
+        let contents = try window.visible(state.definition, in: context)
+        let touched = ListComparison.touchedRows(from: state.tracked, to: contents, known: result.touched)
+        return TrackedChange(contents: contents, touched: touched, replaced: Set(replacing), window: window)
+    }
+
+    private func refill(
+        _ old: ResultsWindow, of state: ResultsState, known: Set<RowToken>
+    ) throws -> TrackedChange {
+        var window = old
+        try loader(for: state).refill(&window, shown: state.definition)
+        let contents = try window.visible(state.definition, in: context)
+        let touched = ListComparison.touchedRows(from: state.tracked, to: contents, known: known)
+        return TrackedChange(contents: contents, touched: touched, window: window)
+    }
+
+    /// The step that a new fetch makes, when changes went by unseen.
+    ///
+    /// - Throws: the store's errors; nothing has changed then.
+    func fetchAgain(_ state: ResultsState, _ work: TouchedObjects) throws -> TrackedChange {
+        let known = known(work, state)
+        if let window = state.window {
+            var change = try refill(window, of: state, known: known)
+            change.touched = ListComparison.touchedRows(from: state.published, to: change.contents, known: known)
+            return change
+        }
+        let contents = try loader(for: state).reload(state.definition)
+        let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
+        return TrackedChange(contents: contents, touched: touched)
+    }
+
+    private func loader(for state: ResultsState) -> ResultsLoader {
+        ResultsLoader(
+            context: context, request: state.request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
+            followsRelatedObjects: related != nil)
+    }
+
+    /// The rows of the list's entity that something is known to have happened to.
+    private func known(_ work: TouchedObjects, _ state: ResultsState) -> Set<RowToken> {
+        var known: Set<RowToken> = []
+        let plan = state.definition.plan
+        for touch in work.touches where plan.includes(touch.object.entity) && touch.keys?.isEmpty != true {
+            known.insert(state.identities.token(of: touch.object))
+        }
+        for id in work.changedIDs where plan.includes(id.entity) { known.insert(state.identities.token(of: id)) }
+        return known
+    }
+}

@@ -1,0 +1,131 @@
+/// The rows between an offset and a limit, and as much of the list before and behind them as it takes to follow changes.
+///
+/// Design. What is kept is the beginning of the whole list, from its first row to a few behind the limit. A row that comes
+/// to stand behind the last one kept is not known to be the next one, and is let go; when too few are left, the beginning is
+/// fetched again. So a window of n rows costs O(n) for a batch, whatever the length of the whole list. Sections are made of
+/// the rows that are seen: the window is cut by the order of the request.
+struct ResultsWindow {
+    /// The list without sections and without the limit.
+    let flat: ListDefinition
+    private let offset: Int
+    /// How many rows there must be to fill the window; `nil` without a limit.
+    private let needed: Int?
+    /// How many rows are fetched; `nil` without a limit.
+    private let capacity: Int?
+    /// The first rows of the list.
+    private var prefix: ListContents
+    /// Whether these are all.
+    private var isComplete: Bool
+    /// The sections of the rows that are seen.
+    private var sections: [RowToken: UInt32] = [:]
+
+    /// How many rows to fetch for a window that ends at `end`, so that some may go: 0 for all of them.
+    static func capacity(offset: Int, limit: Int) -> Int {
+        guard limit > 0 else { return 0 }
+        let end = offset.addingUpToMaximum(limit)
+        let capacity = end.addingUpToMaximum(max(32, end / 4))
+        return capacity == .max ? 0 : capacity
+    }
+
+    /// - Parameters:
+    ///   - flat: the list that `prefix` is the beginning of.
+    ///   - offset: how many rows to leave out. 0 or more.
+    ///   - limit: how many to show; 0 for all.
+    init(_ prefix: ListContents, of flat: ListDefinition, offset: Int, limit: Int) {
+        self.flat = flat
+        self.offset = offset
+        self.prefix = prefix
+        let capacity = Self.capacity(offset: offset, limit: limit)
+        self.capacity = capacity > 0 ? capacity : nil
+        needed = capacity > 0 ? offset + limit : nil
+        isComplete = capacity == 0 || prefix.rowCount < capacity
+    }
+
+    /// Takes the beginning of the list as it was fetched again.
+    mutating func refill(_ prefix: ListContents) {
+        self.prefix = prefix
+        isComplete = capacity.map { prefix.rowCount < $0 } ?? true
+        sections = [:]
+    }
+
+    /// Takes what happened to the list.
+    ///
+    /// - Returns: the rows that were touched; `nil` if too few rows are known, so that the beginning must be fetched.
+    mutating func edit(
+        _ touched: TouchedObjects, replacing: [RowToken], with editor: ListEditor
+    ) throws -> ListEditor.Result? {
+        var result = try editor.edit(prefix, touched, replacing: replacing.filter(prefix.contains))
+        if !isComplete { result.contents.truncate(to: knownCount(of: result)) }
+        prefix = result.contents
+        if let capacity, prefix.rowCount > 2 * capacity {
+            prefix.truncate(to: capacity)
+            isComplete = false
+        }
+        for row in result.touched { sections[row] = nil }
+        return isComplete || prefix.rowCount >= needed ?? 0 ? result : nil
+    }
+
+    /// How many rows of a changed beginning are the first rows of the list: those up to the last one that kept its place.
+    private func knownCount(of result: ListEditor.Result) -> Int {
+        let changed = result.touched.union(result.placed)
+        var count = result.contents.rowCount
+        while count > 0, changed.contains(result.contents.rows[count - 1]) { count -= 1 }
+        return count
+    }
+
+    /// The rows that are seen, in their sections.
+    ///
+    /// - Parameters:
+    ///   - shown: the list with its sections.
+    ///   - isStrict: whether the objects of a section must stand together.
+    /// - Throws: 134060 if they do not; the store's errors.
+    mutating func visible(
+        _ shown: ListDefinition, in context: NSManagedObjectContext, isStrict: Bool = false
+    ) throws -> ListContents {
+        let end = min(prefix.rowCount, needed ?? .max)
+        let rows = prefix.rows.elements(in: min(offset, end)..<end)
+        guard let key = shown.sectionKey else {
+            return ListContents(rows: SharedElements(rows), sections: [], isSectioned: false)
+        }
+        try readSections(of: rows, key, shown, context)
+        let numbers = rows.map { sections[$0] ?? 0 }
+        if isStrict {
+            var run = SectionRun(names: shown.names)
+            for number in numbers { try run.add(shown.names[number]) }
+        }
+        return ListContents(grouping: rows, by: numbers)
+    }
+
+    private mutating func readSections(
+        of rows: [RowToken], _ key: SectionKey, _ shown: ListDefinition, _ context: NSManagedObjectContext
+    ) throws {
+        var known: [RowToken: UInt32] = [:]
+        for row in rows { known[row] = sections[row] }
+        let missing = rows.filter { known[$0] == nil }
+        let objects = try context.fetchPipeline.objects(for: shown.identities.objectIDs(of: missing))
+        for (row, object) in zip(missing, objects) { known[row] = shown.names.number(of: key.name(of: object)) }
+        sections = known
+    }
+}
+
+extension ListContents {
+    /// Takes out all rows of a list without sections from a position on.
+    mutating func truncate(to count: Int) {
+        guard count < rowCount else { return }
+        for row in rows.elements(in: count..<rowCount) { remove(row) }
+    }
+
+    /// A sectioned list of rows and the numbers of their sections: sections come in the order of their first rows.
+    init(grouping rows: [RowToken], by numbers: [UInt32]) {
+        var order: [UInt32] = []
+        var members: [UInt32: [RowToken]] = [:]
+        for (row, number) in zip(rows, numbers) {
+            if members[number] == nil { order.append(number) }
+            members[number, default: []].append(row)
+        }
+        self.init(
+            rows: SharedElements(order.flatMap { members[$0] ?? [] }),
+            sections: order.map { SectionEntry(number: $0, rowCount: UInt32(members[$0]?.count ?? 0)) },
+            isSectioned: true)
+    }
+}

@@ -1,0 +1,116 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Limit and offset of a request, followed live.
+@MainActor
+@Suite struct ControllerWindowTests {
+    /// Capacities 10, 20, … of stadiums A, B, …, saved.
+    private func saved(_ count: Int = 8) throws -> Stadiums {
+        let stadiums = try Stadiums()
+        for number in 0..<count {
+            stadiums.add(
+                String(UnicodeScalar(UInt8(65 + number % 26))),
+                ["capacity": (number + 1) * 10, "city": number < 4 ? "x" : "y"])
+        }
+        try stadiums.context.save()
+        return stadiums
+    }
+
+    @Test func case66_rowPushedOutIsDeletedAndTheNewOneInserted() throws {
+        let stadiums = try saved()
+        let request = stadiums.request(["-capacity"])
+        request.fetchLimit = 3
+        let (controller, log) = try stadiums.list(request)
+        #expect(names(controller) == "H G F")
+        let new = stadiums.add("N", ["capacity": 75])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["delete 0,2→-", "insert -→0,1"])
+        #expect(names(controller) == "H N G")
+        stadiums.context.delete(new)
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["delete 0,1→-", "insert -→0,2"])
+        // Behind the window nothing is told.
+        stadiums.add("M", ["capacity": 5])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == [])
+        #expect(controller.fetchedObjects?.count == 3)
+    }
+
+    @Test func offsetMovesWithWhatComesBefore() throws {
+        let stadiums = try saved()
+        let request = stadiums.request(["capacity"])
+        request.fetchOffset = 2
+        request.fetchLimit = 3
+        let (controller, log) = try stadiums.list(request)
+        #expect(names(controller) == "C D E")
+        stadiums.add("N", ["capacity": 1])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["delete 0,2→-", "insert -→0,0"])
+        #expect(names(controller) == "B C D")
+    }
+
+    @Test func sectionsOfAWindow() throws {
+        let stadiums = try saved()
+        let request = stadiums.request(["city", "capacity"])
+        request.fetchOffset = 2
+        request.fetchLimit = 3
+        let (controller, log) = try stadiums.list(request, section: "city")
+        #expect(names(controller) == "C D | E")
+        #expect(controller.sections?.map(\.numberOfObjects) == [2, 1])
+        stadiums.add("N", ["capacity": 1, "city": "x"])
+        stadiums.context.processPendingChanges()
+        #expect(names(controller) == "B C D")
+        #expect(log.take() == ["section delete 1 y", "delete 1,0→-", "insert -→0,0"])
+    }
+
+    @Test func deletionsOfAnotherContextBringRowsIn() async throws {
+        let stadiums = try saved(200)
+        stadiums.context.automaticallyMergesChangesFromParent = true
+        let request = stadiums.request(["-capacity"])
+        request.fetchLimit = 4
+        let (controller, log) = try stadiums.list(request)
+        let other = stadiums.container.newBackgroundContext()
+        // More than the few rows that are kept behind the window.
+        try await other.perform {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Stadium")
+            request.predicate = NSPredicate(format: "capacity > 500")
+            for object in try other.fetch(request) { other.delete(object) }
+            try other.save()
+        }
+        #expect(await stadiums.waits { !log.isEmpty })
+        #expect(controller.fetchedObjects?.map { $0.value(forKey: "capacity") as? Int64 } == [500, 490, 480, 470])
+        let heard = log.take()
+        #expect(heard.filter { $0.hasPrefix("delete") }.count == 4)
+        #expect(heard.filter { $0.hasPrefix("insert") }.count == 4)
+    }
+
+    @Test func greatestLimitIsNone() throws {
+        let stadiums = try saved()
+        let request = stadiums.request(["capacity"])
+        request.fetchLimit = .max
+        request.fetchOffset = 6
+        let (controller, log) = try stadiums.list(request)
+        #expect(names(controller) == "G H")
+        stadiums.add("N", ["capacity": 1000])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["insert -→0,2"])
+        request.fetchOffset = 100
+        try controller.performFetch()
+        #expect(controller.fetchedObjects?.isEmpty == true)
+        #expect(controller.sections?.count == 1)
+    }
+
+    @Test func scatteredSectionsOfAWindowAreRefused() throws {
+        let stadiums = try saved()
+        stadiums.add("Z", ["capacity": 1000, "city": "x"])
+        let request = stadiums.request(["-capacity"])
+        request.fetchLimit = 8
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: stadiums.context, sectionNameKeyPath: "city", cacheName: nil)
+        #expect(throws: (any Error).self) { try controller.performFetch() }
+        request.fetchLimit = 3
+        try controller.performFetch()
+        #expect(names(controller) == "Z | H G")
+    }
+}
