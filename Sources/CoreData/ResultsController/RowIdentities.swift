@@ -23,6 +23,14 @@ final class RowIdentities {
 
     init(store: NSPersistentStore?) { self.store = store }
 
+    /// The identities as they are now, which no save and no new row changes any more.
+    func frozen() -> RowIdentities {
+        if !unsaved.isEmpty { noteSavedObjects() }
+        let copy = RowIdentities(store: store)
+        (copy.localIDs, copy.localNumbers) = (localIDs, localNumbers)
+        return copy
+    }
+
     // MARK: Tokens
 
     /// The packed form of a key of the store, or `nil` if it does not fit.

@@ -36,6 +36,14 @@ struct ListContents {
         precondition(sections.weight == rows.count, "the sections' counts do not sum up to the rows")
     }
 
+    /// The same list, which shares nothing that is built when it is first needed: it may be read on another thread.
+    func detached() -> ListContents {
+        var copy = self
+        copy.rows.holder = CountedTree.IndexHolder()
+        copy.sections.holder = CountedTree.IndexHolder()
+        return copy
+    }
+
     var rowCount: Int { rows.count }
     var sectionCount: Int { sections.count }
 

@@ -8,9 +8,13 @@ struct ShownSections {
 
 /// What the controller shows.
 extension ResultsTracker {
-    var fetchedObjects: [AnyObject]? { state?.allResults() }
+    var fetchedObjects: [AnyObject]? {
+        observation.access(self, keyPath: \.state)
+        return state?.allResults()
+    }
 
     func object(at indexPath: IndexPath) -> AnyObject {
+        observation.access(self, keyPath: \.state)
         guard let state else {
             preconditionFailure("No object at index path \(indexPath): performFetch() was not called.")
         }
@@ -34,6 +38,7 @@ extension ResultsTracker {
     }
 
     var sections: [any NSFetchedResultsSectionInfo]? {
+        observation.access(self, keyPath: \.state)
         guard let state else { return nil }
         if let infos = shownSections.infos { return infos }
         // Made as what it is given out as: each conversion of the list would go through all sections again.

@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 
 /// The working part of a results controller: fetches, follows the context, and tells the delegate.
 ///
@@ -13,7 +14,13 @@ final class ResultsTracker {
     let sectionNameKeyPath: String?
     let cacheName: String?
     let caller = DelegateCaller()
+    let listeners = BatchListeners()
+    let observation = ObservationRegistrar()
     var followsRelatedObjects = true
+    /// Whether the list follows its context whoever listens.
+    var followsChanges = false { didSet { if followsChanges { catchUp() } } }
+    /// Whether what changes now is shown already.
+    var isSilent = false
 
     let request: NSFetchRequest<NSFetchRequestResult>
     private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
@@ -26,7 +33,7 @@ final class ResultsTracker {
     /// What was touched and not worked off.
     private var touched = TouchedObjects()
     private var touchedByMerge = false
-    private var isWorking = false
+    private(set) var isWorking = false
     /// Changes went by unseen: the next batch has to compare with a new fetch.
     private var missedChanges = false
     /// The context forgot its objects: nothing can be said before the next fetch.
@@ -73,6 +80,7 @@ final class ResultsTracker {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
         observers = []
         state?.titleOfSection = { _ in nil }
+        listeners.end()
         flushCache()
     }
 
@@ -109,11 +117,12 @@ final class ResultsTracker {
         cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
         show(made)
         tellSnapshot(of: made)
+        if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
     }
 
     private func show(_ new: ResultsState?) {
         state?.titleOfSection = { _ in nil }
-        state = new
+        observation.withMutation(of: self, keyPath: \.state) { state = new }
         touched = TouchedObjects()
         recent.removeAll()
         missedChanges = false
@@ -154,7 +163,7 @@ final class ResultsTracker {
             return
         }
         guard isListening else { return }
-        touched.note(info, where: isOfInterest)
+        touched.note(info, keepsOldValues: !listeners.isEmpty, where: isOfInterest)
         // A merge tells of the objects that the context holds first, and then of all rows: one batch.
         if context.merger.isAnnouncingObjects { return }
         workOff()
@@ -191,7 +200,7 @@ final class ResultsTracker {
     /// Whether changes are followed. If not, it is noted that there were some.
     private var isListening: Bool {
         guard let state, !isInvalidated, state.fixedResults == nil else { return false }
-        if caller.isDeaf(isSectioned: state.isSectioned) {
+        if caller.isDeaf(isSectioned: state.isSectioned), !hasFollowers {
             missedChanges = true
             return false
         }
@@ -199,6 +208,9 @@ final class ResultsTracker {
     }
 
     // MARK: Working off
+
+    /// Something begins to follow the list: what went by unseen is worked off.
+    func catchUp() { if missedChanges { workOff() } }
 
     /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
     private func workOff() {
@@ -222,7 +234,7 @@ final class ResultsTracker {
                 state.deletedRows = work.deletedIDs
                 state.leftObjects = work.leftObjects
                 defer { (state.deletedRows, state.leftObjects) = ([], [:]) }
-                publish(change, of: state)
+                publish(change, of: state, work)
             } catch {
                 // The store cannot be read now: the list stays as it is, and is compared with the store next time.
                 missedChanges = true
@@ -233,7 +245,7 @@ final class ResultsTracker {
 
     // MARK: Telling
 
-    private func publish(_ change: TrackedChange, of state: ResultsState) {
+    private func publish(_ change: TrackedChange, of state: ResultsState, _ work: TouchedObjects) {
         state.tracked = change.contents
         state.window = change.window
         let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
@@ -244,13 +256,25 @@ final class ResultsTracker {
             return
         }
         let old = state.published
-        if tell(batch, of: state) {
+        let told = listeners.isEmpty ? nil : FetchedResultsBatch(batch, of: state, work)
+        if announce(batch, of: state) || hasFollowers {
             state.heldBack = []
             cacheWriter?.storeChanged()
+            guard self.state === state, let told else { return }
+            if isSilent { listeners.begin(told.after) } else { listeners.hear(told) }
         } else if self.state === state {
             // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
             show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
+        }
+    }
+
+    /// - Returns: whether the delegate heard of it, or need not.
+    private func announce(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
+        observation.withMutation(of: self, keyPath: \.state) {
+            guard isSilent else { return tell(batch, of: state) }
+            show(batch.new, of: state, sameSections: batch.keepsSections)
+            return true
         }
     }
 

@@ -10,6 +10,8 @@ struct TouchedObjects {
         var isGone = false
     }
 
+    /// What the properties of touched objects were before, as far as it is known.
+    private var oldValues: [NSManagedObjectID: [String: any Sendable]] = [:]
     private(set) var touches: [Touch] = []
     private var places: [ObjectIdentifier: Int] = [:]
     /// Rows that changed in the store and for which the context holds no object.
@@ -63,6 +65,23 @@ struct TouchedObjects {
 
     mutating func noteDeleted(_ ids: some Sequence<NSManagedObjectID>) { deletedIDs.formUnion(ids) }
 
+    /// What is known of the changed properties of touched objects: which they are, and what they were.
+    var changedValues: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])] {
+        var known: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])] = [:]
+        for touch in touches {
+            let id = touch.object.objectID
+            let old = oldValues[id] ?? [:]
+            known[id] = (touch.keys ?? (old.isEmpty ? nil : Set(old.keys)), old)
+        }
+        return known
+    }
+
+    fileprivate mutating func keepOldValues(of object: NSManagedObject) {
+        let old = object.changedValuesForCurrentEvent().compactMapValues(SendableValues.form)
+        // What an earlier event says is older.
+        if !old.isEmpty { oldValues[object.objectID, default: [:]].merge(old) { earlier, _ in earlier } }
+    }
+
     /// The objects that are in no context any more: those whose insertion was taken back.
     var leftObjects: [NSManagedObjectID: NSManagedObject] {
         var left: [NSManagedObjectID: NSManagedObject] = [:]
@@ -75,7 +94,11 @@ struct TouchedObjects {
 
 extension TouchedObjects {
     /// Notes what an objects-did-change notification tells of objects of some entities.
-    mutating func note(_ userInfo: [AnyHashable: Any], where isOfInterest: (NSEntityDescription) -> Bool) {
+    ///
+    /// - Parameter keepsOldValues: whether ``changedValues`` shall know what the properties were.
+    mutating func note(
+        _ userInfo: [AnyHashable: Any], keepsOldValues: Bool = false, where isOfInterest: (NSEntityDescription) -> Bool
+    ) {
         var known: [ObjectIdentifier: Bool] = [:]
         func objects(_ key: String) -> [NSManagedObject] {
             (userInfo[key] as? Set<NSManagedObject> ?? []).filter { object in
@@ -87,6 +110,9 @@ extension TouchedObjects {
             }
         }
         var changed = ChangedKeys()
+        if keepsOldValues {
+            for object in objects(NSUpdatedObjectsKey) + objects(NSRefreshedObjectsKey) { keepOldValues(of: object) }
+        }
         note(all: objects(NSInsertedObjectsKey)) { _ in nil }
         note(all: objects(NSUpdatedObjectsKey)) { changed.sinceEvent(of: $0) }
         note(all: objects(NSRefreshedObjectsKey)) { _ in nil }

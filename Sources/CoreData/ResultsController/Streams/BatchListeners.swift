@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The streams to which a results controller tells its batches.
+///
+/// A stream may end on any thread, when nobody waits for it any more; it is told on the context's queue.
+final class BatchListeners: Sendable {
+    struct Listener: Sendable {
+        /// Takes a batch.
+        let hear: @Sendable (FetchedResultsBatch) -> Void
+        /// Takes the contents that a fetch gave.
+        let begin: @Sendable (FetchedResultsSnapshot) -> Void
+        /// The controller goes away.
+        let end: @Sendable () -> Void
+    }
+
+    private struct State {
+        var listeners: [Int: Listener] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+
+    /// - Returns: the number to remove the listener by.
+    func add(_ listener: Listener) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = listener
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
+
+    private var all: [Listener] {
+        state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    func hear(_ batch: FetchedResultsBatch) { for listener in all { listener.hear(batch) } }
+
+    func begin(_ snapshot: FetchedResultsSnapshot) { for listener in all { listener.begin(snapshot) } }
+
+    func end() { for listener in all { listener.end() } }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// Everything that one batch of changes did to a results controller, as a value for any queue.
+///
+/// Places of what leaves are those of ``before``, places of what arrives those of ``after``. Every object has at most one
+/// change; objects that only made room have none.
+public struct FetchedResultsBatch: Sendable {
+    /// What happened to one object.
+    public struct Change: Sendable {
+        /// Insert, delete, move or update.
+        public let type: NSFetchedResultsChangeType
+        /// The object's ID; a temporary one before the object is saved.
+        public let objectID: NSManagedObjectID
+        /// Where it was; `nil` for an insertion.
+        public let indexPath: IndexPath?
+        /// Where it is; `nil` for a deletion. That of an update differs from the old one when others moved.
+        public let newIndexPath: IndexPath?
+        /// The properties that changed, for moves and updates; `nil` where it is not known, as when a related object
+        /// changed or another process wrote a row that the context held no values of.
+        public let changedKeys: Set<String>?
+        /// What these properties were before: texts, numbers, dates and the like; related objects as IDs, alone or as a set;
+        /// `NSNull` where there was no value. Transformed values are left out.
+        public let oldValues: [String: any Sendable]
+    }
+
+    /// A section that came or went.
+    public struct SectionChange: Sendable, Hashable {
+        /// Insert or delete.
+        public let type: NSFetchedResultsChangeType
+        /// The index in the new list of one that came, in the old list of one that went.
+        public let index: Int
+        /// The section's name.
+        public let name: String
+    }
+
+    /// The contents before.
+    public let before: FetchedResultsSnapshot
+    /// The contents after.
+    public let after: FetchedResultsSnapshot
+    /// Deletions by descending old index, then insertions by ascending new index.
+    public let sectionChanges: [SectionChange]
+    /// Deletions by descending old place, insertions and moves by ascending new place, then updates.
+    public let changes: [Change]
+    private let steps: [Step]
+
+    private struct Step: Sendable {
+        let id: NSManagedObjectID
+        let old: Int?
+        let new: Int?
+    }
+
+    init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects) {
+        before = FetchedResultsSnapshot(batch.old, names: state.names, identities: state.identities)
+        after = FetchedResultsSnapshot(batch.new, names: state.names, identities: state.identities)
+        sectionChanges = BatchProjections.sectionEvents(of: batch).map { event in
+            SectionChange(type: event.type, index: event.index, name: state.names[event.number])
+        }
+        let ids = state.identities.objectIDs(of: batch.rowChanges.map(\.row))
+        let changedValues = work.changedValues
+        changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
+            let told = event.type == .update || event.type == .move ? changedValues[id] : nil
+            return Change(
+                type: event.type, objectID: id, indexPath: event.indexPath, newIndexPath: event.newIndexPath,
+                changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
+        }
+        steps = zip(batch.rowChanges, ids).map { change, id in
+            Step(
+                id: id, old: change.oldPath.flatMap(batch.old.position), new: change.newPath.flatMap(batch.new.position)
+            )
+        }
+    }
+
+    /// The batch as a difference of the lists of all IDs, over all sections. Moves and updates are removals and insertions
+    /// that are associated with each other. O(changes).
+    public var difference: CollectionDifference<NSManagedObjectID> {
+        let parts = steps.flatMap { step -> [CollectionDifference<NSManagedObjectID>.Change] in
+            var parts: [CollectionDifference<NSManagedObjectID>.Change] = []
+            if let old = step.old { parts.append(.remove(offset: old, element: step.id, associatedWith: step.new)) }
+            if let new = step.new { parts.append(.insert(offset: new, element: step.id, associatedWith: step.old)) }
+            return parts
+        }
+        guard let difference = CollectionDifference(parts) else { preconditionFailure("a batch names a place twice") }
+        return difference
+    }
+}
+
+/// Values of properties as they may go to other queues.
+enum SendableValues {
+    /// The form of `value` that may leave the context's queue; `nil` if there is none.
+    static func form(of value: Any) -> (any Sendable)? {
+        switch value {
+        case is NSNull: NSNull()
+        case let object as NSManagedObject: object.objectID
+        case let set as NSSet: Set(set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID })
+        case let set as NSOrderedSet: set.array.compactMap { ($0 as? NSManagedObject)?.objectID }
+        case let text as String: text
+        case let number as NSDecimalNumber: number.decimalValue
+        case let number as Decimal: number
+        case let number as NSNumber where number.objCType.pointee == CChar(UInt8(ascii: "c")): number.boolValue
+        case let flag as Bool: flag
+        case let number as Int64: number
+        case let number as Int: number
+        case let number as Int32: number
+        case let number as Int16: number
+        case let number as Double: number
+        case let number as Float: number
+        case let date as Date: date
+        case let data as Data: data
+        case let id as UUID: id
+        case let url as URL: url
+        default: nil
+        }
+    }
+}

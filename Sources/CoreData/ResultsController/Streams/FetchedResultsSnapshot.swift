@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+
+/// The contents of a results controller at one moment, by object ID: a value that never changes and may be used on any
+/// queue.
+///
+/// Making one costs next to nothing, however long the list: it shares the list's tree. IDs are made when they are asked for.
+/// An object that was not saved at that moment stands under its temporary ID.
+public struct FetchedResultsSnapshot: Sendable {
+    /// A section at that moment.
+    public struct Section: Sendable, Hashable {
+        /// The section's name, `""` in a list without sections.
+        public let name: String
+        /// Where its objects stand in the whole list.
+        public let positions: Range<Int>
+
+        /// How many objects it has.
+        public var count: Int { positions.count }
+    }
+
+    private let storage: Storage
+
+    init(_ contents: ListContents, names: SectionNames, identities: RowIdentities) {
+        storage = Storage(contents.detached(), names: names.names, identities: identities.frozen())
+    }
+
+    /// How many objects there are in all sections.
+    public var count: Int { storage.contents.rowCount }
+
+    /// Whether there is no object.
+    public var isEmpty: Bool { count == 0 }
+
+    /// How many sections there are: one in a list without sections.
+    public var numberOfSections: Int { storage.contents.sectionCount }
+
+    /// The sections in order. O(sections).
+    public var sections: [Section] {
+        var start = 0
+        return storage.contents.allSections.map { entry in
+            defer { start += entry.weight }
+            return Section(name: storage.name(of: entry.number), positions: start..<start + entry.weight)
+        }
+    }
+
+    /// The IDs of all objects, in order. O(objects).
+    public var objectIDs: [NSManagedObjectID] { objectIDs(at: 0..<count) }
+
+    /// The IDs of the objects at some positions of the whole list. O(positions + log n).
+    ///
+    /// - Precondition: The list has these positions.
+    public func objectIDs(at positions: Range<Int>) -> [NSManagedObjectID] {
+        storage.identities.objectIDs(of: storage.contents.rows.elements(in: positions))
+    }
+
+    /// The ID at a place; `nil` if there is no such place. O(log n).
+    public subscript(indexPath: IndexPath) -> NSManagedObjectID? {
+        guard let path = indexPath.listPath, let row = storage.contents.row(at: path) else { return nil }
+        return storage.identities.objectID(of: row)
+    }
+
+    /// Where an object stands; `nil` if it is not there. O(log n); the first call of a snapshot is O(n).
+    public func indexPath(of id: NSManagedObjectID) -> IndexPath? { storage.path(of: id).map { IndexPath($0) } }
+
+    /// The place of a position of the whole list, counted from 0. O(log n).
+    ///
+    /// - Precondition: The list has this position.
+    public func indexPath(at position: Int) -> IndexPath { IndexPath(storage.contents.path(at: position)) }
+
+    /// What several threads read. Nothing of it changes but the index of places, which the lock guards.
+    private final class Storage: @unchecked Sendable {
+        let contents: ListContents
+        let identities: RowIdentities
+        private let names: [String]
+        private let lock = Mutex(())
+
+        init(_ contents: ListContents, names: [String], identities: RowIdentities) {
+            (self.contents, self.names, self.identities) = (contents, names, identities)
+        }
+
+        func name(of number: UInt32) -> String { Int(number) < names.count ? names[Int(number)] : "" }
+
+        func path(of id: NSManagedObjectID) -> ListContents.Path? {
+            lock.withLock { _ in identities.token(of: id, in: contents).flatMap(contents.path) }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import Observation
+
+/// What follows the list beside its delegate.
+extension ResultsTracker {
+    var snapshot: FetchedResultsSnapshot? {
+        guard let state, state.fixedResults == nil else { return nil }
+        return FetchedResultsSnapshot(state.published, names: state.names, identities: state.identities)
+    }
+
+    /// Whether something follows the list that hears of every batch.
+    var hasFollowers: Bool { followsChanges || !listeners.isEmpty }
+
+    func knownObject(at indexPath: IndexPath) -> AnyObject? {
+        observation.access(self, keyPath: \.state)
+        return indexPath.listPath.flatMap { state?.result(at: $0) }
+    }
+
+    func withoutAnnouncing<Result>(_ body: () throws -> Result) rethrows -> Result {
+        precondition(!isWorking, "Changes cannot be made unannounced while the delegate is called.")
+        context.processPendingChanges()
+        isSilent = true
+        defer { isSilent = false }
+        let result = try body()
+        context.processPendingChanges()
+        return result
+    }
+}
+
+extension ResultsTracker: Observable {}
