@@ -79,6 +79,12 @@ struct FolderException {
             place: "Stores/Atomic/NSAtomicStore.swift", type: "NSPersistentStoreCoordinator",
             reason: "a store is made for its coordinator: Apple's API"),
         FolderException(
+            place: "Stores/Incremental/", type: "NSManagedObjectContext",
+            reason: "a store of a program's own is called with a context: Apple's API"),
+        FolderException(
+            place: "Stores/Incremental/NSIncrementalStore.swift", type: "NSPersistentStoreCoordinator",
+            reason: "the initialiser that every store class has: Apple's API"),
+        FolderException(
             place: "Stores/Atomic/AtomicStoreRows", type: "NSManagedObjectContext",
             reason: "the nodes of an atomic store are made of objects, also where rows are copied: Apple's API"),
         FolderException(

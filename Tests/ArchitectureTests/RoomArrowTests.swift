@@ -31,7 +31,7 @@ import Testing
     /// The folders of `CoreData`, each of which may use those before it.
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
-        "Stores/SQLite", "Stores/Atomic",
+        "Stores/SQLite", "Stores/Atomic", "Stores/Incremental",
         "Stack", "Context", "History", "Migration", "ResultsController",
     ]
 

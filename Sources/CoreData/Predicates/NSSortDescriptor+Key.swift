@@ -23,7 +23,7 @@ public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
     /// `localizedStandardCompare:`
     public static let localizedStandardCompare = SortSelector(comparison: .localizedStandard)
 
-    private init(comparison: StoreSortKey.Comparison) { self.comparison = comparison }
+    init(comparison: StoreSortKey.Comparison) { self.comparison = comparison }
 
     /// The selector of that name, with its colon; `nil` for a name that is none of the five.
     public init?(_ name: String) {

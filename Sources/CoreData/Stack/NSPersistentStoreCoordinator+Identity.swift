@@ -43,9 +43,9 @@ extension NSPersistentStoreCoordinator {
             let store = stores(holding: entity).first { store in
                 (store.identifier ?? "").caseInsensitiveCompare(storeIdentifier) == .orderedSame
             }
-            guard let store,
-                let number = store.reference.references?.number(of: text, root: entity.root.name ?? "") ?? Int64(text)
-            else { return nil }
+            guard let store, let number = store.number(ofReference: text, root: entity.root.name ?? "") else {
+                return nil
+            }
             return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))
         }
     }

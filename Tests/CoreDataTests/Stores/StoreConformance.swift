@@ -11,6 +11,7 @@ final class StoreConformance {
 
     init(_ type: NSPersistentStore.StoreType) throws {
         PropertyListStore.register()
+        DocumentStore.register()
         self.type = type
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("stores-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -57,7 +57,8 @@ final class FetchPipeline {
     /// The objects that `request` finds, whatever its result type.
     func objects(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [NSManagedObject] {
         let plan = try plan(request)
-        let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: request.readsRows)
+        let wantsRows = request.readsRows && !plan.stores.contains { $0.operations.readsRowByRow }
+        let answer = try answer(plan, seesUnsaved: request.includesPendingChanges, wantsRows: wantsRows)
         return try objects(for: consume answer, of: request, plan)
     }
 

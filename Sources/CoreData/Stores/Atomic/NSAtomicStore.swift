@@ -129,20 +129,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     open override func loadMetadata() throws { completeMetadata() }
 
-    /// Fills in what a store's metadata must hold.
-    private func completeMetadata() {
-        var complete = metadata ?? [:]
-        complete[NSStoreTypeKey] = complete[NSStoreTypeKey] ?? type
-        complete[NSStoreUUIDKey] = complete[NSStoreUUIDKey] ?? identifier ?? UUID().uuidString
-        if complete[NSStoreModelVersionHashesKey] == nil,
-            let model = persistentStoreCoordinator?.managedObjectModel,
-            let entities = model.entities(forConfigurationName: configurationName)
-        {
-            complete[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.map { "\($0.base)" }.sorted()
-            StoreMetadata.setHashes(of: model, entities: entities, in: &complete)
-        }
-        metadata = complete
-    }
+    private func completeMetadata() { StoreMetadata.complete(self) { UUID().uuidString } }
 
     override func prepare() throws {
         completeMetadata()

@@ -114,6 +114,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What the store's keys stand for, where its rows are known by something else.
     class func references(ofStore identifier: String) -> ReferenceTable? { nil }
 
+    /// The number under which the row of that reference, as it stands in a URI, is known here; `nil` where there is none.
+    func number(ofReference text: String, root: String) -> Int64? {
+        reference.references?.number(of: text, root: root) ?? Int64(text)
+    }
+
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
     func prepare() throws {}
 

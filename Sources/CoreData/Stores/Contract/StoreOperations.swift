@@ -12,6 +12,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// and offset are left out too, and the caller filters, sorts and cuts in memory.
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult
 
+    /// Whether each row costs a question of its own, so that a list is better read when its objects are touched.
+    var readsRowByRow: Bool { get }
+
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
     func count(_ query: StoreQuery) throws -> Int?
 
@@ -94,6 +97,8 @@ struct EntityRun {
 }
 
 extension StoreOperations {
+    var readsRowByRow: Bool { false }
+
     var ownChangeCount: Int64? { nil }
 
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] { try history(after: number) }

@@ -35,6 +35,21 @@ struct StoreMetadata {
         metadata["NSStoreModelVersionChecksumKey"] = VersionHash.checksum(hashes)
     }
 
+    /// Fills in what the metadata of a store of a program's own must hold: type, UUID and version hashes.
+    static func complete(_ store: NSPersistentStore, newIdentifier: () -> String) {
+        var complete = store.metadata ?? [:]
+        complete[NSStoreTypeKey] = complete[NSStoreTypeKey] ?? store.type
+        complete[NSStoreUUIDKey] = complete[NSStoreUUIDKey] ?? store.identifier ?? newIdentifier()
+        if complete[NSStoreModelVersionHashesKey] == nil,
+            let model = store.persistentStoreCoordinator?.managedObjectModel,
+            let entities = model.entities(forConfigurationName: store.configurationName)
+        {
+            complete[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.map { "\($0.base)" }.sorted()
+            setHashes(of: model, entities: entities, in: &complete)
+        }
+        store.metadata = complete
+    }
+
     /// Reads the metadata of an open store.
     ///
     /// - Throws: 259 where the file is a database but no store; an `SQLiteError` where it cannot be read.

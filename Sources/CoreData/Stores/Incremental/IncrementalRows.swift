@@ -1,0 +1,293 @@
+import Foundation
+import PredicateSyntax
+
+/// What contexts ask of an incremental store, put into the questions that its class answers.
+///
+/// The store is believed in what it says of predicates, orders and limits. Only where a question is the framework's own ("which of
+/// these rows match?") the rows are read, and compared in memory.
+final class IncrementalRows: StoreOperations {
+    private unowned let store: NSIncrementalStore
+    private var versions = RowVersions()
+    private var saves: Int64 = 0
+    /// The context that the store's class is called with, while it is.
+    private var lent: NSManagedObjectContext?
+
+    /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
+    private var families: [IDFamily] = []
+
+    init(_ store: NSIncrementalStore) { self.store = store }
+
+    func prepare(for model: NSManagedObjectModel) { families = model.entitiesInLayoutOrder.map(store.idFamily) }
+
+    /// Runs `body` on the queue of a context for the store's class to use.
+    private func lending<Result>(_ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
+        if let lent { return try body(lent) }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = store.persistentStoreCoordinator
+        lent = context
+        defer { lent = nil }
+        return try context.performAndWait { try body(context) }
+    }
+
+    private func failure(_ text: String) -> NSError {
+        CoreDataError.make(134030, "The store \(store.url?.absoluteString ?? "") of type \(store.type) \(text).")
+    }
+
+    // MARK: Fetching
+
+    var readsRowByRow: Bool { true }
+
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+        if let ids = query.predicate.flatMap(Self.namedIDs) { return try compare(ids, query) }
+        // What only a sort descriptor knows is left to the caller.
+        if query.sortKeys.contains(where: { $0.comparison == .custom }) {
+            var all = query
+            (all.sortKeys, all.limit, all.offset) = ([], 0, 0)
+            var result = try fetch(all)
+            result.undone = .sort
+            return result
+        }
+        let found = try lending { context in
+            try self.ids(of: try store.execute(request(query, .managedObjectResultType), with: context))
+        }
+        var rows: RowList = []
+        var keys = try found.map(key)
+        if query.wantsRows {
+            let read = try self.rows(inOrderOf: found)
+            keys = zip(keys, read).compactMap { $1 == nil ? nil : $0 }
+            rows = RowList(read.compactMap { $0 })
+        }
+        return StoreQueryResult(keys: keys, rows: rows, undone: [])
+    }
+
+    func count(_ query: StoreQuery) throws -> Int? {
+        if query.predicate.flatMap(Self.namedIDs) != nil { return nil }
+        let answer = try lending { try store.execute(request(query, .countResultType), with: $0) }
+        if let number = answer as? NSNumber { return number.intValue }
+        guard let list = answer as? [Any], list.count == 1 else { return nil }
+        return (list[0] as? NSNumber)?.intValue
+    }
+
+    private func request(
+        _ query: StoreQuery, _ type: NSFetchRequestResultType
+    ) -> NSFetchRequest<NSFetchRequestResult> {
+        let request = NSFetchRequest<NSFetchRequestResult>()
+        request.entity = query.entity
+        request.includesSubentities = query.includesSubentities
+        request.predicate = query.predicate.map(NSPredicate.make)
+        request.sortDescriptors =
+            query.sortKeys.isEmpty
+            ? nil
+            : query.sortKeys.map { key in
+                NSSortDescriptor(
+                    key: key.keyPath.joined(separator: "."), ascending: key.ascending,
+                    selector: SortSelector(comparison: key.comparison))
+            }
+        request.fetchLimit = query.limit
+        request.fetchOffset = query.offset
+        request.resultType = type
+        request.affectedStores = [store]
+        return request
+    }
+
+    private func ids(of answer: Any) throws -> [NSManagedObjectID] {
+        guard let list = answer as? [Any] else {
+            throw failure("answers a fetch with \(type(of: answer)), not with an array")
+        }
+        return try list.map { item in
+            switch item {
+            case let object as NSManagedObject: return object.objectID
+            case let id as NSManagedObjectID: return id
+            default: throw failure("answers a fetch with \(type(of: item)), not with objects or IDs")
+            }
+        }
+    }
+
+    private func key(_ id: NSManagedObjectID) throws -> RowKey {
+        guard !id.isTemporaryID, let key = id.rowKey, id.storeIdentifier == store.identifier else {
+            throw failure("answers a fetch with '\(id)', which is no ID of its own")
+        }
+        return key
+    }
+
+    /// The rows that a predicate names by their IDs: that is a question of the framework's.
+    private static func namedIDs(_ predicate: PredicateTree) -> [NSManagedObjectID]? {
+        switch predicate {
+        case .comparison(let comparison):
+            guard case .evaluatedObject = comparison.left, case .constant(let value) = comparison.right else {
+                return nil
+            }
+            switch comparison.comparison {
+            case .in: return (value as? [NSManagedObjectID]) ?? (value as? Set<NSManagedObjectID>).map { Array($0) }
+            default: return nil
+            }
+        case .and(let parts): return parts.lazy.compactMap(namedIDs).first
+        default: return nil
+        }
+    }
+
+    private func compare(_ ids: [NSManagedObjectID], _ query: StoreQuery) throws -> StoreQueryResult {
+        let own = ids.filter { id in
+            id.storeIdentifier == store.identifier
+                && (query.includesSubentities
+                    ? id.entity.isKindOf(entity: query.entity) : id.entity.name == query.entity.name)
+        }
+        let rows = try self.rows(inOrderOf: own)
+        let found = zip(own, rows).compactMap { id, row in row.map { (id, $0) } }
+        return StoreQueryResult(
+            keys: try found.map { try key($0.0) }, rows: RowList(found.map(\.1)), undone: [.predicate, .sort])
+    }
+
+    // MARK: Rows
+
+    /// A row that cannot be read is missing among several; alone it tells why.
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        try lending { context in
+            var result: [NSManagedObjectID: RowSnapshot] = [:]
+            for id in ids {
+                do { result[id] = try row(id, context) } catch {
+                    if ids.count == 1, !Self.saysGone(error) { throw error }
+                }
+            }
+            return result
+        }
+    }
+
+    private static func saysGone(_ error: any Error) -> Bool {
+        let error = error as NSError
+        return error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectReferentialIntegrityError
+    }
+
+    private func row(_ id: NSManagedObjectID, _ context: NSManagedObjectContext) throws -> RowSnapshot {
+        let node = try store.newValuesForObject(with: id, with: context)
+        let values = try id.entity.layout.slots.map { property -> SlotValue in
+            if property.isTransient { return .null }
+            let value = node.value(for: property)
+            guard let attribute = property as? NSAttributeDescription else {
+                return try destination(of: property, value, id, context)
+            }
+            guard let slot = AttributeCoercion.slotValue(value, for: attribute) else {
+                throw failure("has for \(id.entity.name ?? "").\(property.name) of '\(id)' a value of a wrong type")
+            }
+            return slot
+        }
+        return .make(values, version: versions.version(of: try key(id), node.version))
+    }
+
+    private func destination(
+        of property: NSPropertyDescription, _ known: Any?, _ id: NSManagedObjectID, _ context: NSManagedObjectContext
+    ) throws -> SlotValue {
+        guard let relationship = property as? NSRelationshipDescription else { return .null }
+        let value = try known ?? store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
+        switch value {
+        case let id as NSManagedObjectID: return .reference(id)
+        case let object as NSManagedObject: return .reference(object.objectID)
+        case is NSNull: return .null
+        default: throw failure("has for \(property.name) of '\(id)' \(type(of: value)), not an ID or NSNull")
+        }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        try lending { context in
+            var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
+            for id in ids {
+                let own = id.entity.relationshipsByName[relationship.name] ?? relationship
+                let value = try store.newValue(forRelationship: own, forObjectWith: id, with: context)
+                let list: [Any]
+                switch value {
+                case let set as NSSet: list = set.allObjects
+                case let set as NSOrderedSet: list = set.array
+                case is NSNull: list = []
+                default: list = value as? [Any] ?? (value as? Set<NSManagedObjectID>).map { Array($0) } ?? [value]
+                }
+                var seen: Set<NSManagedObjectID> = []
+                result[id] = try self.ids(of: list).filter { seen.insert($0).inserted }
+            }
+            return result
+        }
+    }
+
+    // MARK: Saving
+
+    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+        throw failure("gives IDs to objects only")
+    }
+
+    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? {
+        try checkWritable()
+        let ids = try store.obtainPermanentIDs(for: objects)
+        guard ids.count == objects.count else {
+            throw failure("gives \(ids.count) permanent IDs for \(objects.count) objects")
+        }
+        for id in ids { _ = try key(id) }
+        return ids
+    }
+
+    private func checkWritable() throws {
+        guard store.isReadOnly else { return }
+        throw CoreDataError.make(
+            513, "Cannot save to the store \(store.url?.absoluteString ?? ""): it was opened read-only.",
+            userInfo: ["NSAffectedStoresErrorKey": [store]])
+    }
+
+    func save(_ changes: StoreChangeSet) throws {
+        guard !changes.isEmpty || store.hasUnsavedMetadata else { return }
+        try checkWritable()
+        try checkVersions(changes)
+        if changes.isEmpty {
+            let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil)
+            _ = try lending { try store.execute(request, with: $0) }
+        } else {
+            guard let context = changes.objects.first?.managedObjectContext else {
+                throw failure("can only save objects of a context")
+            }
+            let objects = Set(changes.objects)
+            let locked = Set(changes.locked.map(\.id))
+            let request = NSSaveChangesRequest(
+                inserted: objects.filter { $0.isInserted && !$0.isDeleted },
+                updated: objects.filter { $0.isUpdated && !$0.isInserted && !$0.isDeleted },
+                deleted: objects.filter(\.isDeleted),
+                locked: locked.isEmpty ? nil : objects.filter { locked.contains($0.objectID) })
+            _ = try store.execute(request, with: context)
+        }
+        saves += 1
+        store.didSave()
+        for row in changes.inserted { versions.didSave(try key(row.id), row.row.version) }
+        for change in changes.updated { versions.didSave(try key(change.id), change.baseVersion &+ 1) }
+        for change in changes.deleted { versions.forget(try key(change.id)) }
+    }
+
+    /// What another context of this store has saved since a change was begun is a conflict.
+    private func checkVersions(_ changes: StoreChangeSet) throws {
+        let stale = try (changes.updated + changes.deleted + changes.locked).filter { change in
+            guard let known = versions.known(try key(change.id)) else { return false }
+            return known != change.baseVersion
+        }
+        if stale.isEmpty { return }
+        let ids = stale.map(\.id)
+        throw StoreConflicts(rows: Array(zip(ids, try rows(inOrderOf: ids)).map { ($0, $1) }))
+    }
+
+    var ownChangeCount: Int64? { saves }
+
+    func objectID(for key: RowKey) -> NSManagedObjectID {
+        guard Int(key.entity) < families.count else {
+            preconditionFailure("The store \(store.url?.absoluteString ?? "") has no entity for the key \(key).")
+        }
+        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
+    }
+
+    // MARK: What others did
+
+    func dataVersion() throws -> Int64 { 0 }
+
+    func changeToken() throws -> String { UUID().uuidString }
+
+    func lastHistoryNumber() throws -> Int64? { nil }
+
+    func history(after number: Int64) throws -> [StoreTransaction] { [] }
+
+    func close() throws {}
+}
