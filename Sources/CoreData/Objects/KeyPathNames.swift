@@ -8,8 +8,8 @@ extension NSManagedObject: KeyPathNaming {
 /// Finds the keys behind Swift's key paths of managed properties.
 ///
 /// A key path to a computed property does not know its name. So it is tried out once, on an object of its class that is in no
-/// context: the key is that of the one slot whose change is seen through the key path. A property that depends on several
-/// slots, or on none, stands for no key.
+/// context, and objects behind its relationships: the key is that of the one property whose change is seen through the key path.
+/// A property that depends on several, or on none, stands for no key.
 enum KeyPathNames {
     private static let known = Known()
 
@@ -36,51 +36,77 @@ enum KeyPathNames {
     private static func find(
         _ keyPath: AnyKeyPath, _ root: NSManagedObject.Type, _ entity: NSEntityDescription
     ) -> String? {
-        let object = blank(root, entity)
-        func value() -> PredicateValue { PredicateValue((object as Any)[keyPath: keyPath]) }
-        let blankValue = value()
-        var keys: [String] = []
-        func note(_ key: String) { if !ValueOrder.areEqual(value(), blankValue) { keys.append(key) } }
-        for slot in object.layout.slots.indices {
-            let name = object.layout.slots[slot].name
-            let before = object.currentValue(slot)
-            if let attribute = object.layout.attribute(at: slot) {
-                guard let samples = sampleValues(attribute.attributeType) else { continue }
-                object.write(samples.other, slot: slot)
-                note(name)
-            } else if let destination = object.layout.entity.relationship(named: name)?.destinationEntity {
-                let far = blank(ManagedObjectClasses.objectClass(of: destination), destination)
-                object.write(.reference(far.objectID), slot: slot)
-                object.remember(far, slot: slot)
-                note(name)
-                if keys.last != name { keys += behind(far, name, value) }
-                object.remember(nil, slot: slot)
-            }
-            object.write(before, slot: slot)
+        let object = blank(root, entity, depth: depth)
+        let type = type(of: keyPath).valueType
+        let isNumber = type == Int.self || type == Int?.self
+        let keys = seen(in: object, depth: depth, isNumber: isNumber) {
+            PredicateValue((object as Any)[keyPath: keyPath])
         }
         return keys.count == 1 ? keys[0] : nil
     }
 
-    /// The keys of the destination `far` of the relationship `name` that are seen through the key path.
-    private static func behind(_ far: NSManagedObject, _ name: String, _ value: () -> PredicateValue) -> [String] {
+    /// How many to-one relationships a key path may cross.
+    private static let depth = 3
+
+    /// The keys of `object` whose change is seen by `value`, each from the object on.
+    private static func seen(
+        in object: NSManagedObject, depth: Int, isNumber: Bool, by value: () -> PredicateValue
+    ) -> [String] {
         let blankValue = value()
-        return far.layout.slots.indices.compactMap { slot in
-            guard let attribute = far.layout.attribute(at: slot), let samples = sampleValues(attribute.attributeType)
-            else {
-                return nil
+        func changes() -> Bool { !ValueOrder.areEqual(value(), blankValue) }
+        var keys: [String] = []
+        for slot in object.layout.slots.indices {
+            let name = object.layout.slots[slot].name
+            if let attribute = object.layout.attribute(at: slot) {
+                guard let samples = sampleValues(attribute.attributeType) else { continue }
+                let before = object.currentValue(slot)
+                object.write(samples.other, slot: slot)
+                if changes() { keys.append(name) }
+                object.write(before, slot: slot)
+            } else if let far = object.toOneTarget(slot) {
+                let behind = seen(in: far, depth: depth - 1, isNumber: isNumber, by: value)
+                keys += behind.map { "\(name).\($0)" }
+                guard behind.isEmpty else { continue }
+                refer(object, slot, to: blank(type(of: far), far.entity, depth: depth - 1))
+                if changes() { keys.append(name) }
+                refer(object, slot, to: far)
             }
-            far.write(samples.other, slot: slot)
-            defer { far.write(samples.blank, slot: slot) }
-            return ValueOrder.areEqual(value(), blankValue) ? nil : "\(name).\(attribute.name)"
         }
+        for (number, relationship) in object.layout.toManyRelationships.enumerated() {
+            guard let entity = relationship.destinationEntity else { continue }
+            let state = object.toManyState(number)
+            let member = blank(entity, depth: 0)
+            state.insert(member)
+            if changes() { keys.append(isNumber ? "\(relationship.name).@count" : relationship.name) }
+            state.remove(member)
+        }
+        return keys
     }
 
-    /// An object in no context whose attributes all have a value: a getter may insist on one.
-    private static func blank(_ type: NSManagedObject.Type, _ entity: NSEntityDescription) -> NSManagedObject {
+    private static func refer(_ object: NSManagedObject, _ slot: Int, to far: NSManagedObject) {
+        object.write(.reference(far.objectID), slot: slot)
+        object.remember(far, slot: slot)
+    }
+
+    /// The same for any entity; of an abstract one for one that descends from it.
+    private static func blank(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject {
+        let concrete = entity.isAbstract ? entity.family.first { !$0.isAbstract } ?? entity : entity
+        return blank(ManagedObjectClasses.objectClass(of: concrete), concrete, depth: depth)
+    }
+
+    /// An object in no context whose attributes and to-one relationships all have a value: a getter may insist on one.
+    private static func blank(_ type: NSManagedObject.Type, _ entity: NSEntityDescription, depth: Int)
+        -> NSManagedObject
+    {
         let object = type.init(entity: entity, insertInto: nil)
         for slot in object.layout.slots.indices {
-            let samples = object.layout.attribute(at: slot).flatMap { sampleValues($0.attributeType) }
-            object.write(samples?.blank ?? .null, slot: slot)
+            if let attribute = object.layout.attribute(at: slot) {
+                object.write(sampleValues(attribute.attributeType)?.blank ?? .null, slot: slot)
+            } else if depth > 0,
+                let destination = entity.relationship(named: object.layout.slots[slot].name)?.destinationEntity
+            {
+                refer(object, slot, to: blank(destination, depth: depth - 1))
+            }
         }
         return object
     }

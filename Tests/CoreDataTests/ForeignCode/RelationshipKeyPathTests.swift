@@ -1,0 +1,77 @@
+import CoreData
+import Foundation
+import Testing
+
+final class ShopOrder: NSManagedObject {
+    @Managed var id: Int64
+    @Managed var name: String?
+    @Managed var customer: ShopCustomer?
+    @Managed var lines: Set<ShopLine>
+    @Managed var coupons: NSOrderedSet?
+}
+
+final class ShopLine: NSManagedObject {
+    @Managed var price: Double
+    @Managed var order: ShopOrder?
+}
+
+final class ShopCoupon: NSManagedObject {
+    @Managed var code: String
+    @Managed var order: ShopOrder
+}
+
+final class ShopCustomer: NSManagedObject {
+    @Managed var name: String?
+    @Managed var orders: Set<ShopOrder>
+}
+
+/// Key paths of Swift over relationships stand for the whole path (18.17). Only the public interface.
+@MainActor @Suite struct RelationshipKeyPathTests {
+    private static func model() -> NSManagedObjectModel {
+        let order = MigrationDesk.entity(
+            "ShopOrder", [MigrationDesk.attribute("id", .integer64AttributeType), MigrationDesk.attribute("name")])
+        let line = MigrationDesk.entity("ShopLine", [MigrationDesk.attribute("price", .doubleAttributeType)])
+        let coupon = MigrationDesk.entity("ShopCoupon", [MigrationDesk.attribute("code")])
+        let customer = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
+        MigrationDesk.relate(order, "lines", many: true, ordered: false, line, "order")
+        MigrationDesk.relate(order, "coupons", many: true, ordered: true, coupon, "order")
+        MigrationDesk.relate(customer, "orders", many: true, ordered: false, order, "customer")
+        let model = MigrationDesk.model([order, line, coupon, customer])
+        for entity in model.entities { entity.managedObjectClassName = "CoreDataTests.\(entity.name ?? "")" }
+        return model
+    }
+
+    private func key<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String? {
+        NSSortDescriptor(keyPath: keyPath, ascending: true).key
+    }
+
+    @Test func p17_keyPathsStandForTheWholePath() throws {
+        let desk = try MigrationDesk()
+        let container = try desk.open(Self.model())
+        #expect(key(\ShopLine.price) == "price")
+        #expect(key(\ShopLine.order) == "order")
+        #expect(key(\ShopLine.order?.name) == "order.name")
+        #expect(key(\ShopLine.order?.id) == "order.id")
+        #expect(key(\ShopCoupon.order.id) == "order.id")
+        #expect(key(\ShopCoupon.order.name) == "order.name")
+        #expect(key(\ShopCoupon.order) == "order")
+        #expect(key(\ShopCoupon.order.customer?.name) == "order.customer.name")
+        #expect(key(\ShopLine.order!.customer) == "order.customer")
+        #expect(key(\ShopOrder.lines) == "lines")
+        #expect(key(\ShopOrder.lines.count) == "lines.@count")
+        #expect(key(\ShopOrder.coupons?.count) == "coupons.@count")
+        #expect(key(\ShopLine.order?.lines.count) == "order.lines.@count")
+        #expect(NSExpression(forKeyPath: \ShopCustomer.orders).keyPath == "orders")
+        let context = container.viewContext
+        for (number, name) in ["b", "c", "a"].enumerated() {
+            let order = ShopOrder(context: context)
+            (order.id, order.name) = (Int64(number), name)
+            ShopLine(context: context).order = order
+        }
+        try context.save()
+        let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
+        request.sortDescriptors = [NSSortDescriptor(keyPath: \ShopLine.order?.name, ascending: true)]
+        #expect(try context.fetch(request).map { $0.order?.name } == ["a", "b", "c"])
+        try desk.close(container)
+    }
+}
