@@ -55,6 +55,7 @@ enum KeyPathReader {
         switch value {
         case let set as NSSet: set.allObjects
         case let ordered as NSOrderedSet: ordered.array
+        case let array as NSArray: array.map { $0 }
         case let list as [Any]: list
         case let set as Set<AnyHashable>: set.map(\.base)
         default: nil

@@ -51,8 +51,15 @@ enum KeyValueAccess {
         case "hasPersistentChangedValues": NumberCoercion.boolean(object.hasPersistentChangedValues)
         case "managedObjectContext": object.managedObjectContext
         case "description": object.description
-        default: object.value(forUndefinedKey: key)
+        default: uncapitalized(key, of: object).map { value(of: object, for: $0) } ?? object.value(forUndefinedKey: key)
         }
+    }
+
+    /// `Date` finds `date`, as key-value coding does; `nil` where there is no such property.
+    private static func uncapitalized(_ key: String, of object: NSManagedObject) -> String? {
+        guard let first = key.first, first.isUppercase else { return nil }
+        let name = first.lowercased() + key.dropFirst()
+        return object.withLayout({ $0.place(of: name) }) == nil ? nil : name
     }
 
     // MARK: Setting
@@ -65,7 +72,9 @@ enum KeyValueAccess {
         case .toMany(let number):
             InverseUpkeep.replace(destinations(value, of: object, key), of: object, number: number)
         case .fetched: preconditionFailure("The fetched property '\(key)' of '\(entityName(object))' cannot be set.")
-        case nil: object.setValue(value, forUndefinedKey: key)
+        case nil:
+            if let name = uncapitalized(key, of: object) { return set(value, of: object, for: name) }
+            object.setValue(value, forUndefinedKey: key)
         }
     }
 

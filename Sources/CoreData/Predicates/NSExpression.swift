@@ -57,10 +57,19 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
-    public convenience init(forConstantValue obj: Any?) { self.init(.constant(obj is NSNull ? nil : obj)) }
+    /// A constant; `nil`, `NSNull` and an optional without a value are all `nil`.
+    public convenience init(forConstantValue obj: Any?) {
+        self.init(.constant(obj is NSNull ? nil : obj.flatMap(FormatArgument.unwrapped)))
+    }
     public convenience init(forVariable string: String) { self.init(.variable(string)) }
+    /// The value at a key path; one that begins with `$` is that of a variable.
     public convenience init(forKeyPath keyPath: String) {
-        self.init(.keyPath(keyPath.split(separator: ".").map(String.init)))
+        let keys = keyPath.split(separator: ".").map(String.init)
+        guard let first = keys.first, first.hasPrefix("$"), keys.count > 1 else {
+            self.init(.keyPath(keys))
+            return
+        }
+        self.init(.keyPathOf(.variable(String(first.dropFirst())), Array(keys.dropFirst())))
     }
 
     /// The key path that a Swift key path of managed properties stands for.
@@ -149,10 +158,10 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
-    /// The value of a constant.
+    /// The value of a constant; a number as an `NSNumber`, which can be cast to any Swift number that it fits.
     open var constantValue: Any? {
         guard case .constant(let value) = tree else { return nil }
-        return value
+        return value.map(NumberCoercion.boxed)
     }
 
     /// The key path with dots. Precondition: the expression is a key path.

@@ -71,7 +71,7 @@ extension FormatArgument {
     }
 
     /// `value` without the optionals that it may be wrapped in: an optional in an `Any` is not `nil` itself.
-    private static func unwrapped(_ value: Any) -> Any? {
+    static func unwrapped(_ value: Any) -> Any? {
         guard let wrapped = value as? any OptionalValue else { return value }
         return wrapped.contents.flatMap(unwrapped)
     }

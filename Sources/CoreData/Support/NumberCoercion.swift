@@ -60,6 +60,19 @@ enum NumberCoercion {
 
     // MARK: Boxing
 
+    /// A number of Swift's as an `NSNumber`; any other value as it is.
+    static func boxed(_ value: Any) -> Any {
+        switch value {
+        case let flag as Bool where type(of: value) == Bool.self: boolean(flag)
+        case let number as any FixedWidthInteger & SignedInteger: NSNumber(value: Int64(number))
+        case let number as UInt64: NSNumber(value: number)
+        case let number as any FixedWidthInteger: NSNumber(value: UInt64(number))
+        case let number as Float: NSNumber(value: number)
+        case let number as Double: NSNumber(value: number)
+        default: value
+        }
+    }
+
     /// A number as an object; small ones are made once.
     static func number(_ value: Int64) -> NSNumber {
         if let index = Int(exactly: value &- smallest), small.indices.contains(index) { return small[index] }
