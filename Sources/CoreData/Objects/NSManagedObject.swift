@@ -40,6 +40,11 @@ open class NSManagedObject: NSObject {
         if let context { context.insert(self) }
     }
 
+    /// Always stops: an object has an entity. Declared because programs that call it by mistake compile on Apple's systems too.
+    public convenience override init() {
+        preconditionFailure("Failed to call designated initializer on NSManagedObject class '\(Self.self)'")
+    }
+
     /// A new object of the entity that has this class, inserted into `moc`.
     ///
     /// - Precondition: Exactly one entity of the context's model has this class.

@@ -97,6 +97,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// `true` from insertion until the first save or `obtainPermanentIDs(for:)`.
     public var isTemporaryID: Bool { family.isTemporary }
 
+    /// Always stops: contexts and stores make IDs.
+    public override convenience init() {
+        preconditionFailure("An NSManagedObjectID is made by a context or a store.")
+    }
+
     init(_ family: IDFamily, reference: Int64) {
         self.family = family
         self.number = reference

@@ -80,6 +80,19 @@ extension SortKeyInitializable {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .custom, code: comparator))
     }
 
+    /// The same order as `sortDescriptor`, by the key that its key path stands for. Texts are compared by their code points, as
+    /// Foundation's descriptors do on this system.
+    ///
+    /// - Precondition: its key path is of a modelled property.
+    public init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
+        let naming = Compared.self as? any KeyPathNaming.Type
+        guard let keyPath = sortDescriptor.keyPath, let key = naming?.key(of: keyPath) else {
+            preconditionFailure(
+                "\(sortDescriptor) stands for no key: its key path is of no modelled property of \(Compared.self).")
+        }
+        self.init(key: key, ascending: sortDescriptor.order == .forward)
+    }
+
     private init(made: NSSortDescriptor) {
         guard let made = made as? Self else { preconditionFailure("\(type(of: made)) is no \(Self.self)") }
         self = made

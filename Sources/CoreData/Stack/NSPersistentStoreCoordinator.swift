@@ -14,11 +14,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let observers = CommitObservers()
     private let remoteChanges = RemoteChangeWatcher()
 
-    public init(managedObjectModel model: NSManagedObjectModel) {
+    public required init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         super.init()
         model.freeze()
         remoteChanges.attach(to: self)
+    }
+
+    /// Always stops: a coordinator has a model.
+    public convenience override init() {
+        preconditionFailure("A coordinator needs a model: call init(managedObjectModel:).")
     }
 
     /// Nobody can use the stores any more. A failure to close costs nothing that was saved, and nobody is left to hear it.

@@ -34,6 +34,11 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
+    /// Always stops: a conflict has a constraint.
+    public convenience override init() {
+        preconditionFailure("Call init(constraint:database:databaseSnapshot:conflicting:conflictingSnapshots:).")
+    }
+
     /// The one line of an error about the conflict.
     var reason: String {
         let object = conflictingObjects.first ?? databaseObject

@@ -30,7 +30,24 @@ public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// Bool: post `.NSPersistentStoreRemoteChange` for every write to the store, whoever made it.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
+/// Set of classes: those that values in a binary store may have. Binary stores here hold no values of a program's own classes but by
+/// its transformers, so that it does not matter.
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+/// Bool: whether a binary store may hold values of any class. As above, it does not matter.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption = "_NSBinaryStoreInsecureDecodingCompatibilityOption"
+/// Number: how many connections a store may have. Taken, and left alone: a connection for each reader beside the writer's.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
+/// The protection of the store's file on devices that know of such. Taken, and left alone.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
+/// Bool: check XML stores against their document type. Taken, and left alone: they are always checked as they are read.
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+/// Number: the earliest system that shall read the store. Taken, and left alone.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
+
 // MARK: Metadata
+
+/// Text: the checksum of the version hashes of a store's model.
+public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
 
 /// String: the type of the store.
 public let NSStoreTypeKey = "NSStoreType"
