@@ -12,6 +12,7 @@ struct Suite {
         ("bulk", { try BulkWorkload(stage: $0).run() }),
         ("open", { try OpenWorkload(stage: $0).run() }),
         ("memory", { try MemoryWorkload(stage: $0).run() }),
+        ("batch", { try BatchWorkload(stage: $0).run() }),
         ("graph", { try GraphWorkload(stage: $0).run() }),
         ("objects", { try ObjectsWorkload(stage: $0).run() }),
     ]
