@@ -164,4 +164,30 @@ import Testing
         try stack.reopen()
         #expect(stack.coordinator.metadata(for: stack.store)["note"] as? String == "kept")
     }
+
+    /// A class that overrides nothing but what it must to be added.
+    private final class BareStore: NSIncrementalStore, @unchecked Sendable {
+        static let type = NSPersistentStore.StoreType(rawValue: "org.example.BareStore")
+        override var type: String { Self.type.rawValue }
+    }
+
+    @Test func whatAClassDoesNotOverrideIsAnError() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(BareStore.self, type: BareStore.type)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreConformance.library())
+        let url = try #require(URL(string: "https://example.org/library"))
+        let store = try coordinator.addPersistentStore(type: BareStore.type, at: url)
+        #expect(UUID(uuidString: store.identifier) != nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(error?.localizedDescription.contains("must override execute(_:with:)") == true)
+            _ = context.make("Author", named: "Ada")
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+        #expect(throws: CocoaError.self) {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(type: BareStore.type, at: url)
+        }
+    }
 }

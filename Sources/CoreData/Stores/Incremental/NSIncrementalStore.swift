@@ -49,6 +49,20 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         StoreMetadata.complete(self) { "\(Swift.type(of: self).identifierForNewStore(at: url ?? .memoryPlace))" }
     }
 
+    /// Reads the metadata of the store at `url` without a coordinator. By default they are not to be had that way.
+    ///
+    /// - Throws: 134000 where a subclass does not override it.
+    open override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        throw Self.lacks("metadataForPersistentStore(with:)")
+    }
+
+    /// Writes the metadata of the store at `url` without a coordinator.
+    ///
+    /// - Throws: as above.
+    open override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw Self.lacks("setMetadata(_:forPersistentStoreAt:)")
+    }
+
     /// The UUID of a new store. By default a fresh one.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
@@ -62,7 +76,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///   `NSNumber`; for a save an empty array.
     /// - Throws: what the fetch or the save of the program then throws.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        throw lacks("execute(_:with:)")
+        throw Swift.type(of: self).lacks("execute(_:with:)")
     }
 
     /// The values of a row. Subclasses must override it.
@@ -70,7 +84,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Throws: where the row is gone, or cannot be read.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
-    ) throws -> NSIncrementalStoreNode { throw lacks("newValuesForObject(with:with:)") }
+    ) throws -> NSIncrementalStoreNode { throw Swift.type(of: self).lacks("newValuesForObject(with:with:)") }
 
     /// The destinations of a relationship of a row. Subclasses must override it.
     ///
@@ -79,12 +93,12 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
-    ) throws -> Any { throw lacks("newValue(forRelationship:forObjectWith:with:)") }
+    ) throws -> Any { throw Swift.type(of: self).lacks("newValue(forRelationship:forObjectWith:with:)") }
 
     /// IDs for new objects, in the same order, made with ``newObjectID(for:referenceObject:)``. Called before the save request.
     /// Subclasses that can be saved to must override it.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        throw lacks("obtainPermanentIDs(for:)")
+        throw Swift.type(of: self).lacks("obtainPermanentIDs(for:)")
     }
 
     /// For a store to know which rows contexts use. Does nothing by default; not called yet (DIVERGENCES.md).
@@ -93,8 +107,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// For a store to know which rows contexts do not use any more. Does nothing by default; not called yet.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-    private func lacks(_ member: String) -> NSError {
-        CoreDataError.make(134000, "The store class \(Swift.type(of: self)) must override \(member).")
+    private class func lacks(_ member: String) -> NSError {
+        CoreDataError.make(134000, "The store class \(self) must override \(member).")
     }
 
     // MARK: IDs
