@@ -45,6 +45,28 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         #expect(try context.fetch(request).map(\.name) == ["ä", "b", "a"])
         try desk.close(container)
     }
+
+    @Test func p21_requestsAreErasedAndTyped() throws {
+        let desk = try MigrationDesk()
+        let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
+        entity.managedObjectClassName = "CoreDataTests.SpelledCustomer"
+        let container = try desk.open(MigrationDesk.model([entity]))
+        let context = container.viewContext
+        for name in ["a", "b", "c"] { SpelledCustomer(context: context).name = name }
+        try context.save()
+        let request = NSFetchRequest<SpelledCustomer>(entityName: "ShopCustomer")
+        request.predicate = NSPredicate(format: "name > 'a'")
+        let erased: NSFetchRequest<NSFetchRequestResult> = request.erased
+        #expect(erased === request)
+        let typed: NSFetchRequest<SpelledCustomer> = erased.typed(as: SpelledCustomer.self)
+        #expect(try Set(context.fetch(typed).map(\.name)) == ["b", "c"])
+        let plain = request.typed(as: NSManagedObject.self)
+        #expect(try context.fetch(plain).count == 2)
+        // Whatever takes an erased request takes any.
+        try context.execute(NSBatchDeleteRequest(fetchRequest: request))
+        #expect(try context.count(for: erased) == 0 && context.count(for: request) == 0)
+        try desk.close(container)
+    }
 }
 
 final class SpelledCustomer: NSManagedObject {

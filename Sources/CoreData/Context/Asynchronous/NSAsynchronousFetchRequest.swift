@@ -38,7 +38,7 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     }
 
     /// What is fetched.
-    open var fetchRequest: NSFetchRequest<ResultType> { storedRequest.seen(as: ResultType.self) }
+    open var fetchRequest: NSFetchRequest<ResultType> { storedRequest.typed(as: ResultType.self) }
 
     /// What is called when the fetch is over.
     open var completionBlock: NSPersistentStoreAsynchronousFetchResultCompletionBlock? { storedBlock }

@@ -68,13 +68,6 @@ extension NSPersistentStoreRequest {
     }
 }
 
-extension NSFetchRequest {
-    /// As ``erased``, the other way.
-    func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSFetchRequest<Other> {
-        seen(as: NSFetchRequest<Other>.self)
-    }
-}
-
 extension NSAsynchronousFetchResult {
     /// The same result, seen with another type: no field of the class depends on it.
     func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSAsynchronousFetchResult<Other> {
