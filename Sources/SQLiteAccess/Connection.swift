@@ -25,12 +25,16 @@ package final class Connection: @unchecked Sendable {
     package let access: Access
     let handle: OpaquePointer
     let cache = StatementCache()
+    /// What writes down the statements; mostly `nil`.
+    let trace: StatementTrace?
     private var isOpen = true
 
     /// Opens the file, which is not read before the first statement.
     ///
     /// - Parameter busyTimeout: how long, in seconds, a statement waits for a lock that another connection holds.
-    package init(path: String, access: Access, busyTimeout: TimeInterval = 5) throws {
+    package init(
+        path: String, access: Access, busyTimeout: TimeInterval = 5, trace: StatementTrace? = StatementTrace.ofProcess
+    ) throws {
         let flags: Int32 =
             switch access {
             case .readOnly, .immutable, .recovering: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
@@ -54,7 +58,9 @@ package final class Connection: @unchecked Sendable {
         self.path = path
         self.access = access
         self.handle = opened
+        self.trace = trace
         setBusyTimeout(busyTimeout)
+        trace?.attach(to: opened)
     }
 
     deinit { close() }

@@ -28,6 +28,7 @@ package final class Statement {
         self.handle = prepared
         self.columnCount = Int(sqlite3_column_count(prepared))
         self.argumentCount = Int(sqlite3_bind_parameter_count(prepared))
+        connection.trace?.notePlan(of: sql, on: connection)
     }
 
     deinit { sqlite3_finalize(handle) }

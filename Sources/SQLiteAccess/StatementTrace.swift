@@ -1,0 +1,103 @@
+import CSQLite3
+import Foundation
+
+/// Writes down the statements that connections run, as Apple's framework does for the launch argument
+/// `-com.apple.CoreData.SQLDebug 1`, which may stand in the user defaults or as `CoreDataSQLDebug` in the environment too.
+///
+/// From 1 on each statement with its rows and milliseconds, from 2 on with the bound values in it, from 3 on with SQLite's plan
+/// where it is prepared.
+package final class StatementTrace: @unchecked Sendable {
+    private let level: Int
+    private let write: (String) -> Void
+    private let lock = NSLock()
+    /// The statements that run now: when they began, and how many rows they have given.
+    private var running: [OpaquePointer: (start: ContinuousClock.Instant, rows: Int)] = [:]
+
+    package init(level: Int, write: @escaping (String) -> Void) {
+        self.level = level
+        self.write = write
+    }
+
+    /// What the process was started with; `nil` where nothing is written down.
+    package static let ofProcess: StatementTrace? = {
+        let key = "com.apple.CoreData.SQLDebug"
+        let environment = ProcessInfo.processInfo.environment
+        var level = environment["CoreDataSQLDebug"].flatMap { Int($0) } ?? environment[key].flatMap { Int($0) }
+        let arguments = CommandLine.arguments
+        if let place = arguments.firstIndex(of: "-" + key), place + 1 < arguments.count {
+            level = Int(arguments[place + 1])
+        }
+        guard let level = level ?? UserDefaults.standard.object(forKey: key) as? Int, level > 0 else { return nil }
+        return StatementTrace(level: level) { try? FileHandle.standardError.write(contentsOf: Data(($0 + "\n").utf8)) }
+    }()
+
+    /// Begins to listen to a connection.
+    func attach(to handle: OpaquePointer) {
+        let events = UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
+        // The trace of the process is there for ever; any other outlives its connections.
+        sqlite3_trace_v2(
+            handle, events,
+            { event, context, statement, _ in
+                guard let context, let statement else { return 0 }
+                let trace = Unmanaged<StatementTrace>.fromOpaque(context).takeUnretainedValue()
+                trace.note(Int32(event), OpaquePointer(statement))
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func note(_ event: Int32, _ statement: OpaquePointer) {
+        switch event {
+        // The memory of a statement that ended may be another's now.
+        case SQLITE_TRACE_STMT: return lock.withLock { running[statement] = (.now, 0) }
+        case SQLITE_TRACE_ROW: return lock.withLock { running[statement]?.rows += 1 }
+        default: break
+        }
+        // SQLite's own measure counts whole milliseconds.
+        let (start, count) = lock.withLock { running.removeValue(forKey: statement) } ?? (.now, 0)
+        let milliseconds = String(format: "%.3f", (ContinuousClock.now - start) / .milliseconds(1))
+        let text = text(of: statement)
+        if text.hasPrefix("EXPLAIN") { return }
+        write("CoreData: sql: \(text) [\(count) rows, \(milliseconds) ms]")
+    }
+
+    private func text(of statement: OpaquePointer) -> String {
+        if level >= 2, let expanded = sqlite3_expanded_sql(statement) {
+            defer { sqlite3_free(expanded) }
+            return Self.printable(String(cString: expanded))
+        }
+        return sqlite3_sql(statement).map { Self.printable(String(cString: $0)) } ?? ""
+    }
+
+    /// Writes the plan of a statement that was prepared.
+    func notePlan(of sql: String, on connection: Connection) {
+        guard level >= 3, !sql.hasPrefix("EXPLAIN"), !sql.hasPrefix("PRAGMA") else { return }
+        // Without arguments: the plan is that for values that are not known.
+        try? connection.withStatement("EXPLAIN QUERY PLAN " + sql) { statement in
+            while try statement.step() {
+                guard case .text(let text) = statement.value(at: statement.columnCount - 1) else { continue }
+                write("CoreData: plan: \(Self.printable(text))")
+            }
+        }
+    }
+
+    /// Values may hold anything; a terminal must not obey them.
+    private static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isHarmful) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isHarmful(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}
