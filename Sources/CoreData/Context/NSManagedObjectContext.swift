@@ -310,8 +310,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// Lets all objects be read anew; changes stay on top of the new values. Objects without changes become faults and hold
-    /// their neighbours no longer, which gives their memory back.
-    open func refreshAllObjects() { refresher.refresh(registry.refreshable, mergeChanges: true) }
+    /// their neighbours no longer, which gives their memory back; what they have in memory only is dropped.
+    open func refreshAllObjects() {
+        refresher.refresh(registry.refreshable, mergeChanges: true, keepsTransient: false)
+    }
 
     /// Takes back the last group of changes.
     open func undo() {

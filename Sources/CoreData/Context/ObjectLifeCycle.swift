@@ -35,6 +35,7 @@ final class ObjectLifeCycle {
         precondition(
             object.contextReference == nil, "The object '\(object.objectID)' is already in another context.")
         if lastInserted.map(object.has) != true { requireOwnEntity(object.layout) }
+        if object.flags.contains(.inaccessible) { beginAnew(object) }
         object.enter(homes)
         registry.register(object)
         changes.noteInsertion(object)
@@ -42,6 +43,12 @@ final class ObjectLifeCycle {
         object.flags.formUnion([.awoken, .awakeningFromInsert])
         object.awakeFromInsert()
         object.flags.remove(.awakeningFromInsert)
+    }
+
+    /// An object that lost its values with its former context begins with its entity's defaults.
+    private func beginAnew(_ object: NSManagedObject) {
+        object.flags.subtract([.fault, .inaccessible])
+        object.snapshot = object.layout.traits.startingRow
     }
 
     private func requireOwnEntity(_ layout: EntityLayout) {

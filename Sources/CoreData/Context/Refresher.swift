@@ -12,7 +12,9 @@ final class Refresher {
     // MARK: Refresh
 
     /// Where values are merged and the store cannot be read, the objects stay as they are.
-    func refresh(_ objects: [NSManagedObject], mergeChanges: Bool) {
+    ///
+    /// - Parameter keepsTransient: whether values that live in memory only keep an object without changes from becoming a fault.
+    func refresh(_ objects: [NSManagedObject], mergeChanges: Bool, keepsTransient: Bool = true) {
         context.requireQueue("refresh(_:mergeChanges:)")
         context.faults.ahead.forgetLists()
         if mergeChanges { readBeneathInsertions(objects) }
@@ -20,13 +22,16 @@ final class Refresher {
         let stored = known.filter { !$0.isDeleted }
         guard mergeChanges else {
             for object in stored { turnIntoFault(object) }
+            for object in objects where object.managedObjectContext === context && object.flags.contains(.inserted) {
+                turnNewIntoFault(object)
+            }
             return readTogether(stored)
         }
         readBeneathDeletions(known.filter { $0.isDeleted })
         var kept: [NSManagedObject] = []
         var dropped: [NSManagedObject] = []
         for object in stored {
-            if !object.isFault, keepsValues(object) {
+            if !object.isFault, keepsValues(object, keepsTransient) {
                 kept.append(object)
             } else if dropRow(of: object) {
                 dropped.append(object)
@@ -41,7 +46,8 @@ final class Refresher {
     }
 
     /// Whether an object has something that the store has not, and that a refresh leaves alone.
-    private func keepsValues(_ object: NSManagedObject) -> Bool {
+    private func keepsValues(_ object: NSManagedObject, _ keepsTransient: Bool) -> Bool {
+        guard keepsTransient else { return object.hasChanges && ChangedValues.differsFromSaved(object) }
         if object.hasChanges { return true }
         let traits = object.layout.traits
         return traits.hasTransient
@@ -150,6 +156,19 @@ final class Refresher {
         object.flags.insert(.fault)
         object.didTurnIntoFault()
         context.changes.noteRefresh(object)
+    }
+
+    /// A new object drops what was set and begins anew with its starting values when it is touched. It stays inserted.
+    private func turnNewIntoFault(_ object: NSManagedObject) {
+        guard !object.isFault else { return }
+        let announced = object.announcingEverything()
+        defer { announced?.end() }
+        object.willTurnIntoFault()
+        takeBackRelationships(of: object)
+        object.values = []
+        object.forgetRelations()
+        object.flags.insert(.fault)
+        object.didTurnIntoFault()
     }
 
     /// The far ends of changed relationships follow the object back to what is saved.
@@ -316,6 +335,9 @@ final class Refresher {
             ids.append(object.passingID)
             object.forgetRelations()
             object.baseline = nil
+            object.values = []
+            object.snapshot = nil
+            object.flags.formUnion([.fault, .inaccessible])
         }
         context.changes.removeAll()
         context.manualChanges = [:]

@@ -188,6 +188,12 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     final var compoundIndexNames: [[String]] = []
 
+    /// Two are equal if all that a model file says of them is, properties and all.
+    open override func isEqual(_ object: Any?) -> Bool {
+        DescriptionEquality.areEqual(self, object as? NSEntityDescription)
+    }
+    open override var hash: Int { name?.hashValue ?? 0 }
+
     /// The hash of what the store's form of the entity depends on: 32 bytes. See ``VersionHash``.
     open var versionHash: Data { VersionHash.entity(self) }
 

@@ -187,6 +187,12 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// The texts that replace names of the model in front of people. Kept; nothing reads it.
     open var localizationDictionary: [String: String]? { willSet { willModify() } }
 
+    /// Two models are equal if all that a model file says of them is.
+    open override func isEqual(_ object: Any?) -> Bool {
+        DescriptionEquality.areEqual(self, object as? NSManagedObjectModel)
+    }
+    open override var hash: Int { entities.count }
+
     /// The version hash of every entity.
     open var entityVersionHashesByName: [String: Data] { cachedVersionHashes ?? VersionHash.entities(allEntities) }
     private var cachedVersionHashes: [String: Data]?

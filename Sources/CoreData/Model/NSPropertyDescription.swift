@@ -120,6 +120,12 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     /// What the model's file said here that is not known; it is written back.
     final var unknownParts = UnknownParts()
 
+    /// Two are equal if all that a model file says of them is, of whatever entity.
+    open override func isEqual(_ object: Any?) -> Bool {
+        DescriptionEquality.areEqual(self, object as? NSPropertyDescription)
+    }
+    open override var hash: Int { name.hashValue }
+
     /// The hash of what the store's form of the property depends on: 32 bytes. See ``VersionHash``.
     open var versionHash: Data { VersionHash.property(self) }
 

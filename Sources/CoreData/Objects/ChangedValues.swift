@@ -14,6 +14,14 @@ enum ChangedValues {
         }
     }
 
+    /// The slots of a new object whose values differ from the entity's defaults: what `awakeFromInsert` set counts too.
+    private static func slotsSetSinceInsertion(of object: NSManagedObject) -> [Int] {
+        let traits = object.layout.traits
+        return object.layout.slots.indices.filter { slot in
+            !traits.isTransient[slot] && !same(object.currentValue(slot), traits.startingRow.value(slot), object)
+        }
+    }
+
     /// The slots whose values differ from the snapshot's, those that live in memory only too.
     static func differingSlots(of object: NSManagedObject) -> [Int] {
         guard object.hasOwnValues, let snapshot = object.snapshot else { return [] }
@@ -46,8 +54,9 @@ enum ChangedValues {
     // MARK: As dictionaries
 
     static func sinceSave(of object: NSManagedObject) -> [String: Any] {
+        guard object.hasChanges else { return [:] }
         var result: [String: Any] = [:]
-        for slot in changedSlots(of: object) {
+        for slot in object.flags.contains(.inserted) ? slotsSetSinceInsertion(of: object) : changedSlots(of: object) {
             result[object.layout.slots[slot].name] = present(object.currentValue(slot), slot, object)
         }
         for number in changedToMany(of: object) {
@@ -111,6 +120,7 @@ enum ChangedValues {
     }
 
     static func committed(of object: NSManagedObject, _ keys: [String]?) -> [String: Any] {
+        guard !object.flags.contains(.inserted) else { return [:] }
         object.fireIfNeeded()
         var result: [String: Any] = [:]
         for slot in object.layout.slots.indices {

@@ -42,6 +42,11 @@ extension NSManagedObject {
         }
         // Held: `awakeFromFetch` is anybody's code, and may give the context up.
         guard let context = managedObjectContext else {
+            if flags.contains(.inaccessible) {
+                // The context was reset: there is nothing to read any more.
+                flags.remove(.fault)
+                return settle(on: .make(layout.slots.map { _ in .null }, version: 0))
+            }
             preconditionFailure(
                 "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")
         }

@@ -213,7 +213,7 @@ open class NSManagedObject: NSObject {
     /// new object, everything that was set since it was inserted.
     open func changedValuesForCurrentEvent() -> [String: Any] { ChangedValues.sinceEvent(of: self) }
 
-    /// The values as they were last read or saved; `NSNull` for `nil`.
+    /// The values as they were last read or saved; `NSNull` for `nil`. A new object has none.
     ///
     /// - Parameter keys: The properties wanted; `nil` means all but to-many relationships that were not read yet.
     open func committedValues(forKeys keys: [String]?) -> [String: Any] { ChangedValues.committed(of: self, keys) }

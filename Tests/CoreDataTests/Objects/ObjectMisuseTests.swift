@@ -41,16 +41,6 @@ import Testing
             _ = twin.value(forKey: "name")
         }
         #expect(gone.text.contains("CoreData could not fulfill a fault for '"))
-        let reset = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try ClubStack()
-            let context = stack.context()
-            let team = context.team()
-            try context.save()
-            context.refresh(team, mergeChanges: false)
-            context.reset()
-            _ = team.name
-        }
-        #expect(reset.text.contains("CoreData could not fulfill a fault for '"))
     }
 
     @Test func wrongValuesOfRelationships() async {

@@ -123,7 +123,7 @@ import Testing
             let team = context.make("Team")
             #expect(team.value(forKey: "wins") as? Int == 0 && team.value(forKey: "favorite") as? Bool == false)
             #expect(team.value(forKey: "name") == nil)
-            #expect(team.changedValues().isEmpty)
+            #expect(Set(team.changedValues().keys) == ["rating"], "which awakeFromInsert sets")
         }
     }
 }

@@ -29,11 +29,19 @@ struct ParentRows {
         return result
     }
 
-    /// What an object holds, as a row; `nil` while it has none. Fires nothing.
+    /// What an object holds, as a row; `nil` while it has none. Values that live in memory only are the parent's own. Fires
+    /// nothing.
     static func row(of object: NSManagedObject) -> RowSnapshot? {
         guard let snapshot = object.snapshot else { return nil }
         if !object.hasOwnValues { return snapshot }
-        return RowSnapshot.make(object.values, version: snapshot.version, isUnsaved: true)
+        let traits = object.layout.traits
+        guard traits.hasTransient else {
+            return RowSnapshot.make(object.values, version: snapshot.version, isUnsaved: true)
+        }
+        let values = object.values.indices.map {
+            traits.isTransient[$0] ? traits.transientStart[$0] : object.values[$0]
+        }
+        return RowSnapshot.make(values, version: snapshot.version, isUnsaved: true)
     }
 
     /// The row of an object that the context has not made, or not read. Where it refers to something that was changed or
