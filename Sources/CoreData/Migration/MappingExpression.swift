@@ -17,6 +17,9 @@ struct MappingExpression {
             guard let source = variables[NSMigrationSourceObjectKey] as? NSManagedObject else { return nil }
             try check(keys[0], of: source)
             return source.value(forKey: keys[0])
+        // As Xcode writes the source of an entity mapping: the run fetches in the source context itself.
+        case .function(PredicateCompiler.fetch, let parts) where parts.count == 3:
+            return try MappingExpression(tree: parts[0], manager: manager, owner: owner).value(variables)
         case .functionOn(let target, let selector, let arguments):
             return try call(selector, on: target, arguments, variables)
         default:

@@ -87,3 +87,41 @@ enum RepairFlag: CommandFlag {
     static let help = "Set right what can be, after a copy of the store was made."
     typealias Value = Bool
 }
+
+enum MigrateVerb: CommandVerb {
+    static let name = "migrate"
+    static let summary = "Bring a store to another version of its model."
+    static let operands: [Operand] = [.store]
+    static let flags: [any CommandFlag.Type] = [ToModelFlag.self, DryRunFlag.self, KeepBackupFlag.self]
+    static let notes = """
+        MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, and VERSION the name of one of its versions, else the
+        current one. Compiled mapping models (.cdm) beside or in MODEL are gone by where they fit; other steps are
+        inferred. Prints what changes: + is new, − goes, ~ changes. A copy of the store stands beside it until the
+        result was opened; when a step fails, the store is as it was.
+        Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        guard let destination = try arguments.value(ToModelFlag.self) else {
+            throw CommandError.misuse("migrate needs --to MODEL, the model that the store shall have")
+        }
+        try MigrateCommand(
+            store: arguments.store, destination: destination, isDryRun: arguments.has(DryRunFlag.self),
+            keepsBackup: arguments.has(KeepBackupFlag.self)
+        ).run(in: surroundings)
+        return .done
+    }
+}
+
+enum ToModelFlag: CommandFlag {
+    static let name = "to"
+    static let placeholder: String? = "MODEL[:VERSION]"
+    static let help = "The version of a model that the store shall have."
+    typealias Value = String
+}
+
+enum KeepBackupFlag: CommandFlag {
+    static let name = "keep-backup"
+    static let help = "Keep the copy of the store as it was: STORE.before-migration.sqlite."
+    typealias Value = Bool
+}

@@ -28,7 +28,7 @@ public struct CheckCommand {
             let hint = repairable == 0 ? "" : "; --repair sets \(repairable) of them right, and keeps a copy"
             throw CommandError.failure("\(Self.count(findings.count)) in \(try store.storeURL().path)\(hint)")
         }
-        let copy = try keepCopy()
+        let copy = try StoreCopies.keepCopy(of: store.storeURL(), suffix: "before-repair")
         let session = try StoreSession(store, for: .writing, in: surroundings)
         let repaired = try session.coordinator.persistentStores.flatMap(session.coordinator.repair)
         try session.close()
@@ -67,21 +67,5 @@ public struct CheckCommand {
             try surroundings.output.write(text.line([finding.kind.rawValue, finding.message]))
         case .table: try surroundings.output.write(VisibleText.shown(finding.description) + "\n")
         }
-    }
-
-    /// Copies the store under a name that nothing has.
-    private func keepCopy() throws -> URL {
-        let url = try store.storeURL()
-        let base = url.deletingPathExtension().path + ".before-repair"
-        let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
-        var copy = URL(fileURLWithPath: base + end)
-        var number = 2
-        while FileManager.default.fileExists(atPath: copy.path) {
-            copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
-            number += 1
-        }
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-            at: copy, withPersistentStoreFrom: url, type: .sqlite)
-        return copy
     }
 }

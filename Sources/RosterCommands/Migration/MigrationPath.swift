@@ -1,0 +1,58 @@
+import CoreData
+import Foundation
+
+/// One step of a migration, from one version of a model to another.
+struct MigrationStep {
+    let source: ModelVersion
+    let destination: ModelVersion
+    let mapping: NSMappingModel
+    /// Whether the mapping model was inferred: the step is then made in place.
+    let isInferred: Bool
+}
+
+/// The way from the version of a store to the one that it shall have.
+///
+/// Versions between them are gone through where a mapping model says what becomes of their rows; else one inferred step leads
+/// to the end, or where that cannot be inferred, one step from each version to the next.
+struct MigrationPath {
+    let versions: ModelVersions
+
+    /// - Throws: ``CommandError`` where there is no way.
+    func steps(from source: ModelVersion) throws -> [MigrationStep] {
+        let destination = versions.destination
+        if let mapping = mapping(source, destination) { return [mapping] }
+        let chain = chain(from: source)
+        let mapped = zip(chain, chain.dropFirst()).compactMap(mapping)
+        let direct = Result { try inferred(source, destination) }
+        if mapped.isEmpty, case .success(let step) = direct { return [step] }
+        guard chain.count > 2 || !mapped.isEmpty else { return [try direct.get()] }
+        return try zip(chain, chain.dropFirst()).map { try mapping($0, $1) ?? inferred($0, $1) }
+    }
+
+    /// The versions from the store's to the wanted one, in order; backwards where that is older.
+    private func chain(from source: ModelVersion) -> [ModelVersion] {
+        guard let start = versions.all.firstIndex(where: { $0.name == source.name }),
+            let end = versions.all.firstIndex(where: { $0.name == versions.destination.name })
+        else { return [source, versions.destination] }
+        return start <= end ? Array(versions.all[start...end]) : Array(versions.all[end...start].reversed())
+    }
+
+    private func mapping(_ source: ModelVersion, _ destination: ModelVersion) -> MigrationStep? {
+        let found = NSMappingModel(
+            from: versions.folders.compactMap { Bundle(url: $0) }, forSourceModel: source.model,
+            destinationModel: destination.model)
+        return found.map { MigrationStep(source: source, destination: destination, mapping: $0, isInferred: false) }
+    }
+
+    private func inferred(_ source: ModelVersion, _ destination: ModelVersion) throws -> MigrationStep {
+        do {
+            let mapping = try NSMappingModel.inferredMappingModel(
+                forSourceModel: source.model, destinationModel: destination.model)
+            return MigrationStep(source: source, destination: destination, mapping: mapping, isInferred: true)
+        } catch {
+            throw CommandError.failure(
+                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); a mapping model beside the "
+                    + "model (.cdm) would say what becomes of the records")
+        }
+    }
+}

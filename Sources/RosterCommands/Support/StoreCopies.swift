@@ -1,0 +1,33 @@
+import CoreData
+import Foundation
+
+/// Copies of a store beside it, that a command makes before it changes much.
+enum StoreCopies {
+    /// Copies the store under a name that nothing has: `STORE.suffix.sqlite`, `STORE.suffix-2.sqlite` ….
+    static func keepCopy(of url: URL, suffix: String) throws -> URL {
+        let base = url.deletingPathExtension().path + "." + suffix
+        let end = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
+        var copy = URL(fileURLWithPath: base + end)
+        var number = 2
+        while FileManager.default.fileExists(atPath: copy.path) {
+            copy = URL(fileURLWithPath: "\(base)-\(number)\(end)")
+            number += 1
+        }
+        try replace(copy, with: url)
+        return copy
+    }
+
+    /// Puts the contents of one store, with its external values, in the place of another.
+    static func replace(_ url: URL, with other: URL) throws {
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
+            at: url, withPersistentStoreFrom: other, type: .sqlite)
+    }
+
+    /// Removes a copy that a command made. Does nothing where there is none.
+    static func remove(_ copy: URL) throws {
+        guard FileManager.default.fileExists(atPath: copy.path) else { return }
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).destroyPersistentStore(
+            at: copy, type: .sqlite)
+        for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + end) }
+    }
+}

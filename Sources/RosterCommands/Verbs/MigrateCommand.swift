@@ -1,0 +1,122 @@
+import CoreData
+import Foundation
+
+/// `migrate`: brings a store to another version of its model.
+public struct MigrateCommand {
+    public var store: StoreLocation
+    /// `MODEL` or `MODEL:VERSION`.
+    public var destination: String
+    /// Prints what would be done, and does nothing.
+    public var isDryRun: Bool
+    /// Keeps the copy that is made before the first step.
+    public var keepsBackup: Bool
+
+    public init(store: StoreLocation, destination: String, isDryRun: Bool = false, keepsBackup: Bool = false) {
+        self.store = store
+        self.destination = destination
+        self.isDryRun = isDryRun
+        self.keepsBackup = keepsBackup
+    }
+
+    /// Goes from version to version; a copy of the store stands beside it until the result was opened.
+    ///
+    /// - Throws: ``CommandError``, or an error of the framework; the store is then as it was.
+    public func run(in surroundings: CommandSurroundings) throws {
+        let url = try store.storeURL()
+        let versions = try ModelVersions(destination)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        func isOfStore(_ model: NSManagedObjectModel) -> Bool {
+            model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        }
+        if isOfStore(versions.destination.model) {
+            return try write("\(url.path) is of version \(versions.destination.name) already", surroundings)
+        }
+        let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(surroundings)
+        let steps = try MigrationPath(versions: versions).steps(from: source)
+        try printPlan(steps, surroundings)
+        guard !isDryRun else { return try surroundings.output.flush() }
+        try migrate(url, steps, surroundings)
+        try write("\(url.path) is of version \(versions.destination.name) now", surroundings)
+    }
+
+    private func storesOwnModel(_ surroundings: CommandSurroundings) throws -> ModelVersion {
+        let location = StoreLocation(store: store.store)
+        return ModelVersion(name: "the store's own model", model: try StoreModel.model(for: location, in: surroundings))
+    }
+
+    private func write(_ text: String, _ surroundings: CommandSurroundings) throws {
+        try surroundings.output.write(VisibleText.shown(text) + "\n")
+        try surroundings.output.flush()
+    }
+
+    // MARK: The plan
+
+    private func printPlan(_ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
+        let counts = try countRecords(of: steps[0].source, surroundings)
+        for (number, step) in steps.enumerated() {
+            let way = step.isInferred ? "inferred, in place" : "by a mapping model, into a new file"
+            try write("\(number + 1). \(step.source.name) → \(step.destination.name), \(way)", surroundings)
+            let plan = MigrationPlanText(step: step, counts: number == 0 ? counts : [:])
+            for line in plan.lines { try write("   " + line, surroundings) }
+        }
+    }
+
+    private func countRecords(of source: ModelVersion, _ surroundings: CommandSurroundings) throws -> [String: Int] {
+        let session = try StoreSession(StoreLocation(store: store.store), for: .reading, in: surroundings)
+        let counts = try session.perform {
+            var counts: [String: Int] = [:]
+            for name in source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
+                let request = NSFetchRequest<NSManagedObject>(entityName: name)
+                request.includesSubentities = false
+                counts[name] = try session.context.count(for: request)
+            }
+            return counts
+        }
+        try session.close()
+        return counts
+    }
+
+    // MARK: The work
+
+    private func migrate(_ url: URL, _ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
+        let backup = try StoreCopies.keepCopy(of: url, suffix: "before-migration")
+        do {
+            for (number, step) in steps.enumerated() {
+                if steps.count > 1 {
+                    surroundings.note("step \(number + 1) of \(steps.count): to \(step.destination.name)")
+                }
+                try make(step, at: url)
+            }
+            try open(url, steps[steps.count - 1].destination.model)
+        } catch {
+            try StoreCopies.replace(url, with: backup)
+            try StoreCopies.remove(backup)
+            throw CommandError.failure(
+                "\(url.path) was not migrated, and is as it was: \(CommandError.line(for: error))")
+        }
+        guard keepsBackup else { return try StoreCopies.remove(backup) }
+        try write("\(backup.path) is the store as it was", surroundings)
+    }
+
+    private func make(_ step: MigrationStep, at url: URL) throws {
+        guard !step.isInferred else {
+            return try open(
+                url, step.destination.model,
+                [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+        }
+        let made = url.deletingLastPathComponent().appendingPathComponent(
+            ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier)")
+        let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
+        defer { try? StoreCopies.remove(made) }
+        try manager.migrateStore(
+            from: url, type: .sqlite, mapping: step.mapping, to: made, type: .sqlite)
+        try StoreCopies.replace(url, with: made)
+    }
+
+    /// Opens the store with a model, and closes it.
+    private func open(_ url: URL, _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = nil) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+        try coordinator.remove(store)
+    }
+}

@@ -1,0 +1,174 @@
+import CoreData
+import Foundation
+import Testing
+
+@testable import RosterCommands
+
+/// `migrate` goes through the versions of a model, or leaves the store as it was.
+@Suite struct MigrateCommandTests {
+    private let folder: TemporaryFolder
+    private var store: String { folder.path("App.sqlite") }
+    private var bundle: String { folder.path("App.xcdatamodeld") }
+
+    /// A model of three versions and a store of the first one with three records. The second version renames and adds; the
+    /// third one changes a text to a number, which needs a mapping model.
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: bundle, withIntermediateDirectories: true)
+        for (name, model) in [("App", Self.first()), ("App 2", Self.second()), ("App 3", Self.third())] {
+            try model.write(to: URL(fileURLWithPath: bundle).appendingPathComponent("\(name).xcdatamodel"))
+        }
+        try setCurrent("App 3")
+        let container = try NSPersistentContainer.open("App", model: Self.first(), at: URL(fileURLWithPath: store))
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            for name in ["Ada", "中文", "🙂"] {
+                let object = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+                object.setValue(name, forKey: "name")
+                object.setValue("42", forKey: "size")
+            }
+            try context.save()
+        }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            try container.persistentStoreCoordinator.remove(store)
+        }
+    }
+
+    private func setCurrent(_ name: String) throws {
+        let marker = try PropertyListSerialization.data(
+            fromPropertyList: ["_XCCurrentVersionName": name + ".xcdatamodel"], format: .xml, options: 0)
+        try marker.write(to: URL(fileURLWithPath: bundle).appendingPathComponent(".xccurrentversion"))
+    }
+
+    private static func model(_ attributes: [(String, NSAttributeType, String?)]) -> NSManagedObjectModel {
+        let person = NSEntityDescription()
+        person.name = "Person"
+        person.managedObjectClassName = "NSManagedObject"
+        person.properties = attributes.map { name, type, former in
+            let attribute = NSAttributeDescription()
+            attribute.name = name
+            attribute.attributeType = type
+            attribute.isOptional = true
+            attribute.renamingIdentifier = former
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [person]
+        return model
+    }
+
+    private static func first() -> NSManagedObjectModel {
+        model([("name", .stringAttributeType, nil), ("size", .stringAttributeType, nil)])
+    }
+    private static func second() -> NSManagedObjectModel {
+        model([
+            ("fullName", .stringAttributeType, "name"), ("size", .stringAttributeType, nil),
+            ("born", .dateAttributeType, nil),
+        ])
+    }
+    private static func third() -> NSManagedObjectModel {
+        model([
+            ("fullName", .stringAttributeType, nil), ("size", .integer64AttributeType, nil),
+            ("born", .dateAttributeType, nil),
+        ])
+    }
+
+    /// Reads the number of a text.
+    private func writeMapping() throws {
+        let mapping = NSEntityMapping()
+        mapping.name = "Person"
+        mapping.mappingType = .customEntityMappingType
+        let (source, destination) = (Self.second().entitiesByName["Person"], Self.third().entitiesByName["Person"])
+        mapping.sourceEntityName = "Person"
+        mapping.destinationEntityName = "Person"
+        mapping.sourceEntityVersionHash = source?.versionHash
+        mapping.destinationEntityVersionHash = destination?.versionHash
+        mapping.sourceExpression = NSExpression(
+            format:
+                #"FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Person", "TRUEPREDICATE"), $manager.sourceContext, NO)"#
+        )
+        mapping.attributeMappings = ["fullName", "born", "size"].map { name in
+            let attribute = NSPropertyMapping()
+            attribute.name = name
+            attribute.valueExpression = NSExpression(
+                format: name == "size" ? #"CAST($source.size, "NSNumber")"# : "$source.\(name)")
+            return attribute
+        }
+        mapping.relationshipMappings = []
+        let model = NSMappingModel()
+        model.entityMappings = [mapping]
+        try model.write(to: URL(fileURLWithPath: folder.path("TwoToThree.cdm")))
+    }
+
+    private func migrate(_ destination: String, dryRun: Bool = false, keepsBackup: Bool = false) throws -> [String] {
+        let surroundings = TestSurroundings()
+        try MigrateCommand(
+            store: StoreLocation(store: store), destination: destination, isDryRun: dryRun, keepsBackup: keepsBackup
+        ).run(in: surroundings.surroundings())
+        return surroundings.lines
+    }
+
+    private func rows(_ model: NSManagedObjectModel, at path: String? = nil) throws -> [NSDictionary] {
+        let container = try NSPersistentContainer.open(
+            "App", model: model, at: URL(fileURLWithPath: path ?? store))
+        let context = container.newBackgroundContext()
+        return try context.performAndWait {
+            let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+            request.resultType = .dictionaryResultType
+            return try context.fetch(request)
+        }
+    }
+
+    private func files() throws -> Set<String> {
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+                .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") })
+    }
+
+    @Test func aDryRunTellsThePlanAndChangesNothing() throws {
+        let before = try files()
+        let lines = try migrate("\(bundle):App 2", dryRun: true)
+        #expect(lines[0] == "1. App → App 2, inferred, in place")
+        #expect(lines[1] == "   ~ Person (3 records): + born, name → fullName")
+        #expect(lines.count == 2)
+        #expect(try files() == before)
+        #expect(try rows(Self.first()).count == 3)
+    }
+
+    @Test func infersAStep() throws {
+        let before = try files()
+        let lines = try migrate("\(bundle):App 2")
+        #expect(lines.last == "\(store) is of version App 2 now")
+        #expect(Set(try rows(Self.second()).compactMap { $0["fullName"] as? String }) == ["Ada", "中文", "🙂"])
+        #expect(try files() == before, "no copy stays")
+        #expect(try migrate("\(bundle):App 2") == ["\(store) is of version App 2 already"])
+    }
+
+    @Test func goesByAMappingModelWhereOneFits() throws {
+        try writeMapping()
+        let lines = try migrate(bundle, keepsBackup: true)
+        #expect(lines.contains("1. App → App 2, inferred, in place"))
+        #expect(lines.contains("2. App 2 → App 3, by a mapping model, into a new file"))
+        let migrated = try rows(Self.third())
+        #expect(migrated.count == 3 && migrated.allSatisfy { $0["size"] as? Int == 42 })
+        #expect(Set(migrated.compactMap { $0["fullName"] as? String }) == ["Ada", "中文", "🙂"])
+        let backup = folder.path("App.before-migration.sqlite")
+        #expect(Set(try rows(Self.first(), at: backup).compactMap { $0["name"] as? String }) == ["Ada", "中文", "🙂"])
+        #expect(try !files().contains { $0.hasPrefix(".App") }, "no file of a step stays")
+    }
+
+    @Test func whatCannotBeInferredIsSaidAndLosesNothing() throws {
+        let before = try files()
+        let error = try #require(throws: CommandError.self) { try migrate(bundle) }
+        #expect(error.message.contains("from App 2 to App 3") || error.message.contains("from App to App 3"))
+        #expect(error.message.contains("mapping model"))
+        #expect(try files() == before)
+        #expect(try rows(Self.first()).count == 3)
+    }
+
+    @Test func badArgumentsAreMisuse() throws {
+        let version = try #require(throws: CommandError.self) { try migrate("\(bundle):App 9") }
+        #expect(version.kind == .misuse && version.message.contains("it has: App, App 2, App 3"))
+        #expect(throws: CommandError.self) { try migrate(folder.path("Nothing.xcdatamodeld")) }
+    }
+}
