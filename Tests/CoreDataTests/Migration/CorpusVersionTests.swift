@@ -1,0 +1,129 @@
+import CoreData
+import Foundation
+import Testing
+
+/// The versions of real models migrate into each other, with rows, wherever a mapping model can be inferred (21, done when 3).
+@MainActor @Suite struct CorpusVersionTests {
+    /// The folders of the corpus that have several versions of a model.
+    nonisolated static let bundles: [URL] = {
+        guard let folder = ModelCorpus.root?.appendingPathComponent("models") else { return [] }
+        let all = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return all.flatMap {
+            (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? []
+        }
+        .filter { $0.pathExtension == "xcdatamodeld" && versions(of: $0).count > 1 }
+        .sorted { $0.path < $1.path }
+    }()
+
+    nonisolated private static func versions(of bundle: URL) -> [URL] {
+        ((try? FileManager.default.contentsOfDirectory(at: bundle, includingPropertiesForKeys: nil)) ?? [])
+            .filter { $0.pathExtension == "xcdatamodel" }
+            .sorted { $0.path.compare($1.path, options: .numeric) == .orderedAscending }
+    }
+
+    private let desk: MigrationDesk
+
+    init() throws { desk = try MigrationDesk() }
+
+    private func load(_ url: URL) throws -> NSManagedObjectModel {
+        let model = try NSManagedObjectModel(validContentsOf: url)
+        for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        return model
+    }
+
+    /// Three rows of each entity whose required relationships need none.
+    private func fill(_ container: NSPersistentContainer) throws {
+        let context = container.viewContext
+        for entity in container.managedObjectModel.entities where !entity.isAbstract {
+            let needs = entity.relationshipsByName.values.contains {
+                !$0.isOptional && ($0.minCount > 0 || !$0.isToMany)
+            }
+            // Nothing here makes a value of a foreign transformer.
+            let needsMore = entity.attributesByName.values.contains {
+                !$0.isOptional && $0.defaultValue == nil && $0.attributeType == .transformableAttributeType
+            }
+            for number in 0..<3 where !needs && !needsMore {
+                let object = NSManagedObject(entity: entity, insertInto: context)
+                for attribute in entity.attributesByName.values where !(attribute is NSDerivedAttributeDescription) {
+                    if let value = Self.value(attribute, number, entity.name ?? "") {
+                        object.setValue(value, forKey: attribute.name)
+                    }
+                }
+            }
+        }
+        try context.save()
+    }
+
+    private static func value(_ attribute: NSAttributeDescription, _ number: Int, _ entity: String) -> Any? {
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: number
+        case .doubleAttributeType, .floatAttributeType: Double(number) / 2
+        case .decimalAttributeType: NSDecimalNumber(value: number)
+        case .booleanAttributeType: number == 1
+        case .stringAttributeType: "值 \(entity) \(number)"
+        case .dateAttributeType: Date(timeIntervalSinceReferenceDate: Double(number))
+        case .binaryDataAttributeType: Data([UInt8(number)])
+        case .UUIDAttributeType: UUID()
+        case .URIAttributeType: URL(string: "https://example.com/\(number)")
+        default: nil
+        }
+    }
+
+    /// The values of the attributes that both versions have under one name and with one type, by entity.
+    private func values(_ container: NSPersistentContainer, alsoIn other: NSManagedObjectModel) throws -> [String: Set<
+        String
+    >] {
+        var result: [String: Set<String>] = [:]
+        for (name, entity) in container.managedObjectModel.entitiesByName {
+            guard let twin = other.entitiesByName[name] else { continue }
+            let keys = entity.attributesByName.keys.filter { key in
+                let (own, its) = (entity.attributesByName[key], twin.attributesByName[key])
+                return own?.attributeType == its?.attributeType && own?.isTransient == false
+                    && its?.isTransient == false
+                    && own?.isOptional == its?.isOptional && !(own is NSDerivedAttributeDescription)
+            }.sorted()
+            let request = NSFetchRequest<NSManagedObject>(entityName: name)
+            result[name] = Set(
+                try container.viewContext.fetch(request).map { object in
+                    let values = keys.map { "\($0)=\(object.value(forKey: $0).map { "\($0)" } ?? "nil")" }
+                    return object.objectID.uriRepresentation().lastPathComponent + values.joined(separator: ",")
+                })
+        }
+        return result
+    }
+
+    /// - Returns: whether the pair could be inferred.
+    private func migrate(_ source: URL, _ destination: URL) throws -> Bool {
+        let (old, new) = (try load(source), try load(destination))
+        let url = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+        let before = try desk.open(old, at: url)
+        try fill(before)
+        let expected = try values(before, alsoIn: new)
+        try desk.close(before)
+        do {
+            _ = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        } catch let error as CocoaError {
+            #expect(error.code.rawValue == 134190)
+            return false
+        }
+        let after = try desk.open(new, at: url)
+        let found = try values(after, alsoIn: old)
+        #expect(found == expected, "\(source.lastPathComponent) to \(destination.lastPathComponent)")
+        #expect(expected.values.contains { !$0.isEmpty } || old.entities.isEmpty)
+        let store = try #require(after.persistentStoreCoordinator.persistentStores.first)
+        #expect(try after.persistentStoreCoordinator.findings(in: store).isEmpty)
+        try desk.close(after)
+        return true
+    }
+
+    @Test(.enabled(if: !bundles.isEmpty, "set ROSTER_CORPUS to the folder with models"), arguments: bundles)
+    func versionsMigrateIntoTheNext(bundle: URL) throws {
+        let versions = Self.versions(of: bundle)
+        var migrated = 0
+        for (source, destination) in zip(versions, versions.dropFirst()) where try migrate(source, destination) {
+            migrated += 1
+        }
+        if let first = versions.first, let last = versions.last, versions.count > 2 { _ = try migrate(first, last) }
+        #expect(migrated > 0)
+    }
+}
