@@ -1,0 +1,139 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import Testing
+
+/// A migration that is killed at any moment leaves the store whole: of the version it had, or of one that a step leads to.
+@Suite struct MigrationCrashTests {
+    /// `ROSTER_LONG_TESTS=n` multiplies them by n.
+    private static let kills = 40 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
+    private static let count = 2000
+    private let folder: URL
+    private var store: String { folder.appendingPathComponent("App.sqlite").path }
+    private var bundle: URL { folder.appendingPathComponent("App.xcdatamodeld") }
+    private let models: [NSManagedObjectModel]
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-crash-\(UUID().uuidString)")
+        models = [
+            Self.model(["name": .stringAttributeType, "size": .stringAttributeType]),
+            Self.model(["name": .stringAttributeType, "size": .stringAttributeType, "born": .dateAttributeType]),
+            Self.model(["name": .stringAttributeType, "size": .integer64AttributeType, "born": .dateAttributeType]),
+        ]
+        try FileManager.default.createDirectory(at: bundle, withIntermediateDirectories: true)
+        for (name, model) in zip(["App", "App 2", "App 3"], models) {
+            try model.write(to: bundle.appendingPathComponent("\(name).xcdatamodel"))
+        }
+        let marker = ["_XCCurrentVersionName": "App 3.xcdatamodel"]
+        try PropertyListSerialization.data(fromPropertyList: marker, format: .xml, options: 0)
+            .write(to: bundle.appendingPathComponent(".xccurrentversion"))
+        try mapping().write(to: folder.appendingPathComponent("TwoToThree.cdm"))
+    }
+
+    private static func model(_ attributes: [String: NSAttributeType]) -> NSManagedObjectModel {
+        let person = NSEntityDescription()
+        person.name = "Person"
+        person.managedObjectClassName = "NSManagedObject"
+        person.properties = attributes.sorted { $0.key < $1.key }.map { name, type in
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = (name, type, true)
+            return attribute
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [person]
+        return model
+    }
+
+    private func mapping() -> NSMappingModel {
+        let mapping = NSEntityMapping()
+        mapping.name = "Person"
+        mapping.mappingType = .transformEntityMappingType
+        (mapping.sourceEntityName, mapping.destinationEntityName) = ("Person", "Person")
+        mapping.sourceEntityVersionHash = models[1].entitiesByName["Person"]?.versionHash
+        mapping.destinationEntityVersionHash = models[2].entitiesByName["Person"]?.versionHash
+        mapping.attributeMappings = ["born", "name", "size"].map { name in
+            let attribute = NSPropertyMapping()
+            attribute.name = name
+            attribute.valueExpression = NSExpression(
+                format: name == "size" ? #"CAST($source.size, "NSNumber")"# : "$source.\(name)")
+            return attribute
+        }
+        mapping.relationshipMappings = []
+        let model = NSMappingModel()
+        model.entityMappings = [mapping]
+        return model
+    }
+
+    /// Makes the store of the first version.
+    private func fill() throws {
+        let container = try NSPersistentContainer.open("App", model: models[0], at: URL(fileURLWithPath: store))
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            for number in 0..<Self.count {
+                let object = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+                object.setValue("名 \(number)", forKey: "name")
+                object.setValue("\(number)", forKey: "size")
+            }
+            try context.save()
+        }
+        try close(container)
+    }
+
+    private func close(_ container: NSPersistentContainer) throws {
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    /// Every record is there with its values, in one of the versions. Gives the number of the version.
+    private func check() throws -> Int {
+        let url = URL(fileURLWithPath: store)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        let version = try #require(
+            models.firstIndex { $0.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) })
+        let container = try NSPersistentContainer.open("App", model: models[version], at: url)
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+            request.resultType = .dictionaryResultType
+            let rows = try context.fetch(request)
+            #expect(rows.count == Self.count)
+            #expect(rows.allSatisfy { "名 \($0["size"] ?? "")" == $0["name"] as? String })
+        }
+        try close(container)
+        let connection = try Connection(path: store, access: .readWrite)
+        #expect(try connection.value("PRAGMA integrity_check") == .text("ok"))
+        connection.close()
+        return version
+    }
+
+    private func removeStores() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.contains(".sqlite") {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+    }
+
+    @Test func killedMigrations() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var random = SystemRandomNumberGenerator()
+        try fill()
+        let start = ContinuousClock.now
+        let arguments = ["migrate", store, "--to", bundle.path]
+        let outcome = try RosterProcess.run(arguments)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let longest = (ContinuousClock.now - start) / .seconds(1)
+        #expect(try check() == 2)
+        var ends: [Int: Int] = [:]
+        var killed = 0
+        for _ in 0..<Self.kills {
+            try removeStores()
+            try fill()
+            let process = try LiveProcess(roster: arguments)
+            usleep(UInt32(Double.random(in: 0..<longest, using: &random) * 1e6))
+            if process.isRunning { killed += 1 }
+            process.killAtOnce()
+            process.waitForEnd()
+            ends[try check(), default: 0] += 1
+        }
+        #expect(killed > Self.kills / 8, "\(ends), \(killed) killed at work")
+    }
+}
