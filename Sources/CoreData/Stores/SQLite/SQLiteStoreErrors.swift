@@ -85,7 +85,7 @@ struct SQLiteStoreErrors {
     }
 
     /// `SQLITE_READONLY_ROLLBACK`: a rollback journal has to be played back first.
-    private static let needsRollback: Int32 = 776
+    static let needsRollback: Int32 = 776
 
     private static func seconds(_ time: TimeInterval) -> String {
         let text = String(format: "%.1f", time)

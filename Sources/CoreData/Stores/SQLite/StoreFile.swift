@@ -144,6 +144,13 @@ struct StoreFile {
         } catch let error as SQLiteError where error.isMissingLogIndex {
             reader.close()
             return try openWithoutIndex()
+        } catch let error as SQLiteError where error.extendedCode == SQLiteStoreErrors.needsRollback {
+            // A writer died: what it had not committed is taken back, as by the next one who writes.
+            reader.close()
+            let writer = try Connection(path: path, access: .readWrite, busyTimeout: timeout)
+            defer { writer.close() }
+            _ = try writer.pragma("schema_version")
+            return try Connection(path: path, access: .readOnly, busyTimeout: timeout)
         }
     }
 
