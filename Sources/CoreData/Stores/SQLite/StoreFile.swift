@@ -148,9 +148,8 @@ struct StoreFile {
             // A writer died: what it had not committed is taken back, as by the next one who writes.
             reader.close()
             let writer = try Connection(path: path, access: .readWrite, busyTimeout: timeout)
-            defer { writer.close() }
-            _ = try writer.pragma("schema_version")
-            return try Connection(path: path, access: .readOnly, busyTimeout: timeout)
+            do { defer { writer.close() }; _ = try writer.pragma("schema_version") }
+            return try openForReading()
         }
     }
 
