@@ -3,6 +3,8 @@ import Foundation
 
 /// Writes down the statements that connections run, as Apple's framework does for the launch argument
 /// `-com.apple.CoreData.SQLDebug 1`, which may stand in the user defaults or as `CoreDataSQLDebug` in the environment too.
+/// The file that the default `com.apple.CoreData.SQLDebugFile` (`CoreDataSQLDebugFile` in the environment) names gets the
+/// lines; without it standard error does.
 ///
 /// From 1 on each statement with its rows and milliseconds, from 2 on with the bound values in it, from 3 on with SQLite's plan
 /// where it is prepared.
@@ -28,7 +30,9 @@ package final class StatementTrace: @unchecked Sendable {
             level = Int(arguments[place + 1])
         }
         guard let level = level ?? UserDefaults.standard.object(forKey: key) as? Int, level > 0 else { return nil }
-        return StatementTrace(level: level) { try? FileHandle.standardError.write(contentsOf: Data(($0 + "\n").utf8)) }
+        let file = environment["CoreDataSQLDebugFile"] ?? UserDefaults.standard.string(forKey: key + "File")
+        let output = StatementLog.open(file)
+        return StatementTrace(level: level) { try? output.write(contentsOf: Data(($0 + "\n").utf8)) }
     }()
 
     /// Begins to listen to a connection.

@@ -122,6 +122,20 @@ private final class Terminal {
         try await terminal.wait(for: "the match") { $0.contains("Team 009999") && $0.contains("1 found") }
     }
 
+    @Test func statementsGoToAFileBesideTheScreen() async throws {
+        let fixture = try await Fixture.filled()
+        let log = fixture.storeURL.deletingLastPathComponent().appendingPathComponent("statements.log")
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team '--sql=\(log.path)'",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        #expect(!terminal.screen.contains("CoreData: sql"))
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+        let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("CoreData: sql: SELECT") && $0.contains("ZTEAM") })
+    }
+
     @Test func aSignalLeavesACleanTerminal() async throws {
         let fixture = try await Fixture.filled()
         let terminal = try Terminal(

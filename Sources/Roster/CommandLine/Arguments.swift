@@ -67,8 +67,7 @@ private struct OptionTable {
         defer { (owned + names).forEach { free($0) } }
         var options = zip(flags, names).enumerated().map { index, flag in
             option(
-                name: UnsafePointer(flag.1), has_arg: flag.0.placeholder == nil ? no_argument : required_argument,
-                flag: nil,
+                name: UnsafePointer(flag.1), has_arg: valueRule(of: flag.0), flag: nil,
                 val: Self.firstCode + Int32(index))
         }
         options.append(option())
@@ -87,6 +86,11 @@ private struct OptionTable {
             $0.map { String(cString: $0) }
         }
         return (operands, values)
+    }
+
+    private func valueRule(of flag: any CommandFlag.Type) -> Int32 {
+        if flag.takesNextWord { return required_argument }
+        return flag.mayLackValue ? optional_argument : no_argument
     }
 
     /// The colon in front makes getopt tell a missing value from an unknown flag.

@@ -10,6 +10,8 @@ protocol CommandFlag: Sendable {
     static var letter: Character? { get }
     /// What its value is called in help; `nil` for a flag that has none.
     static var placeholder: String? { get }
+    /// Whether the value may be missing; where it is not, it follows an equals sign.
+    static var mayLackValue: Bool { get }
     /// One sentence for help.
     static var help: String { get }
     /// What its value may be, for shells that complete it.
@@ -22,7 +24,11 @@ protocol CommandFlag: Sendable {
 extension CommandFlag {
     static var letter: Character? { nil }
     static var placeholder: String? { nil }
+    static var mayLackValue: Bool { false }
     static var completion: WordCompletion { .none }
+
+    /// Whether the next word of the command line is the value.
+    static var takesNextWord: Bool { placeholder != nil && !mayLackValue }
 }
 
 /// What may stand for a word of the command line.

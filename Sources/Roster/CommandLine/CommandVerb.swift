@@ -20,7 +20,7 @@ protocol CommandVerb: Sendable {
     /// One sentence for help.
     static var summary: String { get }
     static var operands: [Operand] { get }
-    /// Without help.
+    /// Without help, and without those of every verb that opens a store.
     static var flags: [any CommandFlag.Type] { get }
     /// Those of the flags that must be given.
     static var requiredFlags: [any CommandFlag.Type] { get }
@@ -37,5 +37,9 @@ extension CommandVerb {
     static var requiredFlags: [any CommandFlag.Type] { [] }
     static var notes: String { "" }
     static var stopsCleanly: Bool { false }
-    static var allFlags: [any CommandFlag.Type] { flags + [HelpFlag.self] }
+    static var allFlags: [any CommandFlag.Type] {
+        flags + (opensStore ? [SQLFlag.self, PlansFlag.self] : []) + [HelpFlag.self]
+    }
+    /// Whether it may run statements.
+    private static var opensStore: Bool { operands.contains { $0.name.hasPrefix(Operand.store.name) } }
 }

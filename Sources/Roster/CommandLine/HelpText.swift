@@ -36,7 +36,8 @@ enum HelpText {
 
     static func left(of flag: any CommandFlag.Type) -> String {
         let short = flag.letter.map { "-\($0), " } ?? "    "
-        return short + "--" + flag.name + (flag.placeholder.map { " \($0)" } ?? "")
+        let value = flag.placeholder.map { flag.mayLackValue ? "[=\($0)]" : " \($0)" }
+        return short + "--" + flag.name + (value ?? "")
     }
 
     private static func lowercasedFirst(_ text: String) -> String { text.prefix(1).lowercased() + text.dropFirst() }

@@ -53,6 +53,7 @@ enum Program {
             try output.flush()
             return .done
         }
+        try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)?.begin()
         let interruption = SignalInterruption()
         if verb.stopsCleanly { interruption.install() }
         let surroundings = CommandSurroundings(

@@ -54,7 +54,7 @@ struct WordCompleter {
     private var flags: [String] { verb.allFlags.map { "--\($0.name)" } }
 
     private var flagBeforeWord: (any CommandFlag.Type)? {
-        guard let last = rest.last, let flag = flag(last), flag.placeholder != nil else { return nil }
+        guard let last = rest.last, let flag = flag(last), flag.takesNextWord else { return nil }
         return flag
     }
 
@@ -70,7 +70,7 @@ struct WordCompleter {
             if isValue {
                 isValue = false
             } else if word.hasPrefix("-"), word != "-" {
-                isValue = flag(word)?.placeholder != nil
+                isValue = flag(word)?.takesNextWord ?? false
             } else {
                 result.append(word)
             }

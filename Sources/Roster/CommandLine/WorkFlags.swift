@@ -71,6 +71,21 @@ enum SeedFlag: CommandFlag {
     }
 }
 
+enum SQLFlag: CommandFlag {
+    static let name = "sql"
+    static let placeholder: String? = "FILE"
+    static let mayLackValue = true
+    static let help =
+        "Write down each SQL statement with its values, rows and milliseconds, on standard error or at the end of FILE."
+    typealias Value = String
+}
+
+enum PlansFlag: CommandFlag {
+    static let name = "plans"
+    static let help = "With --sql: write down how SQLite carries each statement out, too."
+    typealias Value = Bool
+}
+
 enum HelpFlag: CommandFlag {
     static let name = "help"
     static let letter: Character? = "h"

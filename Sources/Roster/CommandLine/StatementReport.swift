@@ -1,0 +1,56 @@
+import Foundation
+import RosterCommands
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// What `--sql` asks for: the statements that the program runs, written down by the framework.
+struct StatementReport {
+    private let file: String?
+    private let hasPlans: Bool
+
+    /// - Parameter hasScreen: whether the terminal is taken, so that a file is needed.
+    /// - Returns: `nil` where nothing is asked for.
+    /// - Throws: ``CommandError`` of misuse.
+    init?(_ arguments: Arguments, hasScreen: Bool) throws {
+        hasPlans = arguments.has(PlansFlag.self)
+        guard let value = try arguments.value(SQLFlag.self) else {
+            if hasPlans { throw CommandError.misuse("--plans goes with --sql") }
+            return nil
+        }
+        file = value.isEmpty ? nil : value
+        if hasScreen, file == nil {
+            throw CommandError.misuse("the terminal program has the screen for itself: name a file, --sql=FILE")
+        }
+    }
+
+    /// Turns the framework's report on. Called before the first store is opened.
+    /// - Throws: ``CommandError`` where the file cannot be written, or holds something else.
+    func begin() throws {
+        if let file { try Self.check(file) }
+        var defaults: [String: Any] = [Self.key: hasPlans ? 3 : 2]
+        defaults[Self.key + "File"] = file
+        UserDefaults.standard.register(defaults: defaults)
+    }
+
+    private static let key = "com.apple.CoreData.SQLDebug"
+    private static let beginning = "CoreData: "
+
+    /// A store must not get lines of text at its end because two names were confused.
+    private static func check(_ file: String) throws {
+        let descriptor = open(file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandError.failure("cannot write \(file): \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return }
+        let found = try handle.read(upToCount: beginning.utf8.count)
+        guard found == Data(beginning.utf8) else {
+            throw CommandError.failure("\(file) holds something else than statements; name another file for --sql")
+        }
+    }
+}
