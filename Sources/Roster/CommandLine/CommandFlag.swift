@@ -36,6 +36,8 @@ enum WordCompletion: Equatable {
     /// Nothing is known of it.
     case none
     case files
+    /// Files that look like stores, and folders on the way to them.
+    case stores
     case words([String])
     case entities
     /// One key path of the entity.
@@ -44,8 +46,10 @@ enum WordCompletion: Equatable {
     case keyPaths
     /// Predicate text.
     case predicate
-    /// `key=value`.
+    /// `key=value`, with the key's values in the store.
     case assignment
+    /// A record as `Entity:KEY`.
+    case object
 }
 
 extension CommandFlag where Value == String {

@@ -27,7 +27,7 @@ enum CompletionScript {
                 return
             fi
             COMPREPLY=($candidates)
-            case $candidates in *=) compopt -o nospace 2>/dev/null ;; esac
+            case $candidates in *=|*:|*/) compopt -o nospace 2>/dev/null ;; esac
             declare -F __ltrim_colon_completions >/dev/null && __ltrim_colon_completions "$current"
         }
         complete -F _roster roster
@@ -43,7 +43,7 @@ enum CompletionScript {
             if [[ ${candidates[1]} == @files ]]; then
                 _files
             elif [[ -n ${candidates[1]} ]]; then
-                if [[ ${candidates[1]} == *= ]]; then compadd -S '' -- $candidates; else compadd -- $candidates; fi
+                if [[ ${candidates[1]} == *[=:/] ]]; then compadd -S '' -- $candidates; else compadd -- $candidates; fi
             fi
         }
         if [ "$funcstack[1]" = _roster ]; then _roster "$@"; else compdef _roster roster; fi

@@ -29,7 +29,11 @@ enum ManualPage {
                 + item("2", "The command line makes no sense; standard error says why, in one line."))
         lines += section(
             "FILES",
-            item("$XDG_DATA_HOME/roster", "The World Cup sample, copied at the first start without a store.")
+            item(
+                "$XDG_CONFIG_HOME/roster/config",
+                "Keys, colours, and the columns of lists; else ~/.config/roster/config. roster config prints what is in effect, "
+                    + "as such a file.")
+                + item("$XDG_DATA_HOME/roster", "The World Cup sample, copied at the first start without a store.")
                 + item(
                     "$XDG_CACHE_HOME",
                     "The sections of lists, so that long lists open at once. It may be removed at any time."))

@@ -4,7 +4,7 @@ enum VerbTable {
         ListVerb.self, ShowVerb.self, CountVerb.self, InsertVerb.self, UpdateVerb.self, DeleteVerb.self,
         ImportVerb.self, ExportVerb.self, WatchVerb.self, HistoryVerb.self, CheckVerb.self, SimulateVerb.self,
         CreateVerb.self, MigrateVerb.self, ModelVerb.self,
-        ModelCompileVerb.self, ModelGenerateVerb.self, CompletionVerb.self, ManualVerb.self,
+        ModelCompileVerb.self, ModelGenerateVerb.self, ConfigVerb.self, CompletionVerb.self, ManualVerb.self,
     ]
     /// Verbs for programs, which help does not name.
     private static let hidden: [any CommandVerb.Type] = [CompleteVerb.self]

@@ -88,15 +88,67 @@ struct WordCompleter {
         switch completion {
         case .none: return .words([])
         case .files: return .files
+        case .stores: return stores
+        case .object: return objects
         case .words(let words): return matching(words)
         case .entities: return matching(store?.entities ?? [])
         case .keyPath: return matching(keyPaths)
         case .keyPaths:
             let typed = word.lastIndex(of: ",").map { String(word[...$0]) } ?? ""
             return matching(keyPaths.map { typed + $0 })
-        case .predicate: return matching(keyPaths)
-        case .assignment: return matching(entity.flatMap { store?.keys(ofEntity: $0) }?.map { $0 + "=" } ?? [])
+        case .predicate: return predicateWords
+        case .assignment: return assignments
         }
+    }
+
+    // MARK: Values and stores
+
+    /// Folders and files that begin with what SQLite files do; any file where there is neither.
+    private var stores: Answer {
+        let typed = word.lastIndex(of: "/").map { String(word[...$0]) } ?? ""
+        let folder = typed.isEmpty ? "." : (typed as NSString).expandingTildeInPath
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let found = names.sorted().filter { !$0.hasPrefix(".") }.compactMap { name -> String? in
+            guard (typed + name).hasPrefix(word) else { return nil }
+            var isFolder: ObjCBool = false
+            let path = folder + "/" + name
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return nil }
+            if isFolder.boolValue { return typed + name + "/" }
+            return StoreWords.looksLikeStore(path) ? typed + name : nil
+        }
+        return found.isEmpty ? .files : .words(found)
+    }
+
+    private var assignments: Answer {
+        guard let entity, let store else { return .words([]) }
+        guard let equals = word.firstIndex(of: "=") else {
+            return matching(store.keys(ofEntity: entity).map { $0 + "=" })
+        }
+        let key = String(word[..<equals])
+        let typed = String(word[word.index(after: equals)...])
+        return .words(store.values(ofKey: key, entity: entity, beginningWith: typed).map { "\(key)=\($0)" })
+    }
+
+    /// Keys; and behind `key == "` the key's values.
+    private var predicateWords: Answer {
+        guard let entity, let store, let match = word.firstMatch(of: /(?:^|\s)([\w.]+)\s*==\s*"([^"]*)$/) else {
+            let start = word.lastIndex { $0 == " " || $0 == "(" }.map { String(word[...$0]) } ?? ""
+            let typed = word.dropFirst(start.count)
+            return .words(keyPaths.filter { $0.hasPrefix(typed) }.map { start + $0 })
+        }
+        let before = word.dropLast(match.2.count)
+        let values = store.values(ofKey: String(match.1), entity: entity, beginningWith: String(match.2))
+        return .words(values.filter { !$0.contains("\"") }.map { "\(before)\($0)\"" })
+    }
+
+    /// `Entity:` and behind it the values of the entity's unique key.
+    private var objects: Answer {
+        guard let store else { return .words([]) }
+        guard let colon = word.firstIndex(of: ":") else { return matching(store.entities.map { $0 + ":" }) }
+        let entity = String(word[..<colon])
+        guard let key = store.uniqueKey(ofEntity: entity) else { return .words([]) }
+        let typed = String(word[word.index(after: colon)...])
+        return .words(store.values(ofKey: key, entity: entity, beginningWith: typed).map { "\(entity):\($0)" })
     }
 
     private func matching(_ words: [String]) -> Answer { .words(words.filter { $0.hasPrefix(word) }) }

@@ -7,6 +7,8 @@ import TerminalKit
 final class Browser: TerminalProgram {
     let options: BrowserOptions
     let layers = LayerStack()
+    /// The commands under the user's keys.
+    let tables: CommandTables
     private(set) var session: StoreSession?
     private(set) var list: ListScreen?
     private(set) var isFinished = false
@@ -28,6 +30,12 @@ final class Browser: TerminalProgram {
 
     init(options: BrowserOptions) {
         self.options = options
+        tables = CommandTables(options.preferences)
+    }
+
+    /// An entity's list as it is first shown, with what the configuration says of it.
+    func settings(for entity: NSEntityDescription) -> ListSettings {
+        ListSettings(entity: entity, preferences: options.preferences.entities[entity.name ?? ""])
     }
 
     // MARK: Opening

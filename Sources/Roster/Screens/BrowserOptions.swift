@@ -16,10 +16,13 @@ struct BrowserOptions {
     var predicate: String?
     /// Opens the store for reading only.
     var isReadOnly = false
+    /// What the user set: keys, colours, columns.
+    var preferences = Preferences()
 
     init(
         storeURL: URL, modelURL: URL? = nil, entityName: String? = nil, sectionKeyPath: String? = nil,
-        sortKeys: String? = nil, predicate: String? = nil, isReadOnly: Bool = false
+        sortKeys: String? = nil, predicate: String? = nil, isReadOnly: Bool = false,
+        preferences: Preferences = Preferences()
     ) {
         self.storeURL = storeURL
         self.modelURL = modelURL
@@ -28,5 +31,6 @@ struct BrowserOptions {
         self.sortKeys = sortKeys
         self.predicate = predicate
         self.isReadOnly = isReadOnly
+        self.preferences = preferences
     }
 }

@@ -25,7 +25,10 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
         if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
         return browser.status
     }
-    let terminal = try TerminalSession()
+    var screen = CursesScreen.Options()
+    screen.usesMouse = options.preferences.usesMouse
+    screen.theme = options.preferences.theme
+    let terminal = try TerminalSession(options: screen)
     browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
     browser.copyText = { [screen = terminal.screen] in screen.copy($0) }
     EventLoop(screen: terminal.screen).run(browser)

@@ -48,7 +48,7 @@ enum SimulateVerb: CommandVerb {
 enum BrowseVerb: CommandVerb {
     static let name = ""
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
-    static let operands = [Operand(name: "STORE", isOptional: true, completion: .files)]
+    static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag.Type] = [
         EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, ReadOnlyFlag.self, ModelFlag.self,
     ]
@@ -63,6 +63,8 @@ enum BrowseVerb: CommandVerb {
             ?? options.sortKeys
         options.predicate = try arguments.value(WhereFlag.self)
         options.isReadOnly = arguments.has(ReadOnlyFlag.self)
+        options.preferences = Preferences.load()
+        for problem in options.preferences.problems { surroundings.note(problem.message) }
         return ExitStatus(code: try runTerminalProgram(options))
     }
 

@@ -2,7 +2,7 @@ import RosterCommands
 
 /// Operands that several verbs have.
 extension Operand {
-    static let store = Operand(name: "STORE", completion: .files)
+    static let store = Operand(name: "STORE", completion: .stores)
     static let entity = Operand(name: "ENTITY", completion: .entities)
 }
 
@@ -43,7 +43,7 @@ enum ListVerb: CommandVerb {
 enum ShowVerb: CommandVerb {
     static let name = "show"
     static let summary = "Print one record with its relationships."
-    static let operands: [Operand] = [.store, Operand(name: "OBJECT")]
+    static let operands: [Operand] = [.store, Operand(name: "OBJECT", completion: .object)]
     static let flags: [any CommandFlag.Type] = [FormatFlag.self, ModelFlag.self]
     static let notes = "OBJECT is a URI (x-coredata://…), Entity/p12, or Entity:KEY with the value of the unique key."
 

@@ -1,20 +1,40 @@
 import CoreData
 import Foundation
 
-/// What a shell may complete from a store's model. It reads the model only, and answers nothing where it cannot.
+/// What a shell may complete from a store. It answers nothing where it cannot read what it is asked for.
 public struct StoreWords {
+    /// So many values are offered at most.
+    public static let greatestCount = 50
+
+    private let location: StoreLocation
     private let model: NSManagedObjectModel
 
+    /// Reads the model only.
+    ///
     /// - Returns: `nil` where there is no such store or model, or it cannot be read.
     public init?(_ location: StoreLocation) {
-        guard let model = Self.model(at: location) else { return nil }
+        guard let model = try? Self.model(of: location) else { return nil }
+        self.location = location
         self.model = model
     }
 
-    private static func model(at location: StoreLocation) -> NSManagedObjectModel? {
-        if let path = location.model { return try? StoreModel.model(atPath: path) }
-        guard let url = try? location.storeURL(), FileManager.default.fileExists(atPath: url.path) else { return nil }
-        return try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    /// The model that a location names, or else the store's own.
+    ///
+    /// - Throws: ``CommandError``, or an error of the framework, where there is none.
+    public static func model(of location: StoreLocation) throws -> NSManagedObjectModel {
+        if let path = location.model { return try StoreModel.model(atPath: path) }
+        let url = try location.storeURL()
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw CommandError.failure("no store at \(url.path)")
+        }
+        return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    }
+
+    /// Whether a file begins as SQLite's do.
+    public static func looksLikeStore(_ path: String) -> Bool {
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
     }
 
     public var entities: [String] { model.entities.compactMap(\.name).sorted() }
@@ -32,6 +52,47 @@ public struct StoreWords {
     /// The names of all properties of an entity.
     public func keys(ofEntity name: String) -> [String] {
         (model.entitiesByName[name]?.propertiesByName.keys.map { $0 } ?? []).sorted()
+    }
+
+    /// The attribute by whose value a record of an entity is named, where it is one.
+    public func uniqueKey(ofEntity name: String) -> String? {
+        let attributes = model.entitiesByName[name].flatMap { UniqueKey(of: $0) }?.attributes ?? []
+        return attributes.count == 1 ? attributes[0].name : nil
+    }
+
+    /// The values that an attribute has in the store, in order, as far as they begin with a text. Opens the store.
+    public func values(ofKey keyPath: String, entity name: String, beginningWith text: String) -> [String] {
+        guard let entity = model.entitiesByName[name],
+            let attribute = try? EntityKeys.attribute(at: keyPath, of: entity, for: "complete")
+        else { return [] }
+        if attribute.attributeType == .booleanAttributeType {
+            return ["false", "true"].filter { $0.hasPrefix(text) }
+        }
+        guard attribute.isOrderable, let url = try? location.storeURL() else { return [] }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let options: [AnyHashable: Any] = [
+            NSReadOnlyPersistentStoreOption: true, NSPersistentStoreTimeoutOption: 0.5,
+        ]
+        guard (try? coordinator.addPersistentStore(type: .sqlite, at: url, options: options)) != nil else { return [] }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSFetchRequest<NSDictionary>()
+        request.entity = entity
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = [keyPath]
+        request.returnsDistinctResults = true
+        request.sortDescriptors = [NSSortDescriptor(key: keyPath, ascending: true)]
+        if attribute.attributeType == .stringAttributeType {
+            request.predicate = NSPredicate(format: "%K BEGINSWITH %@", keyPath, text)
+            request.fetchLimit = Self.greatestCount
+        }
+        let rows = (try? context.performAndWait { try context.fetch(request) }) ?? []
+        return rows.compactMap { row in
+            guard let value = row[keyPath] else { return nil }
+            let text = ValueText.shown(value, of: attribute)
+            // A line of the answer is one candidate.
+            return text.isEmpty || text.contains(where: \.isNewline) ? nil : text
+        }.filter { $0.hasPrefix(text) }.prefix(Self.greatestCount).map { $0 }
     }
 
     private func attributes(of entity: NSEntityDescription) -> [String] { entity.attributesByName.keys.sorted() }

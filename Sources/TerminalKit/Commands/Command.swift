@@ -2,7 +2,7 @@
 public struct Command<Target> {
     /// A few words, unique in the table: how the palette lists it.
     public let name: String
-    public let keys: [KeySequence]
+    public private(set) var keys: [KeySequence]
     /// One line that says what it does.
     public let help: String
     /// Under which heading the help screen shows it.
@@ -24,6 +24,13 @@ public struct Command<Target> {
         self.help = help
         self.unavailable = unavailable
         self.action = action
+    }
+
+    /// The same command with other keys.
+    public func bound(to keys: [KeySequence]) -> Command {
+        var command = self
+        command.keys = keys
+        return command
     }
 
     /// The keys as written for the user.

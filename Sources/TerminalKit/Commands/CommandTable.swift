@@ -44,6 +44,38 @@ public struct CommandTable<Target> {
         return result
     }
 
+    /// The same commands with the user's keys for some of them.
+    ///
+    /// - Parameter bindings: keys by the names of commands; no keys leave a command to the palette.
+    /// - Returns: the table, in which other commands have lost the keys that the user gave away, and for each binding
+    ///   that cannot be, why. Such a binding is left out.
+    public func binding(
+        _ bindings: [(name: String, keys: [KeySequence])]
+    ) -> (table: CommandTable, problems: [(name: String, text: String)]) {
+        var problems: [(name: String, text: String)] = []
+        var table = self
+        for (name, keys) in bindings {
+            guard table.command(named: name) != nil else {
+                problems.append((name, "there is no command “\(name)”"))
+                continue
+            }
+            let others = table.commands.filter { $0.name != name }
+            let candidate = CommandTable(
+                others.map { command in command.bound(to: command.keys.filter { !keys.contains($0) }) }
+                    + [table.commands.first { $0.name == name }].compactMap { $0?.bound(to: keys) })
+            if let problem = candidate.problems.first {
+                problems.append((name, problem))
+                continue
+            }
+            table = table.rebound { $0.name == name ? keys : $0.keys.filter { !keys.contains($0) } }
+        }
+        return (table, problems)
+    }
+
+    private func rebound(_ keys: (Command<Target>) -> [KeySequence]) -> CommandTable {
+        CommandTable(commands.map { $0.bound(to: keys($0)) })
+    }
+
     /// What `keys` mean.
     public func match(_ keys: [Key]) -> Match {
         let sequence = KeySequence(keys: keys)

@@ -93,6 +93,30 @@ public struct KeySequence: Hashable, Sendable {
         self.keys = keys
     }
 
+    /// Reads the notation as a configuration has it.
+    ///
+    /// - Returns: `nil` where it is empty, or a name in angle brackets is not known.
+    public init?(checking notation: String) {
+        self.init(notation)
+        let bracketed = notation.contains("<") && notation.contains(">") && notation.count > 2
+        if keys.isEmpty || bracketed && keys.contains(Key(.character("<"))) && !notation.lowercased().contains("<lt>") {
+            return nil
+        }
+    }
+
+    /// The notation that ``init(_:)`` reads back.
+    public var notation: String {
+        keys.map { key in
+            var prefix = ""
+            if key.modifiers.contains(.control) { prefix += "C-" }
+            if key.modifiers.contains(.alt) { prefix += "M-" }
+            if key.modifiers.contains(.shift) { prefix += "S-" }
+            var name = Key.name(of: key.code)
+            if name == " " { name = "Space" } else if name == "<" { name = "lt" }
+            return prefix.isEmpty && name.count == 1 ? name : "<\(prefix)\(name)>"
+        }.joined()
+    }
+
     /// How the sequence is written for the user.
     public var label: String { keys.map(\.label).joined() }
 

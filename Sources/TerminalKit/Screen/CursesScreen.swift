@@ -14,6 +14,7 @@ public final class CursesScreen: Screen {
         public var usesMouse = true
         /// By default unless `NO_COLOR` is set to something.
         public var usesColors = (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+        public var theme = Theme.terminal
 
         public init() {}
     }
@@ -54,7 +55,7 @@ public final class CursesScreen: Screen {
         }
         modes.clearForeignReports()
         Self.configureInput(usesMouse: options.usesMouse)
-        theme = CursesTheme(usesColors: options.usesColors)
+        theme = CursesTheme(options.theme, usesColors: options.usesColors)
         curs_set(0)
         modes.enter()
         modes.ask()

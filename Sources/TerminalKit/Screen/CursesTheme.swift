@@ -1,6 +1,6 @@
 import CNcursesw
 
-/// How roles look on the terminal: colours on its own background where it has them, attributes elsewhere.
+/// How roles look on the terminal: a theme's colours where it has them, attributes elsewhere.
 struct CursesTheme {
     /// The attributes and the colour pair of a style.
     struct Look {
@@ -11,19 +11,25 @@ struct CursesTheme {
     private let looks: [Look]
 
     /// Call after `newterm`. Colour pairs exist only where the terminal has colours and the user wants them.
-    init(usesColors: Bool) {
+    init(_ theme: Theme = .terminal, usesColors: Bool) {
         let hasColors = usesColors && has_colors() && start_color() == OK && ncurses_colors() >= 8
         if hasColors { use_default_colors() }
         let hasPalette = hasColors && ncurses_colors() >= 256
+        func number(_ color: ThemeColor?) -> Int32 {
+            guard let color else { return -1 }
+            return hasPalette ? Int32(color.index) : color.basic.map(Int32.init) ?? -1
+        }
         looks = Role.allCases.map { role in
             guard hasColors else { return Look(attributes: Self.attributes(of: role), pair: 0) }
-            let color = Self.color(of: role, hasPalette: hasPalette)
-            guard let color else { return Look(attributes: Self.attributes(of: role, colored: true), pair: 0) }
+            let look = theme[role]
+            let (foreground, background) = (number(look.foreground), number(look.background))
+            let attributes = Self.attributes(look.emphasis)
+            guard foreground >= 0 || background >= 0 else { return Look(attributes: attributes, pair: 0) }
             let pair = Int32(role.rawValue) + 1
-            guard init_extended_pair(pair, color, -1) == OK else {
+            guard init_extended_pair(pair, foreground, background) == OK else {
                 return Look(attributes: Self.attributes(of: role), pair: 0)
             }
-            return Look(attributes: Self.attributes(of: role, colored: true), pair: pair)
+            return Look(attributes: attributes, pair: pair)
         }
     }
 
@@ -34,33 +40,24 @@ struct CursesTheme {
         return look
     }
 
-    /// Colours that can be read on a light and on a dark background; `nil` is the terminal's own.
-    private static func color(of role: Role, hasPalette: Bool) -> Int32? {
-        switch role {
-        case .text, .status, .columnTitle: nil
-        case .muted, .border: hasPalette ? 244 : nil
-        case .heading, .key, .link: hasPalette ? 31 : COLOR_CYAN
-        case .match: hasPalette ? 172 : COLOR_YELLOW
-        case .error: COLOR_RED
-        case .warning: hasPalette ? 172 : COLOR_YELLOW
-        case .inserted: hasPalette ? 34 : COLOR_GREEN
-        case .moved: hasPalette ? 33 : COLOR_BLUE
-        case .updated: hasPalette ? 172 : COLOR_YELLOW
-        case .edited: COLOR_MAGENTA
-        }
+    private static func attributes(_ emphasis: Theme.Emphasis) -> attr_t {
+        var result: attr_t = 0
+        if emphasis.contains(.bold) { result |= ncurses_attribute_bold() }
+        if emphasis.contains(.dim) { result |= ncurses_attribute_dim() }
+        if emphasis.contains(.underline) { result |= ncurses_attribute_underline() }
+        if emphasis.contains(.reverse) { result |= ncurses_attribute_reverse() }
+        return result
     }
 
-    private static func attributes(of role: Role, colored: Bool = false) -> attr_t {
+    /// What tells roles apart without colours.
+    private static func attributes(of role: Role) -> attr_t {
         switch role {
         case .text: 0
-        case .muted, .border: colored ? 0 : ncurses_attribute_dim()
-        case .heading, .error, .inserted, .moved, .updated: ncurses_attribute_bold()
-        case .columnTitle: ncurses_attribute_bold() | ncurses_attribute_underline()
+        case .muted, .border: ncurses_attribute_dim()
+        case .heading, .error, .inserted, .moved, .updated, .key, .warning: ncurses_attribute_bold()
+        case .columnTitle, .match: ncurses_attribute_bold() | ncurses_attribute_underline()
         case .status: ncurses_attribute_reverse()
-        case .key, .warning: ncurses_attribute_bold()
-        case .match: colored ? ncurses_attribute_reverse() : ncurses_attribute_bold() | ncurses_attribute_underline()
-        case .edited: colored ? 0 : ncurses_attribute_underline()
-        case .link: ncurses_attribute_underline()
+        case .edited, .link: ncurses_attribute_underline()
         }
     }
 }

@@ -19,7 +19,7 @@ import Testing
         #expect(complete("li") == ["list"])
         #expect(complete("model", "co") == ["compile"])
         #expect(complete("sam") == ["@files"])
-        #expect(complete("list", "") == ["@files"])
+        #expect(complete("list", "nowhere/") == ["@files"])
         #expect(complete("list", "x.sqlite", "Team", "--sec").sorted() == ["--section", "--sections-only"])
         #expect(complete("list", "x.sqlite", "Team", "--format", "j") == ["json"])
         #expect(complete("list", "x.sqlite", "Team", "--output", "") == [])
@@ -34,6 +34,28 @@ import Testing
         #expect(complete("list", store, "--limit", "3", "Team", "--section", "homeVenue.na") == ["homeVenue.name"])
         #expect(complete("update", store, "Team", "wi") == ["wins="])
         #expect(complete("list", "nowhere.sqlite", "") == [])
+    }
+
+    @Test func valuesComeFromTheStore() {
+        let store = sample.store
+        #expect(complete("update", store, "Team", "teamName=Jap") == ["teamName=Japan"])
+        #expect(complete("update", store, "Team", "favorite=") == ["favorite=false", "favorite=true"])
+        #expect(complete("list", store, "Team", "--where", "teamName == \"Jap") == ["teamName == \"Japan\""])
+        #expect(complete("list", store, "Team", "--where", "wins > 3 AND teamN") == ["wins > 3 AND teamName"])
+        #expect(complete("show", store, "Te") == ["Team:"])
+        #expect(complete("show", store, "Team:Jap") == ["Team:Japan"])
+        #expect(complete("list", store, "Team", "--where", "nonsense == \"x") == [])
+    }
+
+    @Test func storesAreTheFilesThatLookLikeThem() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("deeper"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.copyItem(atPath: sample.store, toPath: folder.path + "/data.db")
+        try Data("text".utf8).write(to: folder.appendingPathComponent("data.txt"))
+        #expect(complete("list", folder.path + "/d") == [folder.path + "/data.db", folder.path + "/deeper/"])
+        #expect(complete("list", folder.path + "/data.t") == ["@files"])
     }
 
     /// The script in a real shell, as the user has it.

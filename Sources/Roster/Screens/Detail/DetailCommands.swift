@@ -60,10 +60,10 @@ enum DetailCommands {
         let category = "Program"
         return [
             Detail("help", keys: "? <F1>", category: category, help: "this help") {
-                $0.browser.showHelp(table, title: "Keys of a record")
+                $0.browser.showHelp($0.browser.tables.record, title: "Keys of a record")
             },
             Detail("palette", keys: ": <C-p>", category: category, help: "choose a command by name") {
-                $0.browser.showPalette(table, target: $0)
+                $0.browser.showPalette($0.browser.tables.record, target: $0)
             },
             Detail("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
         ]

@@ -83,7 +83,8 @@ final class DetailScreen: Layer {
         let value = object.value(forKey: property.name)
         let isChanged = object.changedValues()[property.name] != nil
         guard let relationship = property as? NSRelationshipDescription else {
-            let text = ValueDisplay.text(value, of: property)
+            let formats = browser.options.preferences.entities[object.entity.name ?? ""]?.formats
+            let text = formats?[property.name]?.text(of: value) ?? ValueDisplay.text(value, of: property)
             let role: Role = isChanged ? .edited : (text == ValueDisplay.nothing ? .muted : .text)
             return [Line(property: property, title: title, value: text, role: role)]
         }
@@ -167,7 +168,7 @@ final class DetailScreen: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: DetailCommands.table) {
+            switch keys.read(key, in: browser.tables.record) {
             case .command(let command):
                 if let reason = command.unavailable(self) {
                     browser.say(reason, role: .warning)

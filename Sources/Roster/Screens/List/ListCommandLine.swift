@@ -41,7 +41,7 @@ extension ListScreen {
 
     /// Runs a command of the table by its name, or by the beginning of one that no other shares.
     private func runNamed(_ text: String) -> Prompt.Problem? {
-        let table = ListCommands.table
+        let table = browser.tables.list
         let beginning = table.commands.filter { $0.name.hasPrefix(text) }
         guard let command = table.command(named: text) ?? (beginning.count == 1 ? beginning[0] : nil) else {
             let names = beginning.map(\.name).joined(separator: ", ")
@@ -168,7 +168,7 @@ struct CommandLineWords {
         let before = String(text.prefix(cursor))
         guard let space = before.firstIndex(of: " ") else {
             let own = Self.commands.map { $0.names[0] }
-            let names = (own + ListCommands.table.commands.map(\.name)).filter { $0.hasPrefix(before) }
+            let names = (own + list.browser.tables.list.commands.map(\.name)).filter { $0.hasPrefix(before) }
             return names.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: names)
         }
         let name = String(before[..<space])

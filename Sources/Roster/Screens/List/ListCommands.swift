@@ -219,13 +219,13 @@ enum ListCommands {
                 $0.showsCallbacks.toggle()
             },
             List("help", keys: "? <F1>", category: category, help: "this help") { list in
-                list.browser.showHelp(table, title: "Keys of the list")
+                list.browser.showHelp(list.browser.tables.list, title: "Keys of the list")
             },
             List("command line", keys: ":", category: category, help: "type a command: :sort wins:desc, :42, :wq") {
                 $0.askForCommand()
             },
             List("palette", keys: "<C-p>", category: category, help: "choose a command by name") { list in
-                list.browser.showPalette(table, target: list)
+                list.browser.showPalette(list.browser.tables.list, target: list)
             },
             List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {

@@ -19,6 +19,8 @@ final class ListScreen: Layer {
     private var settingsByEntity: [String: ListSettings] = [:]
 
     var keys = KeySequenceReader(readsCounts: true)
+    /// Shows what may follow the keys pressed so far.
+    lazy var pendingKeys = PendingKeys(delay: browser.options.preferences.popupDelay)
     /// The number before the command that runs; 1 where none was typed.
     var count: Int { keys.count ?? 1 }
     /// Set after `'`: the next key is a letter of the section index.
@@ -51,7 +53,7 @@ final class ListScreen: Layer {
         self.session = session
         entities = session.entities
         entity = try Self.firstEntity(options.entityName, of: entities, in: session.url)
-        let settings = try Self.settings(for: entity, options: options)
+        let settings = try Self.settings(browser.settings(for: entity), for: entity, options: options)
         records = try RecordList(entity: entity, settings: settings, context: session.context)
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
@@ -72,8 +74,10 @@ final class ListScreen: Layer {
         return found
     }
 
-    private static func settings(for entity: NSEntityDescription, options: BrowserOptions) throws -> ListSettings {
-        var settings = ListSettings(entity: entity)
+    private static func settings(
+        _ settings: ListSettings, for entity: NSEntityDescription, options: BrowserOptions
+    ) throws -> ListSettings {
+        var settings = settings
         if let section = options.sectionKeyPath {
             try EntityKeys.attribute(at: section, of: entity, for: "make sections by")
             settings.sectionKey = section
@@ -93,7 +97,7 @@ final class ListScreen: Layer {
     func show(_ other: NSEntityDescription) {
         guard other !== entity else { return }
         rememberSettings()
-        let settings = settingsByEntity[other.name ?? ""] ?? ListSettings(entity: other)
+        let settings = settingsByEntity[other.name ?? ""] ?? browser.settings(for: other)
         do {
             try change(entity: other, to: settings)
         } catch {
@@ -196,12 +200,13 @@ final class ListScreen: Layer {
         if isSearching { return .now }
         // The share that is done is shown as it grows.
         let progress = browser.export == nil ? nil : ContinuousClock.now + .milliseconds(250)
-        return [records.glow.nextEnd, progress].compactMap { $0 }.min()
+        let popup = pendingKeys.isShown() ? nil : pendingKeys.showTime
+        return [records.glow.nextEnd, progress, popup].compactMap { $0 }.min()
     }
 
     func wake() {
         if isSearching { continueSearch() }
-        if browser.export != nil { browser.needsDisplay = true }
+        if browser.export != nil || pendingKeys.isShown() { browser.needsDisplay = true }
         if let end = records.glow.nextEnd, end <= .now {
             records.glow.removeEnded(now: .now)
             browser.needsDisplay = true

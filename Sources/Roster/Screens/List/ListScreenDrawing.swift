@@ -24,6 +24,11 @@ extension ListScreen {
         }
         drawStatus(in: canvas, y: statusLine)
         if hasHints { drawHints(in: canvas, y: canvas.height - 1) }
+        if pendingKeys.isShown() {
+            PendingKeys.draw(
+                keys.pending, of: browser.tables.list,
+                in: canvas.part(x: 0, y: 1, width: canvas.width, height: statusLine - 1))
+        }
     }
 
     private func drawTitle(in canvas: Canvas) {
@@ -122,7 +127,7 @@ extension ListScreen {
     /// What may be typed next.
     private func drawContinuations(in canvas: Canvas, y: Int) {
         guard keys.pending.isEmpty, let number = keys.pendingCount else {
-            let next = ListCommands.table.continuations(of: keys.pending).map { ($0.key.label, $0.name) }
+            let next = browser.tables.list.continuations(of: keys.pending).map { ($0.key.label, $0.name) }
             return KeyHints.draw(next + [("Esc", "cancel")], in: canvas, y: y)
         }
         var hints = [("G", "record \(number)"), ("j k", "\(number) down, up"), ("] [", "\(number) sections on, back")]
@@ -170,7 +175,7 @@ enum KeyHints {
     static func draw(_ hints: [(key: String, word: String)], in canvas: Canvas, y: Int) {
         canvas.fillLine(y, style: .text)
         var x = 0
-        for (key, word) in hints where x + key.count + word.count + 1 <= canvas.width {
+        for (key, word) in hints where x + canvas.text.width(key) + canvas.text.width(word) + 1 <= canvas.width {
             x += canvas.write(key, x: x, y: y, style: .key)
             x += canvas.write(" \(word)", x: x, y: y, style: .muted) + 2
         }

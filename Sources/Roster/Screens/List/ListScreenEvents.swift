@@ -26,7 +26,9 @@ extension ListScreen {
             if let letter = key.typed { jump(toIndexLetter: letter) }
             return true
         }
-        switch keys.read(key, in: ListCommands.table) {
+        let match = keys.read(key, in: browser.tables.list)
+        pendingKeys.note(keys)
+        switch match {
         case .command(let command):
             if let reason = command.unavailable(self) {
                 browser.say(reason, role: .warning)

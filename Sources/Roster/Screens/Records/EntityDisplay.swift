@@ -10,10 +10,29 @@ struct EntityDisplay {
     /// What a list shows, from the left, with what matters most given the least priority number.
     let columns: [PropertyColumn]
 
-    init(entity: NSEntityDescription, sectionKey: String? = nil, sortKeys: [String] = []) {
+    init(
+        entity: NSEntityDescription, sectionKey: String? = nil, sortKeys: [String] = [],
+        preferences: EntityPreferences? = nil
+    ) {
         self.entity = entity
         label = Self.label(of: entity)
-        columns = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys)
+        let columns = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys)
+        self.columns = preferences.map { Self.columns(columns, of: entity, as: $0) } ?? columns
+    }
+
+    /// The columns that the configuration names, as far as the entity has them, and values written as it says.
+    private static func columns(
+        _ columns: [PropertyColumn], of entity: NSEntityDescription, as preferences: EntityPreferences
+    ) -> [PropertyColumn] {
+        let named = (preferences.columns ?? []).compactMap { entity.propertiesByName[$0] }
+        let chosen =
+            named.isEmpty
+            ? columns : named.enumerated().map { PropertyColumn(property: $1, priority: $0, order: $0) }
+        return chosen.map { column in
+            var column = column
+            column.format = preferences.formats[column.key]
+            return column
+        }
     }
 
     var name: String { entity.name ?? "?" }
@@ -105,6 +124,8 @@ struct PropertyColumn {
     let priority: Int
     /// The same without regard to what the list is sorted by: by this the columns are put in order.
     let order: Int
+    /// How its values are written, where the configuration says so.
+    var format: ValueFormat?
 
     init(property: NSPropertyDescription, priority: Int, order: Int? = nil) {
         self.property = property
@@ -155,6 +176,7 @@ struct PropertyColumn {
     /// The text in a list.
     func text(of object: NSManagedObject) -> String {
         guard let property else { return RecordName.text(object) }
+        if let format, let text = format.text(of: object.value(forKey: property.name)) { return text }
         return ValueDisplay.text(object.value(forKey: property.name), of: property)
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 
 /// What the user chose for the list of one entity; kept while the program runs.
 struct ListSettings {
@@ -19,12 +20,22 @@ struct ListSettings {
     /// Where the cursor was.
     var cursor: NSManagedObjectID?
     var focusedColumn = 0
+    /// What the configuration says of the entity's columns and values.
+    let preferences: EntityPreferences?
 
-    /// An entity's list as it is first shown: sorted by what names its records.
-    init(entity: NSEntityDescription) {
+    /// An entity's list as it is first shown: sorted by what names its records, unless the configuration says otherwise.
+    /// What of that does not fit the entity counts as not said.
+    init(entity: NSEntityDescription, preferences: EntityPreferences? = nil) {
+        self.preferences = preferences
         let display = EntityDisplay(entity: entity)
         let first = display.label ?? entity.attributesByName.values.filter(\.isSortable).min { $0.name < $1.name }
         sortKeys = first.map { [SortKey(keyPath: $0.name, isAscending: true)] } ?? []
+        guard let preferences else { return }
+        let problems = Set(preferences.problems(for: entity).map(\.key))
+        if let section = preferences.section, !problems.contains("section") { sectionKey = section }
+        if let sort = preferences.sort, !problems.contains("sort"), let keys = try? RosterCommands.SortKey.parse(sort) {
+            setSortKeys(keys.map { SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
+        }
     }
 
     /// All sort keys in order: that of the sections first.

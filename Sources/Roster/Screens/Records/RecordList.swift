@@ -29,7 +29,8 @@ final class RecordList: ListSource {
     init(entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext) throws {
         self.settings = settings
         display = EntityDisplay(
-            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath))
+            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath),
+            preferences: settings.preferences)
         sectionAttribute = settings.sectionKey.flatMap { entity.attribute(atKeyPath: $0) }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity

@@ -1,0 +1,69 @@
+import Foundation
+
+/// A configuration file taken apart into lines: `key = value` under `[headings]`; `#` at the beginning makes a remark.
+struct ConfigurationFile {
+    struct Entry: Equatable {
+        /// The heading's words; empty before the first heading.
+        let section: [String]
+        let key: String
+        let value: String
+        let line: Int
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(text: String) {
+        // Of what stands under a broken heading nothing can be said.
+        var section: [String]? = []
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let number = index + 1
+            let line = line.trimmingCharacters(in: .whitespaces)
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            if line.hasPrefix("[") {
+                guard line.hasSuffix("]"), !line.dropFirst().dropLast().allSatisfy(\.isWhitespace) else {
+                    problems.append(ConfigurationProblem(number, "a heading is a name in brackets, as [keys]"))
+                    section = nil
+                    continue
+                }
+                section = line.dropFirst().dropLast().split(whereSeparator: \.isWhitespace).map(String.init)
+                continue
+            }
+            guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
+                problems.append(ConfigurationProblem(number, "“\(line)” is no setting: key = value"))
+                continue
+            }
+            let key = line[..<equals].trimmingCharacters(in: .whitespaces)
+            let value = line[line.index(after: equals)...].trimmingCharacters(in: .whitespaces)
+            guard let section else { continue }
+            entries.append(Entry(section: section, key: key, value: value, line: number))
+        }
+    }
+
+    // MARK: Where it is
+
+    /// `$XDG_CONFIG_HOME/roster/config`, or `~/.config/roster/config`.
+    static var url: URL {
+        let environment = ProcessInfo.processInfo.environment
+        // The specification wants a relative path ignored.
+        if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
+            return URL(fileURLWithPath: path).appendingPathComponent("roster/config")
+        }
+        return URL(fileURLWithPath: environment["HOME"] ?? NSHomeDirectory())
+            .appendingPathComponent(".config/roster/config")
+    }
+}
+
+/// What is wrong in a configuration file: `config:12: unknown key “colour”`.
+struct ConfigurationProblem: Equatable {
+    /// Counted from 1; `nil` where it is about the file as a whole.
+    let line: Int?
+    let text: String
+
+    init(_ line: Int?, _ text: String) {
+        self.line = line
+        self.text = text
+    }
+
+    var message: String { "config:" + (line.map { "\($0):" } ?? "") + " " + text }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// What the user set: the configuration file over what holds without one.
+struct Preferences {
+    /// Where the settings were read from; `nil` where there is no file.
+    private(set) var file: URL?
+    private(set) var theme = Theme.terminal
+    private(set) var usesMouse = true
+    /// How long the keys that may follow wait before they are shown; `nil` never shows them.
+    private(set) var popupDelay: Duration? = .milliseconds(500)
+    /// Keys of the list's commands, in the order of the file.
+    private(set) var listKeys: [KeyBinding] = []
+    /// Keys of the record's commands.
+    private(set) var recordKeys: [KeyBinding] = []
+    /// What is said of entities, by name.
+    private(set) var entities: [String: EntityPreferences] = [:]
+    /// What was left out, and why.
+    private(set) var problems: [ConfigurationProblem] = []
+    /// The line of each setting that stands in the file.
+    private(set) var lines: [String: Int] = [:]
+
+    struct KeyBinding {
+        let command: String
+        let keys: [KeySequence]
+    }
+
+    static let settings = ["theme", "mouse", "popup"]
+    static let headings = "[keys], [keys record], [colors] and [entity NAME]"
+
+    /// What holds without a configuration.
+    init() {}
+
+    /// Reads the user's file. One that is not there says nothing; one that cannot be read is a problem.
+    static func load(from url: URL = ConfigurationFile.url) -> Preferences {
+        var preferences = Preferences()
+        guard FileManager.default.fileExists(atPath: url.path) else { return preferences }
+        do {
+            let data = try Data(contentsOf: url)
+            preferences = Preferences(text: String(decoding: data, as: UTF8.self))
+        } catch {
+            preferences.problems = [ConfigurationProblem(nil, "cannot be read: \(CommandError.line(for: error))")]
+        }
+        preferences.file = url
+        return preferences
+    }
+
+    /// Takes the settings of a text; what is wrong is left out and told by ``problems``.
+    init(text: String) {
+        let parsed = ConfigurationFile(text: text)
+        problems = parsed.problems
+        var looks: [(Role, Theme.Look)] = []
+        for entry in parsed.entries {
+            switch entry.section.first {
+            case nil: set(entry)
+            case "keys" where entry.section.count == 1 || entry.section == ["keys", "list"]:
+                bind(entry, in: \.listKeys, table: ListCommands.table)
+            case "keys" where entry.section == ["keys", "record"]:
+                bind(entry, in: \.recordKeys, table: DetailCommands.table)
+            case "colors" where entry.section.count == 1: if let look = look(entry) { looks.append(look) }
+            case "entity" where entry.section.count == 2: set(entry, ofEntity: entry.section[1])
+            default:
+                complain(entry, "unknown heading “\(entry.section.joined(separator: " "))”; there are \(Self.headings)")
+            }
+        }
+        for (role, look) in looks { theme[role] = look }
+        problems.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+    }
+
+    private mutating func complain(_ entry: ConfigurationFile.Entry, _ text: String) {
+        // Of a heading that is not known one line says enough.
+        guard !problems.contains(where: { $0.text == text && text.hasPrefix("unknown heading") }) else { return }
+        problems.append(ConfigurationProblem(entry.line, text))
+    }
+
+    // MARK: Settings
+
+    private mutating func set(_ entry: ConfigurationFile.Entry) {
+        switch entry.key {
+        case "theme":
+            guard let named = Theme.named(entry.value) else {
+                let names = Theme.all.map(\.name).joined(separator: ", ")
+                return complain(entry, "there is no theme “\(entry.value)”; there are \(names)")
+            }
+            theme = named
+        case "mouse":
+            guard let value = Self.truth(entry.value) else {
+                return complain(entry, "mouse is on or off, not “\(entry.value)”")
+            }
+            usesMouse = value
+        case "popup":
+            if entry.value == "off" {
+                popupDelay = nil
+            } else if let milliseconds = Int(entry.value), (0...60_000).contains(milliseconds) {
+                popupDelay = .milliseconds(milliseconds)
+            } else {
+                return complain(entry, "popup is a number of milliseconds or off, not “\(entry.value)”")
+            }
+        default:
+            return complain(
+                entry,
+                "unknown key “\(entry.key)”; there are \(Self.settings.joined(separator: ", "))"
+                    + ", and headings: \(Self.headings)")
+        }
+        lines[entry.key] = entry.line
+    }
+
+    private static func truth(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "on", "yes", "true": true
+        case "off", "no", "false": false
+        default: nil
+        }
+    }
+
+    private mutating func bind<Target>(
+        _ entry: ConfigurationFile.Entry, in place: WritableKeyPath<Preferences, [KeyBinding]>,
+        table: CommandTable<Target>
+    ) {
+        guard table.command(named: entry.key) != nil else {
+            let near = table.commands.map(\.name).filter { $0.hasPrefix(entry.key.prefix(3)) }
+            let hint = near.isEmpty ? "roster config lists all" : "there is \(near.joined(separator: ", "))"
+            return complain(entry, "there is no command “\(entry.key)”; \(hint)")
+        }
+        var keys: [KeySequence] = []
+        for word in entry.value.split(separator: " ") {
+            guard let sequence = KeySequence(checking: String(word)) else {
+                return complain(entry, "“\(word)” names no key: write j, gg, <C-n>, <F5>, <S-Tab>, <Space> or <lt>")
+            }
+            keys.append(sequence)
+        }
+        for other in self[keyPath: place] where other.command != entry.key {
+            if let twice = other.keys.first(where: { keys.contains($0) }) {
+                return complain(entry, "\(twice.label) is bound to “\(other.command)” already")
+            }
+        }
+        var bindings = self[keyPath: place].filter { $0.command != entry.key }
+        bindings.append(KeyBinding(command: entry.key, keys: keys))
+        if let problem = table.binding(bindings.map { ($0.command, $0.keys) }).problems.first {
+            return complain(entry, problem.text)
+        }
+        self[keyPath: place] = bindings
+        lines["\(entry.section.last == "record" ? "record" : "keys").\(entry.key)"] = entry.line
+    }
+
+    private mutating func look(_ entry: ConfigurationFile.Entry) -> (Role, Theme.Look)? {
+        guard let role = Role.allCases.first(where: { "\($0)" == entry.key }) else {
+            let names = Role.allCases.map { "\($0)" }.joined(separator: ", ")
+            complain(entry, "unknown key “\(entry.key)”; there are \(names)")
+            return nil
+        }
+        var look = Theme.Look()
+        var isBackground = false
+        for word in entry.value.split(separator: " ").map(String.init) {
+            if word == "on" {
+                isBackground = true
+            } else if let found = Theme.Emphasis.names.first(where: { $0.name == word }) {
+                look.emphasis.insert(found.emphasis)
+            } else if let color = ThemeColor(word) {
+                if isBackground { look.background = color } else { look.foreground = color }
+            } else if word != "default" {
+                let colors = ThemeColor.names.joined(separator: ", ")
+                complain(
+                    entry,
+                    "“\(word)” is no colour: \(colors), each with bright- before it, 0 to 255, #rrggbb; "
+                        + "and bold, dim, underline, reverse")
+                return nil
+            }
+        }
+        lines["colors.\(entry.key)"] = entry.line
+        return (role, look)
+    }
+
+    private mutating func set(_ entry: ConfigurationFile.Entry, ofEntity name: String) {
+        var entity = entities[name] ?? EntityPreferences()
+        let words = entry.key.split(separator: " ").map(String.init)
+        switch words.first {
+        case "columns" where words.count == 1:
+            let names = entry.value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard !names.isEmpty, !names.contains("") else {
+                return complain(entry, "columns are keys with commas between them: name, wins")
+            }
+            entity.columns = names
+        case "section" where words.count == 1: entity.section = entry.value
+        case "sort" where words.count == 1:
+            do { _ = try SortKey.parse(entry.value) } catch { return complain(entry, CommandError.line(for: error)) }
+            entity.sort = entry.value
+        case "format" where words.count == 2:
+            guard let format = ValueFormat(entry.value) else {
+                return complain(entry, "“\(entry.value)” is no format: \(ValueFormat.known)")
+            }
+            entity.formats[words[1]] = format
+        default: return complain(entry, "unknown key “\(entry.key)”; there are columns, section, sort, format KEY")
+        }
+        entities[name] = entity
+        lines["entity.\(name).\(entry.key)"] = entry.line
+    }
+}
+
+/// The commands of the screens under the user's keys.
+struct CommandTables {
+    let list: CommandTable<ListScreen>
+    let record: CommandTable<DetailScreen>
+
+    init(_ preferences: Preferences) {
+        list = ListCommands.table.binding(preferences.listKeys.map { ($0.command, $0.keys) }).table
+        record = DetailCommands.table.binding(preferences.recordKeys.map { ($0.command, $0.keys) }).table
+    }
+}

@@ -1,0 +1,45 @@
+import TerminalKit
+
+/// What may be typed after the keys pressed so far, in a box that comes up when the user hesitates.
+struct PendingKeys {
+    /// When the first keys of a sequence were pressed that has not ended.
+    private var since: ContinuousClock.Instant?
+    /// How long the user must hesitate; `nil` never shows the box.
+    let delay: Duration?
+
+    init(delay: Duration?) { self.delay = delay }
+
+    /// Notes after a key whether a sequence goes on.
+    mutating func note(_ keys: KeySequenceReader, now: ContinuousClock.Instant = .now) {
+        if keys.pending.isEmpty { since = nil } else if since == nil { since = now }
+    }
+
+    /// When the box comes up; `nil` where nothing is waited for.
+    var showTime: ContinuousClock.Instant? {
+        guard let since, let delay else { return nil }
+        return since + delay
+    }
+
+    func isShown(now: ContinuousClock.Instant = .now) -> Bool { showTime.map { $0 <= now } ?? false }
+
+    /// Paints the box over the lower part of `canvas`.
+    static func draw<Target>(_ keys: [Key], of table: CommandTable<Target>, in canvas: Canvas) {
+        let next = table.continuations(of: keys)
+        guard !next.isEmpty, canvas.height >= 5, canvas.width >= 30 else { return }
+        let keyWidth = next.map { canvas.text.width($0.key.label) }.max() ?? 1
+        let nameWidth = next.map { canvas.text.width($0.name) }.max() ?? 1
+        let columnWidth = min(canvas.width - 4, keyWidth + nameWidth + 5)
+        let columns = max(1, min(next.count, (canvas.width - 4) / columnWidth))
+        let rows = min(canvas.height - 3, (next.count + columns - 1) / columns)
+        let box = canvas.part(x: 0, y: canvas.height - rows - 2, width: canvas.width, height: rows + 2)
+        box.clear()
+        box.box(title: KeySequence(keys: keys).label)
+        for (index, item) in next.prefix(rows * columns).enumerated() {
+            let x = 2 + index / rows * columnWidth
+            let y = 1 + index % rows
+            let label = canvas.text.padded(item.key.label, to: keyWidth, alignment: .right)
+            let used = box.write(label, x: x, y: y, style: .key)
+            box.write(item.name, x: x + used + 2, y: y, limit: columnWidth - used - 4)
+        }
+    }
+}

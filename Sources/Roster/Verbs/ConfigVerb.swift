@@ -1,0 +1,41 @@
+import CoreData
+import Foundation
+import RosterCommands
+
+enum ConfigVerb: CommandVerb {
+    static let name = "config"
+    static let summary = "Print the settings in effect, with what each does and where it comes from."
+    static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
+    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let notes = """
+        The settings stand in $XDG_CONFIG_HOME/roster/config, else in ~/.config/roster/config.
+        What is printed is such a file. With STORE what is said of its entities is checked too.
+        Example: roster config > ~/.config/roster/config
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let preferences = Preferences.load()
+        var problems = preferences.problems
+        if let store = arguments.operands.first {
+            let model = try StoreWords.model(
+                of: StoreLocation(store: store, model: try arguments.value(ModelFlag.self)))
+            problems += Self.problems(of: preferences, for: model)
+        }
+        try surroundings.output.write(PreferencesText(preferences).text)
+        try surroundings.output.flush()
+        for problem in problems { surroundings.note(problem.message) }
+        return problems.isEmpty ? .done : .failed
+    }
+
+    /// What is said of entities and does not fit a model.
+    static func problems(of preferences: Preferences, for model: NSManagedObjectModel) -> [ConfigurationProblem] {
+        var problems: [ConfigurationProblem] = []
+        for (name, settings) in preferences.entities {
+            guard let entity = model.entitiesByName[name] else { continue }
+            for (key, text) in settings.problems(for: entity) {
+                problems.append(ConfigurationProblem(preferences.lines["entity.\(name).\(key)"], text))
+            }
+        }
+        return problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+    }
+}

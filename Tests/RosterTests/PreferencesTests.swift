@@ -1,0 +1,204 @@
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// The configuration file: what is taken from it, and what is said of what is wrong.
+@Suite struct PreferencesTests {
+    @Test func settingsAreTaken() {
+        let preferences = Preferences(
+            text: """
+                # a remark
+                theme = high-contrast
+                mouse = off
+                popup = off
+
+                [keys]
+                down = j <C-n>
+                copy JSON =
+                [keys record]
+                close = x
+                [colors]
+                heading = bright-red on #303030 bold underline
+                [entity Team]
+                columns = teamName, wins
+                section = qualifyingZone
+                sort = wins:desc
+                format firstAppearance = year
+                """)
+        #expect(preferences.problems == [])
+        #expect(preferences.theme.name == "high-contrast" && !preferences.usesMouse && preferences.popupDelay == nil)
+        let look = preferences.theme[.heading]
+        #expect(look.foreground?.index == 9 && look.background?.index == 236 && look.emphasis == [.bold, .underline])
+        let tables = CommandTables(preferences)
+        #expect(tables.list.command(named: "down")?.keyLabel == "j  ^N")
+        #expect(tables.list.command(named: "copy JSON")?.keys == [])
+        #expect(tables.list.problems == [] && tables.record.problems == [])
+        #expect(tables.record.command(named: "close")?.keyLabel == "x")
+        let team = preferences.entities["Team"]
+        #expect(
+            team?.columns == ["teamName", "wins"] && team?.section == "qualifyingZone" && team?.sort == "wins:desc")
+        #expect(team?.formats == ["firstAppearance": .pattern("%Y")])
+    }
+
+    @Test(arguments: [
+        ("colour = red", "config:1: unknown key “colour”; there are theme, mouse, popup"),
+        ("\ntheme = pink", "config:2: there is no theme “pink”; there are terminal, dark, light, high-contrast"),
+        ("mouse = perhaps", "config:1: mouse is on or off, not “perhaps”"),
+        ("popup = soon", "config:1: popup is a number of milliseconds or off, not “soon”"),
+        ("mouse", "config:1: “mouse” is no setting: key = value"),
+        ("[keys\ndown = j", "config:1: a heading is a name in brackets, as [keys]"),
+        ("[mice]\ndown = j", "config:2: unknown heading “mice”"),
+        ("[keys]\ndwn = j", "config:2: there is no command “dwn”"),
+        ("[keys]\ndown = <Hyper>", "config:2: “<Hyper>” names no key"),
+        ("[keys]\ndown = g", "config:2: g (“down”) begins the keys of another command"),
+        ("[keys]\ndown = J\nup = J", "config:3: J is bound to “down” already"),
+        ("[colors]\nheading = mauve", "config:2: “mauve” is no colour"),
+        ("[colors]\ntitle = red", "config:2: unknown key “title”; there are text, muted"),
+        ("[entity Team]\nsort = wins:up", "config:2: sort key “wins:up”: the direction is asc or desc"),
+        ("[entity Team]\nformat wins = roman", "config:2: “roman” is no format"),
+        ("[entity Team]\nrows = 3", "config:2: unknown key “rows”; there are columns, section, sort, format KEY"),
+    ])
+    func whatIsWrongIsOneLineWithItsPlaceAndTheRestHolds(text: String, message: String) {
+        let preferences = Preferences(text: text + "\n[entity Venue]\nsection = name")
+        #expect(preferences.problems.count == 1)
+        #expect(preferences.problems.first?.message.hasPrefix(message) == true, "\(preferences.problems)")
+        #expect(preferences.entities["Venue"]?.section == "name")
+    }
+
+    /// A key that goes to another command is taken from the one that had it.
+    @Test func keysCanChangePlaces() {
+        let tables = CommandTables(Preferences(text: "[keys]\ndown = k\nup = j"))
+        #expect(tables.list.command(named: "down")?.keyLabel == "k")
+        #expect(tables.list.command(named: "up")?.keyLabel == "j")
+        #expect(CommandTables(Preferences(text: "[keys]\ndown = k")).list.command(named: "up")?.keyLabel == "Up")
+    }
+
+    @Test func whatConfigPrintsIsAConfigurationThatSaysTheSame() {
+        let text = """
+            theme = light
+            [keys]
+            down = n <lt> <Space>
+            [entity Team]
+            columns = wins
+            format wins = decimals 2
+            """
+        let preferences = Preferences(text: text)
+        let printed = PreferencesText(preferences, environment: [:]).text
+        let again = Preferences(text: printed)
+        #expect(again.problems == [], "\(printed)")
+        #expect(again.theme == preferences.theme && again.entities == preferences.entities)
+        let (first, second) = (CommandTables(preferences).list, CommandTables(again).list)
+        for (left, right) in zip(first.commands, second.commands) { #expect(left.keys == right.keys, "\(left.name)") }
+        #expect(printed.contains("From line 1 of") && printed.contains("theme = light"))
+    }
+
+    @Test(arguments: [
+        ("grouped", 1_234_567 as NSNumber, "1,234,567"), ("grouped", -1234.5, "-1,234.5"), ("grouped", 12, "12"),
+        ("decimals 2", 3.14159, "3.14"), ("percent", 0.125, "12.5 %"), ("bytes", 1_250_000, "1.2 MB"),
+        ("bytes", 999, "999 B"), ("hex", 255, "0xff"),
+    ])
+    func numbersAreWrittenAsTheFormatSays(format: String, number: NSNumber, text: String) {
+        #expect(ValueFormat(format)?.text(of: number) == text)
+        #expect(ValueFormat(format)?.text == format)
+    }
+}
+
+/// The configuration as the program itself reads it.
+@Suite struct ConfigVerbTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
+
+    private func run(_ arguments: [String], config: String?) throws -> RosterProcess.Outcome {
+        let place = folder.appendingPathComponent("roster")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        if let config { try Data(config.utf8).write(to: place.appendingPathComponent("config")) }
+        return try RosterProcess.run(arguments, environment: ["XDG_CONFIG_HOME": folder.path])
+    }
+
+    @Test func theSettingsInEffectArePrinted() throws {
+        let outcome = try run(["config"], config: "theme = dark\n")
+        #expect(outcome.status == 0 && outcome.errors.isEmpty)
+        #expect(outcome.lines.contains("theme = dark") && outcome.lines.contains("mouse = on"))
+        #expect(outcome.output.contains("From line 1 of") && outcome.output.contains("NO_COLOR is set"))
+    }
+
+    @Test func withoutAFileAllIsAsItComes() throws {
+        let outcome = try run(["config"], config: nil)
+        #expect(outcome.status == 0 && outcome.output.contains("all is as it comes"))
+        #expect(outcome.lines.contains("down = j <Down>"))
+    }
+
+    @Test func whatIsWrongIsToldAndTheRestIsPrinted() throws {
+        let outcome = try run(["config"], config: "theme = dark\nmouse = x\n[keys]\nfly = f\n")
+        #expect(outcome.status == 1 && outcome.lines.contains("theme = dark"))
+        #expect(
+            outcome.errorLines.first == "roster: config:2: mouse is on or off, not “x”" && outcome.errorLines.count == 2
+        )
+        #expect(outcome.errorLines.last?.hasPrefix("roster: config:4: there is no command “fly”") == true)
+    }
+
+    @Test func withAStoreTheKeysOfItsEntitiesAreChecked() throws {
+        let sample = try SampleFolder()
+        let outcome = try run(
+            ["config", sample.store], config: "[entity Team]\nsort = winz\ncolumns = teamName, goals\n")
+        #expect(outcome.status == 1 && outcome.errorLines.count == 2)
+        #expect(outcome.errorLines.first?.hasPrefix("roster: config:2: Team has no property “winz”") == true)
+        #expect(outcome.errorLines.last?.hasPrefix("roster: config:3: Team has no property “goals”") == true)
+    }
+}
+
+/// The list as the configuration wants it.
+@MainActor
+@Suite struct ConfiguredBrowserTests {
+    private let fixture: Fixture
+
+    init() throws { fixture = try Fixture.filled() }
+
+    private func driver(_ config: String) -> BrowserDriver {
+        BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", preferences: Preferences(text: config)))
+    }
+
+    @Test func columnsSectionsAndFormatsAreTheUsers() throws {
+        let driver = driver(
+            """
+            [entity Team]
+            columns = wins, teamName, firstAppearance, nonsense
+            section = qualifyingZone
+            sort = wins:desc
+            format firstAppearance = year
+            format wins = decimals 1
+            """)
+        #expect(driver.lines[1].split(separator: " ").prefix(2) == ["Wins↓", "Team"], "\(driver.text)")
+        #expect(driver.text.contains("▾ AFC (3)") && driver.text.contains("7.0") && driver.text.contains("1930"))
+        #expect(!driver.text.contains("Local name"))
+        driver.keys("ge<Down><Down><Enter>")
+        #expect(driver.text.contains("Venue"))
+    }
+
+    @Test func keysAreTheUsers() {
+        let driver = driver("[keys]\ndown = n\nhelp = <F5>")
+        let first = driver.selectedLine
+        driver.keys("n")
+        #expect(driver.selectedLine != first)
+        driver.keys("<F5>")
+        #expect(driver.text.contains("Keys of the list") && driver.text.contains("n  "))
+    }
+
+    @Test func whatMayFollowComesUpInABox() throws {
+        let driver = driver("popup = 0")
+        driver.keys("y")
+        try driver.expectGolden("pending-keys")
+        driver.keys("<Esc>")
+        #expect(!driver.text.contains("copy CSV"))
+        let patient = self.driver("popup = 60000")
+        patient.keys("y")
+        #expect(!patient.text.contains("┌"), "\(patient.text)")
+        #expect(patient.browser.nextWake.map { $0 > .now + .seconds(50) } == true)
+        let never = self.driver("popup = off")
+        never.keys("y")
+        #expect(!never.text.contains("┌") && never.browser.nextWake == nil)
+    }
+}
