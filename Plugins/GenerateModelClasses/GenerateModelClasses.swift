@@ -4,15 +4,28 @@ import PackagePlugin
 /// Makes Swift classes and a compiled model of every Core Data model among the files of a target, at build time.
 ///
 /// `X.xcdatamodeld` becomes `X.momd` in the target's resource bundle, and the classes whose generation the model asks for
-/// become part of the target. Both are made anew when a file of the model changes, and only then.
+/// become part of the target. `X.xcmappingmodel` becomes `X.cdm` in the resource bundle. All are made anew when a file of the model changes, and only then.
 @main
 struct GenerateModelClasses: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         guard let target = target as? SwiftSourceModuleTarget else { return [] }
         let compiler = try context.tool(named: "momc").url
-        return target.sourceFiles.map(\.url).filter(Self.isModel).flatMap { model in
-            commands(for: model, module: target.moduleName, compiler: compiler, in: context.pluginWorkDirectoryURL)
+        let files = target.sourceFiles.map(\.url)
+        let folder = context.pluginWorkDirectoryURL
+        return files.filter(Self.isModel).flatMap { model in
+            commands(for: model, module: target.moduleName, compiler: compiler, in: folder)
         }
+            + files.filter { $0.pathExtension == "xcmappingmodel" }.map { mapping in
+                command(for: mapping, module: target.moduleName, compiler: compiler, in: folder)
+            }
+    }
+
+    private func command(for mapping: URL, module: String, compiler: URL, in folder: URL) -> Command {
+        let compiled = folder.appending(path: mapping.deletingPathExtension().lastPathComponent + ".cdm")
+        return .buildCommand(
+            displayName: "Compiling \(mapping.lastPathComponent)", executable: compiler,
+            arguments: ["--module", module, mapping.path, compiled.path],
+            inputFiles: [mapping] + Self.contents(of: mapping), outputFiles: [compiled])
     }
 
     private static func isModel(_ url: URL) -> Bool { ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) }

@@ -6,7 +6,7 @@ package struct CompilerTool {
     /// What the command line asks for.
     enum Job: Equatable {
         case help
-        /// Compile into a `.momd` or `.mom`; class names that begin with a dot get the module's name.
+        /// Compile into a `.momd` or `.mom`, a mapping model into a `.cdm`; class names that begin with a dot get the module's name.
         case compile(model: String, output: String, module: String?)
         /// Generate classes, into one file where the output's name ends in `.swift`.
         case generate(model: String, output: String, everything: Bool)
@@ -14,6 +14,7 @@ package struct CompilerTool {
 
     private static let usage = """
         Usage: momc [--module NAME] MODEL OUT.momd
+               momc [--module NAME] MAPPING.xcmappingmodel OUT.cdm
                momc --generate [--all] MODEL OUT
 
         Compiles a Core Data model, or generates Swift classes for its entities.
@@ -100,8 +101,12 @@ package struct CompilerTool {
             return .generate(model: operands[0], output: operands[1], everything: everything)
         }
         guard !everything else { throw Misuse(text: "--all is for --generate") }
-        guard operands[1].hasSuffix(".momd") || operands[1].hasSuffix(".mom") else {
-            throw Misuse(text: "“\(operands[1])” ends neither in .momd nor in .mom")
+        let isMapping = operands[0].hasSuffix(".xcmappingmodel")
+        guard (isMapping ? [".cdm"] : [".momd", ".mom"]).contains(where: operands[1].hasSuffix) else {
+            throw Misuse(
+                text: isMapping
+                    ? "“\(operands[1])” does not end in .cdm, as a compiled mapping model does"
+                    : "“\(operands[1])” ends neither in .momd nor in .mom")
         }
         return .compile(model: operands[0], output: operands[1], module: module)
     }

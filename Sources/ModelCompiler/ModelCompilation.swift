@@ -6,12 +6,20 @@ package enum ModelCompilation {
     /// Compiles a model.
     ///
     /// - Parameters:
-    ///   - source: A `.xcdatamodeld` with its versions, or one `.xcdatamodel`.
-    ///   - target: A `.momd` folder for all versions, or a `.mom` file for the current one.
+    ///   - source: A `.xcdatamodeld` with its versions, one `.xcdatamodel`, or an `.xcmappingmodel`.
+    ///   - target: A `.momd` folder for all versions, or a `.mom` file for the current one; a `.cdm` for a mapping model.
     ///   - module: The module of the classes whose names begin with a dot; `nil` leaves those names as they are.
     /// - Returns: What was passed over.
     /// - Throws: `ModelFileError`.
     package static func compile(_ source: URL, to target: URL, module: String? = nil) throws -> [Diagnostic] {
+        if source.pathExtension == "xcmappingmodel" {
+            var mappings = try SourceMappingReader.read(source)
+            for index in mappings.indices {
+                mappings[index].policyClassName = mappings[index].policyClassName.map { inModule(module, $0) }
+            }
+            try CompiledMappingWriter.write(mappings, to: target)
+            return []
+        }
         let bundle = try SourceModelBundle.read(source)
         let versions = try bundle.versions.map { version in
             let model = try version.model.compiled(file: version.file, lines: version.lines)
@@ -29,12 +37,16 @@ package enum ModelCompilation {
     }
 
     private static func inModule(_ module: String?, _ model: ModelDocument) -> ModelDocument {
-        guard let module else { return model }
         var model = model
         for index in model.entities.indices {
-            guard let name = model.entities[index].className, name.hasPrefix("."), name.count > 1 else { continue }
-            model.entities[index].className = module + name
+            model.entities[index].className = model.entities[index].className.map { inModule(module, $0) }
         }
         return model
+    }
+
+    /// The name of a class whose module the author left open by a dot in front.
+    private static func inModule(_ module: String?, _ name: String) -> String {
+        guard let module, name.hasPrefix("."), name.count > 1 else { return name }
+        return module + name
     }
 }

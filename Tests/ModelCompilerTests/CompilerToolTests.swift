@@ -46,6 +46,30 @@ import Testing
                 == .compile(model: "a.xcdatamodeld", output: "a.momd", module: "Club"))
     }
 
+    /// A mapping model becomes what programs find, with the module in the names of its policies.
+    @Test func mappingModelsAreCompiled() throws {
+        let folder = try Models.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = try ModelFile.read(Models.worldCup).model
+        var mapping = EntityMappingDocument(name: "TeamToTeam")
+        (mapping.sourceName, mapping.destinationName) = ("Team", "Team")
+        mapping.policyClassName = ".TeamPolicy"
+        mapping.attributes = [
+            PropertyMappingDocument(name: "teamName", value: .keyPathOf(.variable("source"), "teamName"))
+        ]
+        let source = folder.appendingPathComponent("One.xcmappingmodel")
+        try SourceMappingWriter.write([mapping], between: .init(source: model, destination: model), to: source)
+        let compiled = folder.appendingPathComponent("One.cdm")
+        #expect(run("--module", "Club", source.path, compiled.path).status == 0)
+        let read = try #require(try CompiledMappingReader.read(compiled).first)
+        #expect(read.policyClassName == "Club.TeamPolicy" && read.attributes == mapping.attributes)
+        #expect(read.sourceHash != nil && read.sourceHash == read.destinationHash)
+        #expect(run(source.path, "One.mom").status == 2)
+        #expect(
+            run(folder.appendingPathComponent("None.xcmappingmodel").path, compiled.path).errors.contains(
+                "no such file"))
+    }
+
     @Test func filesAreOnlyWrittenWhenTheyChange() throws {
         let folder = try Models.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }

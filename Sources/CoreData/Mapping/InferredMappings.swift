@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import PredicateSyntax
 
 /// Makes the mappings that follow from names and renaming identifiers.
@@ -54,22 +55,14 @@ struct InferredMappings {
     static func allObjects(of entity: NSEntityDescription) -> NSExpression {
         NSExpression(
             .functionOn(
-                .variable("manager"), MappingFunctions.fetchRequest,
+                .variable("manager"), MappingSelectors.fetchRequest,
                 [.constant(entity.name ?? ""), .constant("TRUEPREDICATE")]))
     }
 
     /// What the objects became that the relationship of the source object leads to.
     static func destinations(ofRelationship name: String) -> ExpressionTree {
         .functionOn(
-            .variable("manager"), MappingFunctions.relationshipDestinations,
+            .variable("manager"), MappingSelectors.relationshipDestinations,
             [.constant(name), .keyPathOf(.variable("source"), [name])])
     }
-}
-
-/// The methods of a migration manager that expressions of mapping models call.
-enum MappingFunctions {
-    static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
-    static let destinations = "destinationInstancesForEntityMappingNamed:sourceInstances:"
-    static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
-    static let relationshipDestinations = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
 }

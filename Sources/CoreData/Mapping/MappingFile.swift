@@ -3,25 +3,60 @@ import ModelFiles
 
 /// Mapping models in files. Errors are `CocoaError`s whose one line names the file and what is wrong.
 enum MappingFile {
-    /// The compiled mapping models among the resources of `bundles`; for `nil` those of the program.
+    /// The mapping models among the resources of `bundles`, compiled or as sources; for `nil` those of the program.
     static func files(in bundles: [Bundle]?) -> [URL] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelResources.mainFolders
         var seen: Set<String> = []
         return folders.filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }.flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
-                .map { folder.appendingPathComponent($0) }.filter { $0.pathExtension == "cdm" }
+                .map { folder.appendingPathComponent($0) }
+                .filter { ["cdm", "xcmappingmodel"].contains($0.pathExtension) }
         }
     }
 
-    static func mappings(at url: URL) throws -> [NSEntityMapping] {
-        try ModelLoading.translatingErrors { try CompiledMappingReader.read(url) }.map { try entity($0, url) }
+    /// - Parameter models: Those between which a source mapping model leads; `nil` looks for those that it holds or names.
+    static func mappings(
+        at url: URL, between models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)? = nil
+    ) throws -> [NSEntityMapping] {
+        let models = try models.map {
+            (
+                source: try ModelLoading.document(of: $0.source),
+                destination: try ModelLoading.document(of: $0.destination)
+            )
+        }
+        let isSource = ["xcmappingmodel", "xml"].contains(url.pathExtension)
+        let documents = try ModelLoading.translatingErrors {
+            try isSource ? SourceMappingReader.read(url, between: models) : CompiledMappingReader.read(url)
+        }
+        return try documents.map { try entity($0, url) }
     }
 
     static func write(_ mappings: [NSEntityMapping], to url: URL) throws {
-        do {
-            let documents = try mappings.map(document)
-            try ModelLoading.translatingErrors { try CompiledMappingWriter.write(documents, to: url) }
-        } catch let failure as PredicateTranslation.Failure {
+        guard url.pathExtension != "xcmappingmodel" else {
+            throw CoreDataError.make(
+                134060,
+                "Cannot write the mapping model \(url.path): a source mapping model holds both models; name them.")
+        }
+        let documents = try documents(mappings, url)
+        try ModelLoading.translatingErrors { try CompiledMappingWriter.write(documents, to: url) }
+    }
+
+    static func writeSource(
+        _ mappings: [NSEntityMapping], between source: NSManagedObjectModel, and destination: NSManagedObjectModel,
+        to url: URL
+    ) throws {
+        guard url.pathExtension == "xcmappingmodel" else {
+            throw CoreDataError.make(
+                134060, "Cannot write the mapping model \(url.path): the name does not end in .xcmappingmodel.")
+        }
+        let documents = try documents(mappings, url)
+        let models = SourceMappingWriter.Models(
+            source: try ModelLoading.document(of: source), destination: try ModelLoading.document(of: destination))
+        try ModelLoading.translatingErrors { try SourceMappingWriter.write(documents, between: models, to: url) }
+    }
+
+    private static func documents(_ mappings: [NSEntityMapping], _ url: URL) throws -> [EntityMappingDocument] {
+        do { return try mappings.map(document) } catch let failure as PredicateTranslation.Failure {
             throw CoreDataError.make(134060, "Cannot write the mapping model \(url.path): \(failure.description).")
         }
     }

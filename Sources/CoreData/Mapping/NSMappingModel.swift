@@ -13,7 +13,7 @@ open class NSMappingModel: NSObject {
 
     public override init() { super.init() }
 
-    /// Reads a compiled mapping model (`.cdm`).
+    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`).
     ///
     /// - Returns: `nil` where there is none at `url`, or it cannot be read; ``read(from:)`` tells why.
     public init?(contentsOf url: URL?) {
@@ -22,7 +22,7 @@ open class NSMappingModel: NSObject {
         entityMappings = mappings
     }
 
-    /// Finds the compiled mapping model between two models among the resources of `bundles`, by the version hashes of the
+    /// Finds the mapping model between two models among the resources of `bundles`, by the version hashes of the
     /// entities.
     ///
     /// - Parameter bundles: `nil` means the program's own resources.
@@ -55,7 +55,7 @@ open class NSMappingModel: NSObject {
         return model
     }
 
-    /// Reads a compiled mapping model. An addition to Apple's interface, whose initialiser tells no reason.
+    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`). An addition to Apple's interface, whose initialiser tells no reason.
     ///
     /// - Throws: a `CocoaError` of the file-reading range, which says what is wrong where.
     public static func read(from url: URL) throws -> NSMappingModel {
@@ -64,9 +64,35 @@ open class NSMappingModel: NSObject {
         return model
     }
 
+    /// Reads a source mapping model (`.xcmappingmodel`) whose models the caller has. Without them they are looked for where the
+    /// file names them. An addition to Apple's interface.
+    ///
+    /// - Throws: a `CocoaError` of the file-reading range, which says what is wrong where.
+    public static func read(
+        from url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        let model = NSMappingModel()
+        model.entityMappings = try MappingFile.mappings(at: url, between: (sourceModel, destinationModel))
+        return model
+    }
+
     /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's interface.
     ///
     /// - Throws: 134060 where an expression is code; a `CocoaError` of the file-writing range. What stood at `url` is
     ///   replaced only once the new file is whole.
     public func write(to url: URL) throws { try MappingFile.write(entityMappings ?? [], to: url) }
+
+    /// Writes the mapping model as a source, an `.xcmappingmodel` folder, as Xcode keeps it. An addition to Apple's interface.
+    ///
+    /// - Parameters:
+    ///   - url: A name that ends in `.xcmappingmodel`; a mapping model that stands there is replaced once the new one is
+    ///     whole.
+    ///   - sourceModel: The model from which the mappings lead. The file holds a copy of it.
+    ///   - destinationModel: The model to which they lead.
+    /// - Throws: 134060 where an expression is code or the name has another ending; a `CocoaError` of the file-writing range.
+    public func writeSource(
+        to url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
+    ) throws {
+        try MappingFile.writeSource(entityMappings ?? [], between: sourceModel, and: destinationModel, to: url)
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import PredicateSyntax
 
 /// An expression of a mapping model, and what its variables stand for.
@@ -110,16 +111,16 @@ struct MappingExpression {
             throw failure("calls \(selector) of the manager with other arguments than a name and a value")
         }
         switch selector {
-        case MappingFunctions.fetchRequest:
+        case MappingSelectors.fetchRequest:
             return try manager.fetchRequest(forSourceEntityNamed: name, predicateString: values[1] as? String)
-        case MappingFunctions.destinations:
+        case MappingSelectors.destinations:
             guard manager.mappingModel.entityMappingsByName[name] != nil else {
                 throw failure("names the mapping \(name), which is not there")
             }
             return manager.destinationInstances(forEntityMappingName: name, sourceInstances: objects(values[1]))
-        case MappingFunctions.sources:
+        case MappingSelectors.sources:
             return manager.sourceInstances(forEntityMappingName: name, destinationInstances: objects(values[1]))
-        case MappingFunctions.relationshipDestinations:
+        case MappingSelectors.relationshipDestinations:
             return manager.destinationInstances(of: objects(values[1]))
         default: throw failure("calls \(selector), which migration managers do not have")
         }

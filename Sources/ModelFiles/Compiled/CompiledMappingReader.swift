@@ -31,6 +31,21 @@ package struct CompiledMappingReader {
         return try reader.readAll()
     }
 
+    /// Reads the archive of one expression, as source mapping models have them.
+    ///
+    /// - Parameter owner: What the expression belongs to, for messages.
+    static func expression(_ data: Data, file: String, of owner: String) throws -> ExpressionDocument? {
+        let archive: KeyedArchive
+        do {
+            archive = try KeyedArchive(data)
+        } catch let error as PropertyListError {
+            throw ModelFileError(
+                .malformed, file: file, "an expression of '\(owner)' is no keyed archive: \(error.reason)")
+        }
+        var reader = CompiledMappingReader(reader: CompiledModelReader(archive: archive, file: file))
+        return try reader.expression(archive.root, of: owner)
+    }
+
     private mutating func readAll() throws -> [EntityMappingDocument] {
         guard let root = archive.object(archive.root), root.className == "NSMappingModel" else {
             throw reader.error(

@@ -12,6 +12,13 @@ package struct CompiledMappingWriter {
         try FileReplacement.file(at: url, try writer.write(mappings))
     }
 
+    /// The archive of one expression, as source mapping models have them, in base64.
+    static func archive(_ expression: ExpressionDocument) throws -> String {
+        var writer = CompiledMappingWriter()
+        let root = try writer.writer.write(expression)
+        return writer.writer.builder.finish(root: root).base64EncodedString()
+    }
+
     private init() {}
 
     private mutating func write(_ mappings: [EntityMappingDocument]) throws -> Data {

@@ -17,6 +17,13 @@ package struct EntityMappingDocument: Equatable, Sendable {
     package var userInfo: [String: ValueDocument] = [:]
 
     package init(name: String) { self.name = name }
+
+    /// What gives all objects of a source entity: what a mapping has where its author says nothing else.
+    static func allObjects(of entity: String) -> ExpressionDocument {
+        .functionOn(
+            .variable("manager"), MappingSelectors.fetchRequest,
+            [.constant(.string(entity)), .constant(.string("TRUEPREDICATE"))])
+    }
 }
 
 /// How a property gets its value, as a plain value.
@@ -29,4 +36,12 @@ package struct PropertyMappingDocument: Equatable, Sendable {
         self.name = name
         self.value = value
     }
+}
+
+/// The methods of a migration manager that expressions of mapping models call.
+package enum MappingSelectors {
+    package static let fetchRequest = "fetchRequestForSourceEntityNamed:predicateString:"
+    package static let destinations = "destinationInstancesForEntityMappingNamed:sourceInstances:"
+    package static let sources = "sourceInstancesForEntityMappingNamed:destinationInstances:"
+    package static let relationshipDestinations = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
 }

@@ -70,7 +70,7 @@ struct XMLOutput {
     }
 
     /// Characters that XML does not allow at all are replaced.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {

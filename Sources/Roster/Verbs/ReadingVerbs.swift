@@ -119,7 +119,8 @@ enum ModelCompileVerb: CommandVerb {
     static let flags: [any CommandFlag.Type] = [OutputFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [OutputFlag.self]
     static let notes = """
-        MODEL is an .xcdatamodeld or .xcdatamodel; of a store or a compiled model its one
+        MODEL is an .xcdatamodeld, an .xcdatamodel, or a mapping model (.xcmappingmodel),
+        which becomes a .cdm; of a store or a compiled model its one
         version is written. FILE ends in .momd, or in .mom for the current version alone.
         Example: roster model compile App.xcdatamodeld -o App.momd
         """

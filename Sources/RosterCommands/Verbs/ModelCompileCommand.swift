@@ -5,7 +5,7 @@ import Foundation
 public struct ModelCompileCommand {
     /// A source model, or anything else that has a model.
     public var path: String
-    /// A `.momd`, or for one version a `.mom`.
+    /// A `.momd`, or for one version a `.mom`; a `.cdm` for a mapping model.
     public var output: String
 
     public init(path: String, output: String) {
@@ -16,6 +16,9 @@ public struct ModelCompileCommand {
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let target = URL(fileURLWithPath: output)
+        if ["xcmappingmodel", "cdm"].contains(URL(fileURLWithPath: path).pathExtension) {
+            return try compileMapping(to: target)
+        }
         guard ["momd", "mom"].contains(target.pathExtension) else {
             throw CommandError.misuse("“\(output)” is no name of a compiled model: it ends in .momd or .mom")
         }
@@ -30,5 +33,12 @@ public struct ModelCompileCommand {
             }
         default: try StoreModel.any(at: path, in: surroundings).write(to: target)
         }
+    }
+
+    private func compileMapping(to target: URL) throws {
+        guard target.pathExtension == "cdm" else {
+            throw CommandError.misuse("“\(output)” is no name of a compiled mapping model: it ends in .cdm")
+        }
+        try NSMappingModel.read(from: StoreLocation.fileURL(path)).write(to: target)
     }
 }

@@ -40,6 +40,95 @@ struct CorpusMappingTests {
         #expect(found?.entityMappings.count == 5)
     }
 
+    /// Each mapping of the source against that of Apple's compiler, expression by expression.
+    private func compare(_ made: [NSEntityMapping], _ known: [NSEntityMapping]) throws {
+        #expect(made.map(\.name) == known.map(\.name))
+        for (made, known) in zip(made, known) {
+            #expect(made.mappingType == known.mappingType)
+            #expect(made.sourceEntityName == known.sourceEntityName)
+            #expect(made.destinationEntityName == known.destinationEntityName)
+            #expect(made.sourceEntityVersionHash == known.sourceEntityVersionHash)
+            #expect(made.destinationEntityVersionHash == known.destinationEntityVersionHash)
+            #expect(made.entityMigrationPolicyClassName == known.entityMigrationPolicyClassName)
+            #expect(made.sourceExpression?.description == known.sourceExpression?.description)
+            for (made, known) in [
+                (made.attributeMappings, known.attributeMappings),
+                (made.relationshipMappings, known.relationshipMappings),
+            ] {
+                #expect(made?.map(\.name) == known?.map(\.name))
+                #expect(made?.map(\.valueExpression?.description) == known?.map(\.valueExpression?.description))
+            }
+        }
+    }
+
+    @Test func itsSourceSaysTheSame() throws {
+        let source = try NSMappingModel.read(
+            from: folder.appendingPathComponent("V2toV3.xcmappingmodel"), sourceModel: try model("SampleModel2"),
+            destinationModel: try model("SampleModel3"))
+        try compare(source.entityMappings, try mapping().entityMappings)
+        // The models stand beside it.
+        let alone = try NSMappingModel.read(from: folder.appendingPathComponent("V2toV3.xcmappingmodel"))
+        try compare(alone.entityMappings, try mapping().entityMappings)
+    }
+
+    @Test func sourcesAreWrittenAndFound() throws {
+        let models = (try model("SampleModel2"), try model("SampleModel3"))
+        let folder = desk.folder.appendingPathComponent("Resources.bundle")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let copy = folder.appendingPathComponent("Copy.xcmappingmodel")
+        let known = try mapping()
+        known.entityMappings[2].mappingType = .transformEntityMappingType
+        for _ in 0..<2 { try known.writeSource(to: copy, sourceModel: models.0, destinationModel: models.1) }
+        try compare(NSMappingModel.read(from: copy).entityMappings, known.entityMappings)
+        let bundle = try #require(Bundle(path: folder.path))
+        let found = NSMappingModel(from: [bundle], forSourceModel: models.0, destinationModel: models.1)
+        try compare(try #require(found).entityMappings, known.entityMappings)
+        #expect(throws: NSError.self) { try known.write(to: copy) }
+        #expect(throws: NSError.self) {
+            try known.writeSource(
+                to: folder.appendingPathComponent("Copy.cdm"), sourceModel: models.0, destinationModel: models.1)
+        }
+    }
+
+    /// Damage of a source is one error with the line, and never stops the program.
+    @Test func damagedSourcesAreTold() throws {
+        let file = folder.appendingPathComponent("V2toV3.xcmappingmodel/xcmapping.xml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let place = desk.folder.appendingPathComponent("Damaged.xml")
+        let models = (try model("SampleModel2"), try model("SampleModel3"))
+        func message(_ text: String) throws -> String {
+            try Data(text.utf8).write(to: place)
+            do {
+                _ = try NSMappingModel.read(from: place, sourceModel: models.0, destinationModel: models.1)
+                return "read"
+            } catch { return (error as NSError).localizedDescription }
+        }
+        #expect(try message("<html></html>").contains("no mapping model"))
+        #expect(try message(String(text.prefix(text.count / 2))).contains("Damaged.xml:"))
+        #expect(try message(text.replacingOccurrences(of: "idrefs=\"z111\"", with: "idrefs=\"z9\"")) == "read")
+        #expect(
+            try message(text.replacingOccurrences(of: "z115 z119 z111", with: "z115 z119 z9")).contains("leads to z9"))
+        #expect(
+            try message(text.replacingOccurrences(of: ">YnBsaXN0MDDUAQIDBAUGVFVY", with: ">AAAA")).contains(
+                "no keyed archive"))
+        #expect(
+            try message(text.replacingOccurrences(of: "name=\"mappingnumber\"", with: "name=\"sourcepredicate\""))
+                .contains("not understood"))
+        var random = SeededGenerator(seed: 11)
+        let bytes = Array(text.utf8)
+        for _ in 0..<60 {
+            var damaged = bytes
+            for _ in 0..<4 {
+                damaged[.random(in: 0..<damaged.count, using: &random)] = .random(in: 32..<127, using: &random)
+            }
+            try Data(damaged).write(to: place)
+            _ = try? NSMappingModel.read(from: place, sourceModel: models.0, destinationModel: models.1)
+        }
+        try Data(text.utf8).write(to: place)
+        let lost = try #require(throws: NSError.self) { try NSMappingModel.read(from: place) }
+        #expect(lost.localizedDescription.contains("SampleModel2.xcdatamodel' is not found"))
+    }
+
     @Test func itRuns() throws {
         try desk.make(try model("SampleModel2")) { context in
             let people = ["Ada", "李"].map {

@@ -114,8 +114,8 @@ enum XMLStoreFormat: StoreFileFormat {
     // MARK: Reading
 
     static func image(from data: Data, path: String) throws -> StoreImage {
-        do throws(XMLStoreParser.Failure) {
-            return try image(try XMLStoreParser.parse(data))
+        do throws(XMLTextParser.Failure) {
+            return try image(try XMLTextParser.parse(data))
         } catch {
             throw CoreDataError.make(
                 259, "Cannot open the store \(path): line \(error.line): \(error.reason).",
@@ -123,15 +123,15 @@ enum XMLStoreFormat: StoreFileFormat {
         }
     }
 
-    private static func image(_ root: XMLStoreElement) throws(XMLStoreParser.Failure) -> StoreImage {
+    private static func image(_ root: XMLTextElement) throws(XMLTextParser.Failure) -> StoreImage {
         guard root.name == "database", let info = root.first("databaseInfo") else {
-            throw XMLStoreParser.Failure(
+            throw XMLTextParser.Failure(
                 line: root.line, reason: "this is no XML store, it has no database and databaseInfo")
         }
         var image = StoreImage()
         if let list = info.first("metadata")?.first("plist")?.children.first {
             guard let metadata = XMLStoreList.value(list) as? [String: Any] else {
-                throw XMLStoreParser.Failure(line: list.line, reason: "the metadata are no dictionary")
+                throw XMLTextParser.Failure(line: list.line, reason: "the metadata are no dictionary")
             }
             image.metadata = metadata
         }
@@ -142,19 +142,19 @@ enum XMLStoreFormat: StoreFileFormat {
         return image
     }
 
-    private static func record(_ object: XMLStoreElement) throws(XMLStoreParser.Failure) -> StoreImage.Record {
+    private static func record(_ object: XMLTextElement) throws(XMLTextParser.Failure) -> StoreImage.Record {
         guard let entity = object.attributes["type"], let number = object.attributes["id"].flatMap(number) else {
-            throw XMLStoreParser.Failure(line: object.line, reason: "an object lacks its type or its id")
+            throw XMLTextParser.Failure(line: object.line, reason: "an object lacks its type or its id")
         }
         var record = StoreImage.Record(entity: entity, number: number, types: [:], relationships: [:])
         for child in object.children {
             guard let name = child.attributes["name"] else {
-                throw XMLStoreParser.Failure(line: child.line, reason: "the element '\(child.name)' has no name")
+                throw XMLTextParser.Failure(line: child.line, reason: "the element '\(child.name)' has no name")
             }
             if child.name == "attribute" {
                 let type = child.attributes["type"] ?? "string"
                 guard let value = value(child, type) else {
-                    throw XMLStoreParser.Failure(line: child.line, reason: "'\(name)' is no value of the type \(type)")
+                    throw XMLTextParser.Failure(line: child.line, reason: "'\(name)' is no value of the type \(type)")
                 }
                 record.values[name] = value
                 record.types?[name] = type
@@ -162,7 +162,7 @@ enum XMLStoreFormat: StoreFileFormat {
                 let references = (child.attributes["idrefs"] ?? "").split(separator: " ")
                 let numbers = references.compactMap { Self.number(String($0)) }
                 guard numbers.count == references.count else {
-                    throw XMLStoreParser.Failure(line: child.line, reason: "'\(name)' leads to what is no id")
+                    throw XMLTextParser.Failure(line: child.line, reason: "'\(name)' leads to what is no id")
                 }
                 record.destinations[name] = numbers
                 record.relationships?[name] = (
@@ -176,7 +176,7 @@ enum XMLStoreFormat: StoreFileFormat {
     /// `z102` is 102.
     private static func number(_ id: String) -> Int64? { id.first == "z" ? Int64(id.dropFirst()) : nil }
 
-    private static func value(_ element: XMLStoreElement, _ type: String) -> PropertyListValue? {
+    private static func value(_ element: XMLTextElement, _ type: String) -> PropertyListValue? {
         let text = element.text
         switch type {
         case "int16", "int32", "int64", "bool": return Int64(text).map(PropertyListValue.integer)

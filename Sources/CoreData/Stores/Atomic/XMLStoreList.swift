@@ -22,7 +22,7 @@ enum XMLStoreList {
     }
 
     /// `nil` where the element is no value of a property list.
-    static func value(_ element: XMLStoreElement) -> Any? {
+    static func value(_ element: XMLTextElement) -> Any? {
         switch element.name {
         case "true": return NSNumber(value: true)
         case "false": return NSNumber(value: false)

@@ -1,22 +1,27 @@
 import Foundation
 
-/// An element of a store's file, with its text.
-struct XMLStoreElement {
-    let name: String
-    let line: Int
-    var attributes: [String: String] = [:]
-    var text = ""
-    var children: [XMLStoreElement] = []
+/// An element of an XML file with the text between its tags: stores and mapping models keep values there.
+package struct XMLTextElement {
+    package let name: String
+    package let line: Int
+    package var attributes: [String: String] = [:]
+    package var text = ""
+    package var children: [XMLTextElement] = []
 
-    func first(_ name: String) -> XMLStoreElement? { children.first { $0.name == name } }
+    package func first(_ name: String) -> XMLTextElement? { children.first { $0.name == name } }
 }
 
 /// Reads XML with text between its tags, in UTF-8; a document type is passed over, and no entity but the predefined ones is
 /// resolved. Foundation's parser stops the program on some damaged files.
-struct XMLStoreParser {
-    struct Failure: Error {
-        let line: Int
-        let reason: String
+package struct XMLTextParser {
+    package struct Failure: Error {
+        package let line: Int
+        package let reason: String
+
+        package init(line: Int, reason: String) {
+            self.line = line
+            self.reason = reason
+        }
     }
 
     private let bytes: [UInt8]
@@ -24,11 +29,11 @@ struct XMLStoreParser {
     private var line = 1
     private static let greatestDepth = 64
 
-    static func parse(_ data: Data) throws(Failure) -> XMLStoreElement {
+    package static func parse(_ data: Data) throws(Failure) -> XMLTextElement {
         guard String(validating: data, as: UTF8.self) != nil else {
             throw Failure(line: 1, reason: "it has bytes that are not UTF-8")
         }
-        var parser = XMLStoreParser(bytes: [UInt8](data))
+        var parser = XMLTextParser(bytes: [UInt8](data))
         try parser.skipMiscellany()
         guard parser.take("<") else { throw parser.failure("there is no element") }
         let root = try parser.element(0)
@@ -44,9 +49,9 @@ struct XMLStoreParser {
     // MARK: Elements
 
     /// Reads an element from behind its `<` on.
-    private mutating func element(_ depth: Int) throws(Failure) -> XMLStoreElement {
+    private mutating func element(_ depth: Int) throws(Failure) -> XMLTextElement {
         guard depth < Self.greatestDepth else { throw failure("elements are nested too deeply") }
-        var element = XMLStoreElement(name: try name(), line: line)
+        var element = XMLTextElement(name: try name(), line: line)
         while true {
             skipSpace()
             if take("/>") { return element }
