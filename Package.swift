@@ -45,13 +45,16 @@ let package = Package(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
-        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
+        .testTarget(
+            name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
         .testTarget(
             name: "GeneratedClassesTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
         .testTarget(
             name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess"],
             exclude: ["Golden"]),
+        // The code of the documentation's articles, with a model as their readers would have it.
+        .testTarget(name: "DocumentationTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]
