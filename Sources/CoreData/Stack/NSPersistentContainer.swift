@@ -117,7 +117,9 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
     }
 
     /// Runs `block` on the queue of a new context, and gives back what it returns.
-    public func performBackgroundTask<T, E: Error>(
+    ///
+    /// Any actor may call it with a closure of its own, as with ``NSManagedObjectContext/perform(schedule:_:)``.
+    nonisolated(nonsending) public func performBackgroundTask<T, E: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(E) -> T
     ) async throws(E) -> T {
         let work = UncheckedSendable(block)

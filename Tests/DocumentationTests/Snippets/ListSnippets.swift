@@ -4,7 +4,7 @@ import Testing
 /// The code of the article about lists that follow.
 @MainActor @Suite struct ListSnippets {
     /// Prints what a table view would do.
-    final class ListPrinter: NSFetchedResultsControllerDelegate {
+    final class ListPrinter: NSObject, NSFetchedResultsControllerDelegate {
         var lines: [String] = []
 
         func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
