@@ -13,7 +13,14 @@ final class ResultsState {
     let givesIDs: Bool
 
     /// What the controller shows.
-    var published: ListContents { didSet { allObjects = nil } }
+    var published: ListContents {
+        didSet {
+            allObjects = nil
+            version += 1
+        }
+    }
+    /// Grows with every change of `published`.
+    private(set) var version = 0
     /// What the context holds. Differs from `published` only while nobody is known to listen.
     var tracked: ListContents
     /// With a limit or an offset: what `tracked` is cut from.

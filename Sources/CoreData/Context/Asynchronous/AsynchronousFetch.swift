@@ -28,8 +28,6 @@ final class AsynchronousFetch {
         case none
     }
 
-    private static let queue = DispatchQueue(label: "CoreData.AsynchronousFetch", attributes: .concurrent)
-
     /// - Parameter completion: called on the context's queue.
     /// - Throws: 134060 for a request that cannot be resolved.
     init(
@@ -70,26 +68,29 @@ final class AsynchronousFetch {
         let task = UncheckedSendable { [self] in
             end(Result { try read(coordinator) })
         }
-        Self.queue.async { task.value() }
+        BesideReader.queue.async { task.value() }
     }
 
     // MARK: Beside the queue
+
+    private var beside: BesideReader { BesideReader(interruption: interruption) }
 
     private func read(_ coordinator: NSPersistentStoreCoordinator) throws -> Found {
         switch work {
         case .none: return .none
         case .dictionaries(let fetch, let stores):
             return .dictionaries(
-                try reading(stores, coordinator) { readers in try fetch.run(beside: readers, check: interruption.check)
+                try beside.reading(stores, coordinator) { readers in
+                    try fetch.run(beside: readers, check: interruption.check)
                 })
         case .rows(let plan, let wantsRows):
-            var rows = try reading(plan.stores, coordinator) { readers in
+            var rows = try beside.reading(plan.stores, coordinator) { readers in
                 try found(plan.limited(to: readers), wantsRows)
             }
             rows.stores = plan.stores
             return .rows(plan, rows)
         case .count(let plan):
-            let count = try reading(plan.stores, coordinator) { readers in
+            let count = try beside.reading(plan.stores, coordinator) { readers in
                 let plan = plan.limited(to: readers).unsorted
                 if readers.count == 1, let count = try readers[0].operations.count(plan.query) { return count }
                 return try found(plan, false).count
@@ -102,40 +103,6 @@ final class AsynchronousFetch {
         var query = plan.query
         query.wantsRows = wantsRows
         return try StoreFetch(plan: plan, check: interruption.check).run(query)
-    }
-
-    /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.
-    private func reading<Result>(
-        _ stores: [NSPersistentStore], _ coordinator: NSPersistentStoreCoordinator,
-        _ body: ([NSPersistentStore]) throws -> Result
-    ) throws -> Result {
-        try interruption.check()
-        let readers = try coordinator.withLock {
-            try stores.map { try ($0.operations as? any BesideReading)?.makeReader() }
-        }.compactMap { $0 }
-        if readers.count == stores.count { return try run(readers, body) }
-        return try coordinator.withLock { try run(stores, body) }
-    }
-
-    /// Runs `body` so that it ends soon after the interruption, whatever it gave then.
-    private func run<Result>(
-        _ stores: [NSPersistentStore], _ body: ([NSPersistentStore]) throws -> Result
-    ) throws -> Result {
-        let outcome = Swift.Result { try cancellable(stores[...]) { try body(stores) } }
-        try interruption.check()
-        return try outcome.get()
-    }
-
-    private func cancellable<Result>(_ stores: ArraySlice<NSPersistentStore>, _ body: () throws -> Result) throws
-        -> Result
-    {
-        guard let store = stores.first else { return try body() }
-        guard let operations = store.operations as? any BesideReading else {
-            return try cancellable(stores.dropFirst(), body)
-        }
-        return try operations.cancelling(when: { [interruption] in interruption.isInterrupted }) {
-            try cancellable(stores.dropFirst(), body)
-        }
     }
 
     // MARK: On the queue

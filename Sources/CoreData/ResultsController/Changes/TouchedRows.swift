@@ -50,6 +50,7 @@ struct TouchedPlaces {
             touched += 1
             if touched == section.entry.weight { wholeSections.append((section.entry.number, section.index)) }
         }
+        wholeSections += contents.emptySections
     }
 }
 

@@ -34,20 +34,31 @@ struct ResultsLoader {
     /// Fetches.
     ///
     /// - Throws: 134060 for a request that cannot be resolved or sections that do not stand together; the store's errors.
-    func load() throws -> LoadedResults {
+    func load() throws -> LoadedResults { try load(try definition()) }
+
+    /// What the list is, without reading anything.
+    ///
+    /// - Parameter known: the identities of another list's rows, which are kept if they fit.
+    func definition(keeping known: RowIdentities? = nil) throws -> ListDefinition {
         let plan = try pipeline.plan(request)
         let sectionKey = sectionNameKeyPath.map { SectionKey($0, of: plan.entity) }
         let single = pipeline.storeOfKeys(plan)
-        let definition = ListDefinition(
+        let kept = known.flatMap { $0.store === single ? $0 : nil }
+        return ListDefinition(
             plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
-            identities: RowIdentities(store: single))
+            identities: kept ?? RowIdentities(store: single))
+    }
+
+    /// Fetches the list that `definition` says.
+    func load(_ definition: ListDefinition) throws -> LoadedResults {
+        let plan = definition.plan
         var loaded = LoadedResults(
-            definition: definition, contents: ListContents(isSectioned: sectionKey != nil))
+            definition: definition, contents: ListContents(isSectioned: definition.sectionKey != nil))
         if request.resultType == .dictionaryResultType {
             try loadDictionaries(into: &loaded)
         } else if plan.limit > 0 || plan.offset > 0 {
             try loadWindow(plan, into: &loaded)
-        } else if let single {
+        } else if let single = definition.identities.store {
             try load(from: single, into: &loaded)
         } else {
             try loadObjects(into: &loaded)
@@ -153,14 +164,14 @@ struct ResultsLoader {
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
-            sections = try grouped(key, found.groups, definition) ?? looked(key, at: found, definition)
+            sections = try Self.grouped(key, found.groups, definition) ?? looked(key, at: found, definition)
         }
         loaded.contents = ListContents(
             rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
     }
 
     /// The sections by what the store said that the rows have in common.
-    private func grouped(
+    private static func grouped(
         _ key: SectionKey, _ groups: [RowGroup]?, _ definition: ListDefinition
     ) throws -> [SectionEntry]? {
         guard let groups else { return nil }
@@ -179,6 +190,27 @@ struct ResultsLoader {
             for object in try pipeline.objects(for: keys, in: found.store) { try run.add(key.name(of: object)) }
         }
         return run.entries
+    }
+
+    /// The saved rows of a list, of which nothing but a reader of its store is asked; `nil` where that is not enough. On any
+    /// thread, as long as nobody else uses the names of the list's sections.
+    static func contents(
+        of definition: ListDefinition, beside reader: NSPersistentStore, check: @escaping () throws -> Void
+    ) throws -> ListContents? {
+        let plan = definition.plan.limited(to: [reader])
+        var query = plan.query
+        query.wantsRows = false
+        query.groupedBy = definition.sectionKey?.keys
+        let found = try StoreFetch(plan: plan, check: check).run(query)
+        let tokens = found.keys.compactMap(RowIdentities.token)
+        guard tokens.count == found.keys.count else { return nil }
+        var sections: [SectionEntry] = []
+        if let key = definition.sectionKey {
+            guard let grouped = try grouped(key, found.groups, definition) else { return nil }
+            sections = grouped
+        }
+        return ListContents(
+            rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
     }
 
     /// Puts the context's unsaved changes in: those of the list's objects, and of what they look at.

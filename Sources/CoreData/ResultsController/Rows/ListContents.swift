@@ -44,6 +44,20 @@ struct ListContents {
         return copy
     }
 
+    /// The same list with other numbers of sections. O(sections).
+    func renumbered(_ number: (UInt32) -> UInt32) -> ListContents {
+        var copy = self
+        let entries = allSections.map { SectionEntry(number: number($0.number), rowCount: $0.rowCount) }
+        copy.sections = CountedTree(SharedElements(entries), isUnit: false)
+        return copy
+    }
+
+    /// The sections that have no rows. O(1) where none can be empty.
+    var emptySections: [(number: UInt32, index: Int)] {
+        guard !isSectioned, rowCount == 0 else { return [] }
+        return [(section(at: 0).number, 0)]
+    }
+
     var rowCount: Int { rows.count }
     var sectionCount: Int { sections.count }
 

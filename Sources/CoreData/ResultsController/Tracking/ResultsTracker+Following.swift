@@ -43,7 +43,7 @@ extension ResultsTracker {
         _ old: ResultsWindow, of state: ResultsState, known: Set<RowToken>
     ) throws -> TrackedChange {
         var window = old
-        try loader(for: state).refill(&window, shown: state.definition)
+        try reloader(of: state).refill(&window, shown: state.definition)
         let contents = try window.visible(state.definition, in: context)
         let touched = ListComparison.touchedRows(from: state.tracked, to: contents, known: known)
         return TrackedChange(contents: contents, touched: touched, window: window)
@@ -59,14 +59,14 @@ extension ResultsTracker {
             change.touched = ListComparison.touchedRows(from: state.published, to: change.contents, known: known)
             return change
         }
-        let contents = try loader(for: state).reload(state.definition)
+        let contents = try reloader(of: state).reload(state.definition)
         let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
         return TrackedChange(contents: contents, touched: touched)
     }
 
-    private func loader(for state: ResultsState) -> ResultsLoader {
+    private func reloader(of state: ResultsState) -> ResultsLoader {
         ResultsLoader(
-            context: context, request: state.request, sectionNameKeyPath: sectionNameKeyPath, cacheName: nil,
+            context: context, request: state.request, sectionNameKeyPath: nil, cacheName: nil,
             followsRelatedObjects: related != nil)
     }
 

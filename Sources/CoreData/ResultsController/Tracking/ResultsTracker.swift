@@ -25,19 +25,23 @@ final class ResultsTracker {
     let request: NSFetchRequest<NSFetchRequestResult>
     private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
-    private(set) var state: ResultsState?
-    private(set) var related: RelatedObjects?
+    var state: ResultsState?
+    /// The change of request that goes on beside the queue.
+    var refetch: Refetch?
+    var related: RelatedObjects?
     var recent = RecentPlacements()
-    private var cacheWriter: ResultsCacheWriter?
+    var cacheWriter: ResultsCacheWriter?
 
     /// What was touched and not worked off.
     private var touched = TouchedObjects()
     private var touchedByMerge = false
-    private(set) var isWorking = false
+    var isWorking = false
     /// Changes went by unseen: the next batch has to compare with a new fetch.
-    private var missedChanges = false
+    var missedChanges = false
     /// The context forgot its objects: nothing can be said before the next fetch.
-    private var isInvalidated = false
+    var isInvalidated = false
+    /// How often a list was fetched.
+    var fetches = 0
     /// Made when they are asked for.
     var shownSections = ShownSections()
 
@@ -95,33 +99,60 @@ final class ResultsTracker {
     // MARK: Fetching
 
     func performFetch() throws {
-        requireSortDescriptors(String(describing: type(of: controller!)))
-        precondition(
-            request.resultType != .dictionaryResultType || caller.delegate == nil,
-            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
-        let loader = ResultsLoader(
-            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName,
-            followsRelatedObjects: followsRelatedObjects)
+        requireFetchable()
+        refetch?.end()
         let loaded: LoadedResults
         do {
-            loaded = try loader.load()
+            loaded = try loader(for: request).load()
         } catch {
             show(nil)
             throw error
         }
-        let made = ResultsState(loaded, context: context, request: request)
-        made.titleOfSection = { [unowned(unsafe) controller] name in
-            controller?.sectionIndexTitle(forSectionName: name)
-        }
-        related = followsRelatedObjects ? RelatedObjects(loaded.definition) : nil
-        cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
+        begin(with: loaded, request)
+    }
+
+    func requireFetchable() {
+        requireSortDescriptors(String(describing: type(of: controller!)))
+        precondition(
+            request.resultType != .dictionaryResultType || caller.delegate == nil,
+            "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
+    }
+
+    /// What fetches the list that the request says as it is now.
+    func loader(for request: NSFetchRequest<NSFetchRequestResult>) -> ResultsLoader {
+        ResultsLoader(
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName,
+            followsRelatedObjects: followsRelatedObjects)
+    }
+
+    /// Shows what was fetched. The delegate hears of it in the form of snapshots only.
+    func begin(with loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>) {
+        let made = madeState(loaded, request)
+        take(made, loaded)
         show(made)
         tellSnapshot(of: made)
         if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
     }
 
+    func madeState(
+        _ loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>
+    ) -> ResultsState {
+        let made = ResultsState(loaded, context: context, request: request)
+        made.titleOfSection = { [unowned(unsafe) controller] name in
+            controller?.sectionIndexTitle(forSectionName: name)
+        }
+        return made
+    }
+
+    /// Follows from now on what `made` looks at.
+    func take(_ made: ResultsState, _ loaded: LoadedResults) {
+        related = followsRelatedObjects ? RelatedObjects(loaded.definition) : nil
+        cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
+    }
+
     private func show(_ new: ResultsState?) {
-        state?.titleOfSection = { _ in nil }
+        if state !== new { state?.titleOfSection = { _ in nil } }
+        fetches += 1
         observation.withMutation(of: self, keyPath: \.state) { state = new }
         touched = TouchedObjects()
         recent.removeAll()
@@ -156,6 +187,7 @@ final class ResultsTracker {
     // MARK: What the context says
 
     private func objectsDidChange(_ info: [AnyHashable: Any]) {
+        refetch?.objectsDidChange(info)
         guard state != nil else { return }
         guard info[NSInvalidatedAllObjectsKey] == nil else {
             isInvalidated = true
@@ -175,6 +207,7 @@ final class ResultsTracker {
     }
 
     private func didMerge(_ info: [AnyHashable: Any]) {
+        refetch?.didMerge(info)
         guard isListening else { return }
         func ids(_ key: String) -> [NSManagedObjectID] {
             (info[key] as? Set<NSManagedObjectID> ?? []).filter { isOfInterest($0.entity) }
@@ -187,6 +220,7 @@ final class ResultsTracker {
     }
 
     private func hasUnknownChanges() {
+        refetch?.isBroken = true
         guard isListening else { return }
         missedChanges = true
         workOff()
@@ -213,7 +247,7 @@ final class ResultsTracker {
     func catchUp() { if missedChanges { workOff() } }
 
     /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
-    private func workOff() {
+    func workOff() {
         guard !isWorking else { return }
         isWorking = true
         // A delegate may drop the last reference to the controller while it is called.
@@ -241,96 +275,5 @@ final class ResultsTracker {
                 return
             }
         }
-    }
-
-    // MARK: Telling
-
-    private func publish(_ change: TrackedChange, of state: ResultsState, _ work: TouchedObjects) {
-        state.tracked = change.contents
-        state.window = change.window
-        let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
-        let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
-        guard !batch.isEmpty else {
-            state.published = state.tracked
-            state.heldBack = []
-            return
-        }
-        let old = state.published
-        let told = listeners.isEmpty ? nil : FetchedResultsBatch(batch, of: state, work)
-        if announce(batch, of: state) || hasFollowers {
-            state.heldBack = []
-            cacheWriter?.storeChanged()
-            guard self.state === state, let told else { return }
-            if isSilent { listeners.begin(told.after) } else { listeners.hear(told) }
-        } else if self.state === state {
-            // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
-            show(old, of: state, sameSections: batch.keepsSections)
-            state.heldBack = touched
-        }
-    }
-
-    /// - Returns: whether the delegate heard of it, or need not.
-    private func announce(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
-        observation.withMutation(of: self, keyPath: \.state) {
-            guard isSilent else { return tell(batch, of: state) }
-            show(batch.new, of: state, sameSections: batch.keepsSections)
-            return true
-        }
-    }
-
-    private func show(_ contents: ListContents, of state: ResultsState, sameSections: Bool) {
-        state.published = contents
-        guard !sameSections else { return }
-        shownSections = ShownSections()
-    }
-
-    /// Tells the delegate in the one form that it implements.
-    ///
-    /// - Returns: whether anything was told.
-    private func tell(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
-        if caller.mayHave(.snapshot) {
-            let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
-            show(batch.new, of: state, sameSections: batch.keepsSections)
-            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return true }
-            show(batch.old, of: state, sameSections: batch.keepsSections)
-        }
-        if !state.isSectioned, caller.mayHave(.difference),
-            let difference = BatchProjections.difference(of: batch, identities: state.identities)
-        {
-            show(batch.new, of: state, sameSections: batch.keepsSections)
-            if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
-            show(batch.old, of: state, sameSections: batch.keepsSections)
-        }
-        let wasHeard = caller.isKnownToHearRows
-        return tellRows(batch, of: state) || wasHeard
-    }
-
-    /// Will, sections, objects, did. A fetch made by the delegate meanwhile ends the batch: only did is still called.
-    ///
-    /// - Returns: whether the delegate implements any of what was called.
-    private func tellRows(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
-        var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
-        if self.state === state {
-            show(batch.new, of: state, sameSections: batch.keepsSections)
-            for event in BatchProjections.sectionEvents(of: batch) where self.state === state {
-                let info = ResultsSection(state: state, number: event.number, index: event.index)
-                let isCalled = caller.call(.section) {
-                    $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
-                }
-                isHeard = isHeard || isCalled
-            }
-            for event in BatchProjections.objectEvents(of: batch) where self.state === state && caller.mayHave(.object)
-            {
-                let result = state.result(for: event.row)
-                let isCalled = caller.call(.object) {
-                    $0.controller(
-                        controller, didChange: result, at: event.indexPath, for: event.type,
-                        newIndexPath: event.newIndexPath)
-                }
-                isHeard = isHeard || isCalled
-            }
-        }
-        let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
-        return isHeard || isDidCalled
     }
 }

@@ -1,0 +1,52 @@
+import Dispatch
+
+/// Reads stores beside the queue of a context, until it is interrupted.
+struct BesideReader {
+    let interruption: Interruption
+
+    /// Where such work runs.
+    static let queue = DispatchQueue(label: "CoreData.BesideReader", attributes: .concurrent)
+
+    /// Runs `body` with readers of `stores`; where one of them has none, with the stores themselves under the lock.
+    ///
+    /// - Parameter note: called under the coordinator's lock before and after the readers are made.
+    func reading<Result>(
+        _ stores: [NSPersistentStore], _ coordinator: NSPersistentStoreCoordinator, note: () throws -> Void = {},
+        _ body: ([NSPersistentStore]) throws -> Result
+    ) throws -> Result {
+        try interruption.check()
+        let readers = try coordinator.withLock {
+            try note()
+            let readers = try stores.map { try ($0.operations as? any BesideReading)?.makeReader() }
+            try note()
+            return readers
+        }.compactMap { $0 }
+        if readers.count == stores.count { return try run(readers, body) }
+        return try coordinator.withLock {
+            let result = try run(stores, body)
+            try note()
+            return result
+        }
+    }
+
+    /// Runs `body` so that it ends soon after the interruption, whatever it gave then.
+    private func run<Result>(
+        _ stores: [NSPersistentStore], _ body: ([NSPersistentStore]) throws -> Result
+    ) throws -> Result {
+        let outcome = Swift.Result { try cancellable(stores[...]) { try body(stores) } }
+        try interruption.check()
+        return try outcome.get()
+    }
+
+    private func cancellable<Result>(_ stores: ArraySlice<NSPersistentStore>, _ body: () throws -> Result) throws
+        -> Result
+    {
+        guard let store = stores.first else { return try body() }
+        guard let operations = store.operations as? any BesideReading else {
+            return try cancellable(stores.dropFirst(), body)
+        }
+        return try operations.cancelling(when: { [interruption] in interruption.isInterrupted }) {
+            try cancellable(stores.dropFirst(), body)
+        }
+    }
+}

@@ -1,0 +1,309 @@
+import Foundation
+
+/// The way from a list that is shown to one that another request finds, most of it beside the context's queue.
+///
+/// Design. The new list is read through a reader of the store, and compared with the old one, while the old one goes on
+/// being shown and followed. What happens to objects meanwhile is noted, and put into the new list when it is there; then
+/// both are compared again, until nothing happened in between. All that knows the context runs on its queue, and hands on
+/// to the part beside it only values, and names that nothing else uses.
+///
+/// A window, several stores, a parent context, and sections that only objects know are read on the queue.
+final class Refetch {
+    private let tracker: ResultsTracker
+    private let context: NSManagedObjectContext
+    private let loader: ResultsLoader
+    private let request: NSFetchRequest<NSFetchRequestResult>
+    private let tellsChanges: Bool
+    private let interruption: Interruption
+    private var completion: ((Result<Void, any Error>) -> Void)?
+
+    private var definition: ListDefinition
+    private var related: RelatedObjects?
+    /// What happened since the reading began.
+    private var touched = TouchedObjects()
+    /// Something happened of which it is not known what.
+    var isBroken = false
+    /// How often it was begun, and how often compared.
+    private var readings = 0
+    private var comparisons = 0
+
+    private static let mostReadings = 3
+    private static let mostComparisons = 4
+
+    /// - Parameter completion: called once, on the context's queue.
+    /// - Throws: 134060 for a request that cannot be resolved.
+    init(
+        _ tracker: ResultsTracker, tellsChanges: Bool, interruption: Interruption,
+        completion: @escaping (Result<Void, any Error>) -> Void
+    ) throws {
+        self.tracker = tracker
+        context = tracker.context
+        request = tracker.request.erasedCopy
+        loader = tracker.loader(for: request)
+        self.tellsChanges = tellsChanges
+        self.interruption = interruption
+        self.completion = completion
+        definition = try loader.definition(keeping: Self.keptIdentities(of: tracker))
+    }
+
+    private static func keptIdentities(of tracker: ResultsTracker) -> RowIdentities? {
+        tracker.state.flatMap { $0.fixedResults == nil ? $0.identities : nil }
+    }
+
+    // MARK: On the queue
+
+    /// Begins, and ends what went on before. Called on the queue.
+    func start() {
+        tracker.refetch?.end()
+        tracker.refetch = self
+        read()
+    }
+
+    /// Leaves the list as it is: something else was asked for.
+    func end() {
+        interruption.interrupt()
+        finish(.failure(CoreDataError.make(3072, "The fetch was cancelled.")))
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        if tracker.refetch === self { tracker.refetch = nil }
+        let completion = completion
+        self.completion = nil
+        completion?(result)
+    }
+
+    /// Runs `body` on the context's queue, unless it is all over.
+    private func onQueue(_ body: @escaping () throws -> Void) {
+        context.queue.async { [self] in
+            guard completion != nil else { return }
+            // The delegate is being called, and lets the queue work meanwhile.
+            if tracker.isWorking { return onQueue(body) }
+            do {
+                try interruption.check()
+                try body()
+            } catch {
+                finish(.failure(error))
+            }
+        }
+    }
+
+    private func beside<Value>(
+        _ work: @escaping () throws -> Value, then body: @escaping (Value) throws -> Void
+    ) {
+        let task = UncheckedSendable { [self] in
+            let result = Result { try work() }
+            onQueue { try body(result.get()) }
+        }
+        BesideReader.queue.async { task.value() }
+    }
+
+    private var canReadBeside: Bool {
+        let plan = definition.plan
+        return definition.identities.store != nil && context.generation.token == nil
+            && request.resultType != .dictionaryResultType
+            && plan.limit == 0 && plan.offset == 0 && definition.sectionKey?.isStored ?? true
+    }
+
+    private func read() {
+        readings += 1
+        (isBroken, touched, comparisons) = (false, TouchedObjects(), 0)
+        related = tracker.followsRelatedObjects ? RelatedObjects(definition) : nil
+        guard let store = definition.identities.store, let coordinator = context.persistentStoreCoordinator,
+            canReadBeside, readings <= Self.mostReadings
+        else { return onQueue { [self] in try readHere() } }
+        if request.includesPendingChanges { noteUnsaved() }
+        beside { [self] in
+            try read(store, coordinator)
+        } then: { [self] found in
+            guard let found else { return try readHere() }
+            compareLater(found)
+        }
+    }
+
+    /// Reads on the queue.
+    private func readHere() throws {
+        context.processPendingChanges()
+        let loaded = try loader.load(definition)
+        let batch = Self.batch(to: loaded.contents, of: loaded.definition, from: shown())
+        goOver(to: loaded, batch)
+    }
+
+    /// Puts in what happened meanwhile, and goes over if nothing was left to compare.
+    private func compareLater(_ found: LoadedResults, with batch: ChangeBatch? = nil, of version: Int? = nil) {
+        do {
+            context.processPendingChanges()
+            tracker.workOff()
+            if isBroken {
+                definition = try loader.definition(keeping: Self.keptIdentities(of: tracker))
+                return read()
+            }
+            var loaded = found
+            let isSame = touched.isEmpty
+            if !isSame { try edit(&loaded) }
+            let shown = shown()
+            if !tellsChanges && !needsDifference || shown == nil { return goOver(to: loaded, nil) }
+            if isSame, let batch, version == shown?.version { return goOver(to: loaded, batch) }
+            comparisons += 1
+            let definition = loaded.definition
+            if comparisons > Self.mostComparisons {
+                return goOver(to: loaded, Self.batch(to: loaded.contents, of: definition, from: shown))
+            }
+            let contents = loaded.contents
+            beside {
+                Self.batch(to: contents, of: definition, from: shown)
+            } then: { [self] batch in
+                loaded.contents = batch?.new ?? contents
+                compareLater(loaded, with: batch, of: shown?.version)
+            }
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    /// Whether the delegate is told in a form that is nothing but changes.
+    private var needsDifference: Bool {
+        definition.sectionKey == nil && tracker.caller.mayHave(.difference) && !tracker.caller.mayHave(.snapshot)
+    }
+
+    private func edit(_ loaded: inout LoadedResults) throws {
+        var work = touched
+        touched = TouchedObjects()
+        if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
+        loaded.contents = try ListEditor(definition: loaded.definition, context: context)
+            .edit(loaded.contents, work).contents
+    }
+
+    private func goOver(to loaded: LoadedResults, _ batch: ChangeBatch?) {
+        let completion = completion
+        self.completion = nil
+        tracker.refetch = nil
+        tracker.goOver(to: loaded, request, telling: batch)
+        completion?(.success(()))
+    }
+
+    // MARK: What happens meanwhile
+
+    private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
+        definition.plan.includes(entity) || related?.looks(at: entity) ?? false
+    }
+
+    private func noteUnsaved() {
+        let changes = context.changes
+        for object in changes.inserted.all + changes.updated.all where isOfInterest(object.entity) {
+            touched.note(object)
+        }
+        for object in changes.deleted.all where isOfInterest(object.entity) { touched.note(object, isGone: true) }
+    }
+
+    func objectsDidChange(_ info: [AnyHashable: Any]) {
+        if info[NSInvalidatedAllObjectsKey] != nil { isBroken = true }
+        touched.note(info, where: isOfInterest)
+    }
+
+    func didMerge(_ info: [AnyHashable: Any]) {
+        func ids(_ key: String) -> [NSManagedObjectID] {
+            (info[key] as? Set<NSManagedObjectID> ?? []).filter { isOfInterest($0.entity) }
+        }
+        touched.noteChanged(ids(NSInsertedObjectIDsKey))
+        touched.noteChanged(ids(NSUpdatedObjectIDsKey))
+        touched.noteDeleted(ids(NSDeletedObjectIDsKey))
+    }
+
+    // MARK: Beside the queue
+
+    /// The rows as they are saved; `nil` where they must be read on the queue.
+    private func read(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults?
+    {
+        var origins: [ListOrigin] = []
+        let contents = try BesideReader(interruption: interruption).reading(
+            [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
+        ) { [definition, interruption] readers in
+            try ResultsLoader.contents(of: definition, beside: readers[0], check: interruption.check)
+        }
+        guard let contents else { return nil }
+        var loaded = LoadedResults(definition: definition, contents: contents)
+        if let origin = origins.first, origins.allSatisfy({ $0 == origin }) {
+            (loaded.savedContents, loaded.origin) = (contents, origin)
+        }
+        return loaded
+    }
+
+    /// What the controller shows, as a value.
+    private struct Shown {
+        let contents: ListContents
+        let names: [String]
+        let version: Int
+    }
+
+    /// - Returns: `nil` where it has nothing in common with the new list.
+    private func shown() -> Shown? {
+        guard let state = tracker.state, state.fixedResults == nil, state.identities === definition.identities else {
+            return nil
+        }
+        return Shown(contents: state.published.detached(), names: state.names.names, version: state.version)
+    }
+
+    /// The changes that lead from what is shown to a new list, by the new list's numbers of sections.
+    private static func batch(
+        to new: ListContents, of definition: ListDefinition, from shown: Shown?
+    ) -> ChangeBatch? {
+        guard let shown else { return nil }
+        let names = definition.names
+        if !new.isSectioned { _ = names.number(of: "") }
+        let old = shown.contents.renumbered { number in
+            names.number(of: Int(number) < shown.names.count ? shown.names[Int(number)] : "")
+        }
+        let moved = ListComparison.touchedRows(from: old, to: new, known: [])
+        return ChangeBatch(from: old, to: new, touched: [], replaced: moved)
+    }
+}
+
+extension NSFetchedResultsController {
+    /// What a delegate hears of a change of request.
+    public enum RefetchAnnouncement: Sendable {
+        /// Everything that leads from the old list to the new one, as one batch.
+        case changes
+        /// That the contents are others: will and did, or the snapshot. For changes of long lists of which a screen shows
+        /// nothing but the result.
+        case contents
+    }
+
+    /// Goes over to what ``fetchRequest`` says now: set its predicate, its sort descriptors or other members, and call this
+    /// instead of `performFetch()`. An addition to Apple's interface.
+    ///
+    /// The rows are read and compared beside the context's queue. Until they are there the old list stays, is shown and
+    /// follows its context. Then the difference is told to the delegate, ``changes`` and ``snapshots`` as one exact batch
+    /// with the fewest moves. The same section name before and after is the same section. Windows (`fetchLimit`,
+    /// `fetchOffset`), lists of several stores or of a context with a parent, and sections that only objects know are read on
+    /// the queue. Of a list that was not fetched yet nothing is told but what `performFetch()` tells.
+    ///
+    /// Call it on the context's queue: for a context of the main queue on the main actor, for others on an actor whose
+    /// executor is the context. A later call, or `performFetch()`, takes the place of one that is not done. Cancelling the
+    /// task leaves the list as it was, and so does an error.
+    ///
+    /// - Parameter announcement: what the delegate hears.
+    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; what
+    ///   `performFetch()` throws.
+    nonisolated(nonsending) public final func refetch(telling announcement: RefetchAnnouncement = .changes) async throws
+    {
+        let interruption = Interruption()
+        let outcome: Result<Void, any Error> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                do {
+                    tracker.context.requireQueue("a fetch of a results controller")
+                    tracker.requireFetchable()
+                    try interruption.check()
+                    try Refetch(
+                        tracker, tellsChanges: announcement == .changes, interruption: interruption
+                    ) { continuation.resume(returning: $0) }.start()
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        } onCancel: {
+            interruption.interrupt()
+        }
+        withExtendedLifetime(self) {}
+        try outcome.get()
+    }
+}

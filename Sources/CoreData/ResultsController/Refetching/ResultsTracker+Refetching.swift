@@ -1,0 +1,57 @@
+/// How another request is gone over to.
+extension ResultsTracker {
+    /// Goes over from the list that is shown to another one, and tells what leads there.
+    ///
+    /// - Parameters:
+    ///   - batch: the changes, by the names and identities of the new list; `nil` to tell that the contents are others, and
+    ///     not how.
+    func goOver(
+        to loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>, telling batch: ChangeBatch?
+    ) {
+        guard let old = state else { return begin(with: loaded, request) }
+        let made = madeState(loaded, request)
+        let told = batch.flatMap { batch in
+            listeners.isEmpty || batch.isEmpty ? nil : FetchedResultsBatch(batch, of: made, TouchedObjects())
+        }
+        take(made, loaded)
+        recent.removeAll()
+        (missedChanges, isInvalidated) = (false, false)
+        isWorking = true
+        let kept = controller
+        defer { withExtendedLifetime(kept) {} }
+        fetches += 1
+        let number = fetches
+        observation.withMutation(of: self, keyPath: \.state) { show(batch, from: old, to: made) }
+        // The delegate may have fetched anew.
+        if fetches == number {
+            old.titleOfSection = { _ in nil }
+            if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
+        }
+        isWorking = false
+        workOff()
+    }
+
+    private func show(_ batch: ChangeBatch?, from old: ResultsState, to made: ResultsState) {
+        let showing = Showing(
+            old: { [self] in (state, shownSections) = (old, ShownSections()) },
+            new: { [self] in (state, shownSections) = (made, ShownSections()) })
+        guard let batch else { return tellContents(of: made, showing) }
+        if batch.isEmpty { return showing.new() }
+        _ = tell(batch, of: made, isFlat: !made.isSectioned && !old.isSectioned, showing)
+    }
+
+    /// Tells that the contents are others, and not how.
+    private func tellContents(of made: ResultsState, _ showing: Showing) {
+        if caller.mayHave(.snapshot) {
+            let snapshot = NSDiffableDataSourceSnapshotReference(
+                made.published, names: made.names, identities: made.identities, reloaded: [])
+            showing.new()
+            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return }
+            showing.old()
+        }
+        let number = fetches
+        caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+        if fetches == number { showing.new() }
+        caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+    }
+}

@@ -1,0 +1,104 @@
+/// How batches are told.
+extension ResultsTracker {
+    func publish(_ change: TrackedChange, of state: ResultsState, _ work: TouchedObjects) {
+        state.tracked = change.contents
+        state.window = change.window
+        let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
+        let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
+        guard !batch.isEmpty else {
+            state.published = state.tracked
+            state.heldBack = []
+            return
+        }
+        let old = state.published
+        let told = listeners.isEmpty ? nil : FetchedResultsBatch(batch, of: state, work)
+        if announce(batch, of: state) || hasFollowers {
+            state.heldBack = []
+            cacheWriter?.storeChanged()
+            guard self.state === state, let told else { return }
+            if isSilent { listeners.begin(told.after) } else { listeners.hear(told) }
+        } else if self.state === state {
+            // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
+            show(old, of: state, sameSections: batch.keepsSections)
+            state.heldBack = touched
+        }
+    }
+
+    /// - Returns: whether the delegate heard of it, or need not.
+    private func announce(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
+        observation.withMutation(of: self, keyPath: \.state) {
+            guard isSilent else { return tell(batch, of: state) }
+            show(batch.new, of: state, sameSections: batch.keepsSections)
+            return true
+        }
+    }
+
+    private func show(_ contents: ListContents, of state: ResultsState, sameSections: Bool) {
+        state.published = contents
+        guard !sameSections else { return }
+        shownSections = ShownSections()
+    }
+
+    /// How the controller is made to show the contents before a batch, and those after it.
+    struct Showing {
+        let old: () -> Void
+        let new: () -> Void
+    }
+
+    private func tell(_ batch: ChangeBatch, of state: ResultsState) -> Bool {
+        let showing = Showing(
+            old: { [self] in show(batch.old, of: state, sameSections: batch.keepsSections) },
+            new: { [self] in show(batch.new, of: state, sameSections: batch.keepsSections) })
+        return tell(batch, of: state, isFlat: !state.isSectioned, showing)
+    }
+
+    /// Tells the delegate in the one form that it implements.
+    ///
+    /// - Returns: whether anything was told.
+    func tell(_ batch: ChangeBatch, of state: ResultsState, isFlat: Bool, _ showing: Showing) -> Bool {
+        if caller.mayHave(.snapshot) {
+            let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
+            showing.new()
+            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return true }
+            showing.old()
+        }
+        if isFlat, caller.mayHave(.difference),
+            let difference = BatchProjections.difference(of: batch, identities: state.identities)
+        {
+            showing.new()
+            if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
+            showing.old()
+        }
+        let wasHeard = caller.isKnownToHearRows
+        return tellRows(batch, of: state, showing) || wasHeard
+    }
+
+    /// Will, sections, objects, did. A fetch made by the delegate meanwhile ends the batch: only did is still called.
+    ///
+    /// - Returns: whether the delegate implements any of what was called.
+    private func tellRows(_ batch: ChangeBatch, of state: ResultsState, _ showing: Showing) -> Bool {
+        let number = fetches
+        var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+        if fetches == number {
+            showing.new()
+            for event in BatchProjections.sectionEvents(of: batch) where fetches == number {
+                let info = ResultsSection(state: state, number: event.number, index: event.index)
+                let isCalled = caller.call(.section) {
+                    $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
+                }
+                isHeard = isHeard || isCalled
+            }
+            for event in BatchProjections.objectEvents(of: batch) where fetches == number && caller.mayHave(.object) {
+                let result = state.result(for: event.row)
+                let isCalled = caller.call(.object) {
+                    $0.controller(
+                        controller, didChange: result, at: event.indexPath, for: event.type,
+                        newIndexPath: event.newIndexPath)
+                }
+                isHeard = isHeard || isCalled
+            }
+        }
+        let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+        return isHeard || isDidCalled
+    }
+}

@@ -1,0 +1,212 @@
+import CoreData
+import Foundation
+import Testing
+
+/// A request that is changed, told as one batch and computed beside the queue.
+@MainActor
+@Suite struct ControllerRefetchTests {
+    /// Stadiums A to H with capacities 10, 20, …, the first four in x, the others in y, saved.
+    private func saved(_ count: Int = 8) throws -> Stadiums {
+        let stadiums = try Stadiums()
+        for number in 0..<count {
+            stadiums.add(
+                String(UnicodeScalar(UInt8(65 + number % 26))),
+                ["capacity": (number + 1) * 10, "city": number < 4 ? "x" : "y"])
+        }
+        try stadiums.context.save()
+        return stadiums
+    }
+
+    /// The code of the error that `body` ends with.
+    private func error(of body: @MainActor () async throws -> Void) async -> CocoaError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch { return (error as? CocoaError)?.code }
+    }
+
+    @Test func newPredicateIsToldAsOneBatch() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 60 OR name == 'B'")
+        #expect(names(controller) == "A B C D E F G H")
+        try await controller.refetch()
+        #expect(names(controller) == "B G H")
+        #expect(log.take() == ["delete 0,5→-", "delete 0,4→-", "delete 0,3→-", "delete 0,2→-", "delete 0,0→-"])
+        controller.fetchRequest.predicate = nil
+        try await controller.refetch()
+        #expect(log.take() == ["insert -→0,0", "insert -→0,2", "insert -→0,3", "insert -→0,4", "insert -→0,5"])
+        // The new request is followed.
+        stadiums.add("Aa", ["capacity": 5])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["insert -→0,1"])
+    }
+
+    @Test func newSortMovesTheFewestRows() async throws {
+        let stadiums = try saved(3)
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "capacity", ascending: false)]
+        try await controller.refetch()
+        #expect(names(controller) == "C B A")
+        #expect(log.take().filter { $0.hasPrefix("move") }.count == 2)
+        try await controller.refetch()
+        #expect(log.take() == [])
+    }
+
+    @Test func sectionsComeAndGoWithTheirRows() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["city", "name"]), section: "city")
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity < 30")
+        try await controller.refetch()
+        #expect(names(controller) == "A B")
+        #expect(
+            log.take() == [
+                "section delete 1 y", "delete 1,3→-", "delete 1,2→-", "delete 1,1→-", "delete 1,0→-", "delete 0,3→-",
+                "delete 0,2→-",
+            ])
+        controller.fetchRequest.predicate = nil
+        controller.fetchRequest.sortDescriptors = [
+            NSSortDescriptor(key: "city", ascending: false), NSSortDescriptor(key: "name", ascending: true),
+        ]
+        try await controller.refetch()
+        #expect(names(controller) == "E F G H | A B C D")
+        #expect(log.take().contains("section insert 0 y"))
+    }
+
+    @Test func unsavedChangesCount() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        stadiums.add("N", ["capacity": 75])
+        let first = try #require(controller.fetchedObjects?.first)
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 60")
+        first.setValue(61, forKey: "capacity")
+        try await controller.refetch()
+        #expect(names(controller) == "A G H N")
+        _ = log.take()
+        #expect(try stadiums.context.fetch(controller.fetchRequest) == controller.fetchedObjects)
+    }
+
+    @Test func whatHappensMeanwhileIsNotLost() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
+        let change = Task { try await controller.refetch() }
+        // Lets it begin.
+        await Task.yield()
+        for round in 0..<20 {
+            stadiums.add("N\(round)", ["capacity": 100 + round])
+            if round % 3 == 0 { try stadiums.context.save() } else { stadiums.context.processPendingChanges() }
+            await Task.yield()
+        }
+        try await change.value
+        stadiums.context.processPendingChanges()
+        _ = log.take()
+        #expect(controller.fetchedObjects?.count == 24)
+        #expect(try stadiums.context.fetch(controller.fetchRequest) == controller.fetchedObjects)
+    }
+
+    @Test func aCancelledChangeLeavesTheList() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
+        let change = Task { try await controller.refetch() }
+        change.cancel()
+        #expect(await error { try await change.value } == .userCancelled)
+        #expect(names(controller) == "A B C D E F G H")
+        #expect(log.isEmpty)
+        // The old list is still followed.
+        stadiums.add("I", ["capacity": 1])
+        stadiums.context.processPendingChanges()
+        #expect(log.take() == ["insert -→0,8"])
+    }
+
+    @Test func theLastOneWins() async throws {
+        let stadiums = try saved()
+        let (controller, _) = try stadiums.list(stadiums.request(["name"]))
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
+        let first = Task { try await controller.refetch() }
+        await Task.yield()
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 70")
+        try await controller.refetch()
+        #expect(await error { try await first.value } == .userCancelled)
+        #expect(names(controller) == "H")
+        controller.fetchRequest.predicate = nil
+        let second = Task { try await controller.refetch() }
+        await Task.yield()
+        try controller.performFetch()
+        #expect(await error { try await second.value } == .userCancelled)
+        #expect(controller.fetchedObjects?.count == 8)
+    }
+
+    @Test func anErrorLeavesTheList() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["city", "name"]), section: "city")
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "nothing", ascending: true)]
+        #expect(await error { try await controller.refetch() }?.rawValue == 134060)
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        stadiums.add("Aa", ["city": "y"])
+        // The sections do not stand together.
+        #expect(await error { try await controller.refetch() }?.rawValue == 134060)
+        #expect(controller.sections?.count == 2)
+        #expect(log.take() == ["insert -→1,0"])
+    }
+
+    @Test func onlyTheContentsAreTold() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        var changes = controller.changes.makeAsyncIterator()
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
+        try await controller.refetch(telling: .contents)
+        #expect(log.isEmpty)
+        #expect(names(controller) == "E F G H")
+        controller.fetchRequest.predicate = nil
+        try await controller.refetch()
+        let batch = try #require(await changes.next())
+        #expect(batch.before.count == 4)
+        #expect(batch.after.count == 8)
+        #expect(batch.before.objectIDs.applying(batch.difference) == batch.after.objectIDs)
+    }
+
+    @Test func otherFormsOfDelegates() async throws {
+        let stadiums = try saved()
+        let (controller, _) = try stadiums.list(stadiums.request(["name"]))
+        let differences = DifferenceLog()
+        controller.delegate = differences
+        let old = controller.objectIDs(at: 0..<8)
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "capacity", ascending: false)]
+        try await controller.refetch()
+        #expect(differences.rowCalls == 0)
+        let difference = try #require(differences.differences.first)
+        #expect(old.applying(difference) == controller.objectIDs(at: 0..<8))
+        let snapshots = SnapshotLog()
+        controller.delegate = snapshots
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity > 60")
+        try await controller.refetch()
+        #expect(snapshots.snapshots.map(\.numberOfItems) == [2])
+        #expect(snapshots.otherCalls == 0)
+        controller.fetchRequest.fetchLimit = 1
+        try await controller.refetch()
+        #expect(names(controller) == "H")
+        #expect(snapshots.snapshots.map(\.numberOfItems) == [2, 1])
+    }
+
+    @Test func theMainQueueWorksMeanwhile() async throws {
+        let stadiums = try Stadiums()
+        for number in 0..<5_000 { stadiums.add("\(number * 7919 % 5_000)", ["capacity": number]) }
+        try stadiums.context.save()
+        let (controller, _) = try stadiums.list(stadiums.request(["name"]))
+        controller.delegate = nil
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "capacity", ascending: true)]
+        var turns = 0
+        let ticking = Task { @MainActor in
+            while !Task.isCancelled {
+                turns += 1
+                await Task.yield()
+            }
+        }
+        try await controller.refetch(telling: .contents)
+        ticking.cancel()
+        #expect(turns > 3)
+        #expect(controller.fetchedObjects?.first?.value(forKey: "capacity") as? Int64 == 0)
+    }
+}
