@@ -27,6 +27,8 @@ package final class Connection: @unchecked Sendable {
     let cache = StatementCache()
     /// What writes down the statements; mostly `nil`.
     let trace: StatementTrace?
+    /// Whether it listens for those who hear of statements while the program runs.
+    private var isObserved = false
     private var isOpen = true
 
     /// Opens the file, which is not read before the first statement.
@@ -112,9 +114,21 @@ package final class Connection: @unchecked Sendable {
     ///
     /// Nested use of the same text gets a statement of its own.
     package func withStatement<Result>(_ sql: String, _ body: (Statement) throws -> Result) throws -> Result {
+        if StatementObservers.isActive != isObserved { followObservers() }
         let statement = try cache.take(sql, connection: self)
         defer { cache.giveBack(statement) }
         return try body(statement)
+    }
+
+    /// Begins or ends listening. A connection with a trace of its own listens anyway.
+    private func followObservers() {
+        isObserved.toggle()
+        guard trace == nil else { return }
+        if isObserved {
+            StatementTrace.forObservers.attach(to: handle)
+        } else {
+            StatementTrace.detach(from: handle)
+        }
     }
 
     /// Runs one statement to its end, and throws its rows away.

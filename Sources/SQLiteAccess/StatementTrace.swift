@@ -35,6 +35,12 @@ package final class StatementTrace: @unchecked Sendable {
         return StatementTrace(level: level) { try? output.write(contentsOf: Data(($0 + "\n").utf8)) }
     }()
 
+    /// Writes nothing down, and tells who hears of statements while the program runs.
+    static let forObservers = StatementTrace(level: 0) { _ in }
+
+    /// Ends listening to a connection.
+    static func detach(from handle: OpaquePointer) { sqlite3_trace_v2(handle, 0, nil, nil) }
+
     /// Begins to listen to a connection.
     func attach(to handle: OpaquePointer) {
         let events = UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
@@ -58,9 +64,14 @@ package final class StatementTrace: @unchecked Sendable {
         }
         // SQLite's own measure counts whole milliseconds.
         let (start, count) = lock.withLock { running.removeValue(forKey: statement) } ?? (.now, 0)
-        let milliseconds = String(format: "%.3f", (ContinuousClock.now - start) / .milliseconds(1))
+        let duration = ContinuousClock.now - start
         let text = text(of: statement)
         if text.hasPrefix("EXPLAIN") { return }
+        if StatementObservers.isActive {
+            StatementObservers.tell(ExecutedSQL(sql: text, rows: count, duration: duration))
+        }
+        guard level > 0 else { return }
+        let milliseconds = String(format: "%.3f", duration / .milliseconds(1))
         write("CoreData: sql: \(text) [\(count) rows, \(milliseconds) ms]")
     }
 

@@ -13,10 +13,16 @@ final class BrowserDriver {
     /// The lists that the browser kept on disk; they go when the test is over.
     private var cacheNames: Set<String> = []
 
-    init(_ options: BrowserOptions, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode) {
+    /// - Parameter settles: whether what goes on beside the keys comes to its end before the next key.
+    init(
+        _ options: BrowserOptions, width: Int = 80, height: Int = 24, repertoire: TextWidth.Repertoire = .unicode,
+        settles: Bool = true
+    ) {
+        self.settles = settles
         screen = ScriptedScreen(width: width, height: height, repertoire: repertoire)
         browser = Browser(options: options)
         browser.open()
+        if settles { settle() }
         draw()
     }
 
@@ -54,11 +60,16 @@ final class BrowserDriver {
         draw()
     }
 
-    /// Whether a search that is on its way comes to its end before the next key.
-    var settles = true
+    var settles: Bool
 
     /// Lets the browser do what it does between the keys.
-    func settle() { while browser.list?.isSearching == true { browser.wake() } }
+    func settle() {
+        while browser.list?.isSearching == true { browser.wake() }
+        while browser.opening != nil {
+            usleep(2000)
+            browser.wake()
+        }
+    }
 
     func draw() {
         EventLoop.show(browser, on: screen)
@@ -121,6 +132,7 @@ final class BrowserDriver {
                 return
             }
             try await Task.sleep(for: .milliseconds(5))
+            if let wake = browser.nextWake, wake <= .now { browser.wake() }
             draw()
         }
     }

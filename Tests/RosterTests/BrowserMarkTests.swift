@@ -94,6 +94,34 @@ import Testing
         #expect(try count("teamName == 'Brazil'") == 2)
     }
 
+    @Test func copiesOfManyAreLookedAtFirst() throws {
+        driver.keys("<Space><Space>gd")
+        #expect(driver.text.contains("Copies of 2 Teams") && driver.text.contains("+ Argentina"), "\(driver.text)")
+        driver.keys("n")
+        #expect(!driver.text.contains("unsaved"))
+        driver.keys("gdy")
+        #expect(driver.text.contains("18 Teams") && driver.text.contains("2 unsaved"), "\(driver.text)")
+    }
+
+    @Test func theMarkedAreWrittenToAFile() throws {
+        let file = fixture.folder.appendingPathComponent("marked.csv")
+        driver.keys("<Space><Space>gw")
+        #expect(
+            driver.text.contains("write 2 Teams to:") && driver.text.contains("Argentina, Atlantis"), "\(driver.text)")
+        driver.type(fixture.folder.appendingPathComponent("marked.doc").path)
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("ends in .csv, .tsv or .json"), "\(driver.text)")
+        driver.keys("<C-u>")
+        driver.type(file.path)
+        driver.keys("<Enter>")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        #expect(lines.count == 3 && lines[1].contains("Argentina") && lines[2].contains("Atlantis"), "\(lines)")
+        driver.keys("gw")
+        driver.type(file.path)
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("is there already"), "\(driver.text)")
+    }
+
     @Test func recordsAreCopiedInManyForms() {
         var copied: [String] = []
         driver.browser.copyText = {

@@ -88,13 +88,14 @@ import Testing
     @Test(arguments: [1, 2], [RecordSearch.Direction.forward, .backward])
     func rowsThatMoveMeanwhileHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) throws {
         try fixture.fillWithManyTeams(300)
-        let session = try StoreSession(url: fixture.storeURL, modelURL: nil, isReadOnly: false)
+        let session = try StoreSession(
+            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()))
         let entity = try #require(session.model.entitiesByName["Team"])
         let list = try RecordList(entity: entity, settings: ListSettings(entity: entity), context: session.context)
         let follower = Follower()
         list.delegate = follower
         var random = Random(state: seed)
-        let all = (0..<300).map { list.object(at: list.path(atIndex: $0)) }
+        let all = (0..<300).compactMap { list.object(at: list.path(atIndex: $0)) }
         let search = RecordSearch("7", in: list, from: list.path(atIndex: 150), direction: direction, countsAll: true)
         follower.search = search
         follower.list = list

@@ -33,7 +33,7 @@ private final class Terminal {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try run([
             "-f", "/dev/null", "new-session", "-d", "-x", "\(width)", "-y", "\(height)",
-            "env XDG_CACHE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
+            "env XDG_CACHE_HOME=\(folder) XDG_STATE_HOME=\(folder) \(environment) \(command); echo \"[status $?]\"; exec sleep 100",
         ])
     }
 
@@ -134,6 +134,41 @@ private final class Terminal {
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
         let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("CoreData: sql: SELECT") && $0.contains("ZTEAM") })
+    }
+
+    @Test func aStoreIsFoundAsItWasLeftAndTextsGoToTheEditor() async throws {
+        let fixture = try await Fixture.filled()
+        let editor = fixture.folder.appendingPathComponent("editor.sh")
+        try Data("#!/bin/sh\nprintf 'What is your text? '\nread text\necho \"$text\" > \"$1\"\n".utf8).write(to: editor)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: editor.path)
+        let program = "'\(Terminal.program)' '\(fixture.storeURL.path)'"
+        let terminal = try Terminal(
+            command: "\(program); read again; \(program)", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8 VISUAL='\(editor.path)'")
+        // Nothing is asked for: the list that is the most of the store, in sections.
+        try await terminal.wait(for: "the first screen") { $0.contains("16 Teams  by Qualifying zone") }
+        try terminal.type("/Spain")
+        try await terminal.wait(for: "the match") { $0.contains("1 found") }
+        try terminal.keys("Enter")
+        try terminal.type("le")
+        try await terminal.wait(for: "the cell") { $0.contains("^O editor") }
+        try terminal.keys("C-o")
+        try await terminal.wait(for: "the editor") { $0.contains("What is your text?") }
+        try terminal.type("Hispania")
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the text") { $0.contains("Hispania") && $0.contains("^O editor") }
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the change") { $0.contains("1 unsaved") }
+        try terminal.keys("C-s")
+        try await terminal.wait(for: "the save") { $0.contains("saved 1 record") }
+        try terminal.type("pq")
+        try await terminal.wait(for: "the end") { !$0.contains("Teams") }
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the list as it was left") {
+            $0.contains("┌─ Spain") && $0.contains("Hispania") && $0.contains("16 Teams  by Qualifying zone")
+        }
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
     }
 
     @Test func aSignalLeavesACleanTerminal() async throws {

@@ -52,6 +52,19 @@ enum RateFlag: CommandFlag {
     static func value(from text: String) throws -> Double { try PositiveNumber.value(text, of: name) }
 }
 
+enum FilmRateFlag: CommandFlag {
+    static let name = "rate"
+    static let placeholder: String? = "N"
+    static let help = "With --replay: so many transactions in a second; without it, all at once."
+    static func value(from text: String) throws -> Double { try PositiveNumber.value(text, of: name) }
+}
+
+enum ReplayFlag: CommandFlag {
+    static let name = "replay"
+    static let help = "Play the store's history as a film, instead of waiting for changes."
+    typealias Value = Bool
+}
+
 enum CountFlag: CommandFlag {
     static let name = "count"
     static let placeholder: String? = "N"

@@ -9,101 +9,40 @@ final class Browser: TerminalProgram {
     let layers = LayerStack()
     /// The commands under the user's keys.
     let tables: CommandTables
-    private(set) var session: StoreSession?
-    private(set) var list: ListScreen?
-    private(set) var isFinished = false
+    var session: StoreSession?
+    var list: ListScreen?
+    var isFinished = false
     /// The exit status when the program ends.
-    private(set) var status: Int32 = 0
+    var status: Int32 = 0
     /// What to print on standard error after the terminal was given back.
-    private(set) var lastWords: String?
+    var lastWords: String?
+    /// The store that is being opened beside the keys.
+    var opening: StoreOpening?
+    /// A save that waits for another program to let go of the store.
+    var waitingSave: WaitingSave?
+    /// Where it is kept how the store was left.
+    let stateFile: BrowserStateFile?
     var needsDisplay = true
     /// What is said in the bottom line; good news goes by itself after a while.
     private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
     private static let messageTime = Duration.seconds(4)
     var baseline = EditBaseline()
     /// Set while the user decides something that must not be asked twice.
-    private(set) var filterHistory: [String] = []
-    private(set) var searchHistory: [String] = []
-    private(set) var commandHistory: [String] = []
+    var filterHistory: [String] = []
+    var searchHistory: [String] = []
+    var commandHistory: [String] = []
     /// The export that goes on beside the keys.
     private(set) var export: BackgroundExport?
 
     init(options: BrowserOptions) {
         self.options = options
         tables = CommandTables(options.preferences)
+        stateFile = options.stateFolder.map { BrowserStateFile(folder: $0, store: options.storeURL) }
     }
 
     /// An entity's list as it is first shown, with what the configuration says of it.
     func settings(for entity: NSEntityDescription) -> ListSettings {
         ListSettings(entity: entity, preferences: options.preferences.entities[entity.name ?? ""])
-    }
-
-    // MARK: Opening
-
-    /// Opens the store; where that fails, asks what to do.
-    func open() { open(readOnly: options.isReadOnly, modelURL: options.modelURL) }
-
-    private func open(readOnly: Bool, modelURL: URL?) {
-        if !readOnly, let problem = OpenProblem(unwritable: options.storeURL) {
-            return ask(about: problem, readOnly: false)
-        }
-        if let modelURL {
-            // Where the model cannot be read, no answer to a question would help.
-            do { _ = try NSManagedObjectModel(validContentsOf: modelURL) } catch { return fail(error) }
-        }
-        do {
-            let session = try StoreSession(url: options.storeURL, modelURL: modelURL, isReadOnly: readOnly)
-            self.session = session
-            session.observeUnreadRecords { [weak self] in self?.complain($0) }
-            session.observeMerges { [weak self] in self?.askAboutLostEdits() }
-            let list = try ListScreen(browser: self, session: session, options: options)
-            self.list = list
-            layers.push(list)
-        } catch let error as CommandError where error.kind == .misuse {
-            session = nil
-            fail(error)
-        } catch {
-            session = nil
-            ask(about: OpenProblem(error, store: options.storeURL), readOnly: readOnly)
-        }
-        needsDisplay = true
-    }
-
-    /// Ends the program because of what the command line says: the shell is the place to change it.
-    private func fail(_ error: any Error) {
-        status = ExitStatus(for: error).code
-        lastWords = CommandError.line(for: error)
-        isFinished = true
-    }
-
-    private func ask(about problem: OpenProblem, readOnly: Bool) {
-        status = 1
-        lastWords = problem.text
-        var choices: [Dialog.Choice] = []
-        if problem.kind == .readable, !readOnly {
-            choices.append(
-                Dialog.Choice("r", "open read-only") { [unowned self] in
-                    reopen { $0.open(readOnly: true, modelURL: $0.options.modelURL) }
-                })
-        }
-        if problem.kind == .otherModel, options.modelURL != nil {
-            choices.append(
-                Dialog.Choice("o", "open with the store’s own model") { [unowned self] in
-                    reopen { $0.open(readOnly: readOnly, modelURL: nil) }
-                })
-        }
-        choices.append(Dialog.Choice("q", "quit") { [unowned self] in isFinished = true })
-        layers.push(
-            Dialog(
-                title: "Cannot open the store", lines: [TextPane.Line(problem.shortText, role: .error)],
-                choices: choices)
-        )
-    }
-
-    private func reopen(_ open: (Browser) -> Void) {
-        status = 0
-        lastWords = nil
-        open(self)
     }
 
     // MARK: The event loop
@@ -115,10 +54,12 @@ final class Browser: TerminalProgram {
         case .resize, .resumed: break
         default:
             message = nil
+            if stopsWaitingSave(event) { break }
             if !layers.handle(event), case .key(let key) = event { explain(key) }
         }
         session?.context.processPendingChanges()
         list?.rememberCursor()
+        list?.updateAggregatesOfFocus()
     }
 
     /// What a key does that no command has.
@@ -145,6 +86,12 @@ final class Browser: TerminalProgram {
     /// Terminals drop longer texts without a word.
     private static let greatestCopy = 74_000
 
+    /// Whether the terminal can show pictures; set by who owns the screen.
+    var showsPictures = false
+
+    /// Lets something else have the terminal for a while; set by who owns the screen.
+    var lendTerminal: ((() -> Void) -> Void)?
+
     /// Draws the screen anew; set by who owns it.
     var redraw: (() -> Void)?
 
@@ -156,9 +103,19 @@ final class Browser: TerminalProgram {
         canvas.write(message.text, x: 0, y: canvas.height - 1, style: Style(message.role))
     }
 
-    var nextWake: ContinuousClock.Instant? { [list?.nextWake, message?.end].compactMap { $0 }.min() }
+    var nextWake: ContinuousClock.Instant? {
+        [list?.nextWake, message?.end, nextTick].compactMap { $0 }.min()
+    }
+
+    /// When the sign of work that goes on turns.
+    private var nextTick: ContinuousClock.Instant? {
+        if let waitingSave { return waitingSave.nextAttempt }
+        return opening == nil ? nil : .now + Activity.interval
+    }
 
     func wake() {
+        finishOpening()
+        retrySave()
         list?.wake()
         if let end = message?.end, end <= .now {
             message = nil
@@ -190,6 +147,7 @@ final class Browser: TerminalProgram {
         guard !text.isEmpty else { return }
         history.removeAll { $0 == text }
         history.append(text)
+        history.removeFirst(max(0, history.count - BrowserState.historyLimit))
     }
 
     // MARK: Exporting
@@ -244,6 +202,8 @@ final class Browser: TerminalProgram {
     /// Lets go of the store. Call when the event loop has ended.
     func close() throws {
         export?.stop()
+        opening?.task.stop.raise()
+        writeState()
         list?.close()
         list = nil
         layers.removeAll()

@@ -6,7 +6,7 @@ struct BrowserOptions {
     var storeURL: URL
     /// A model file; without one, the model that the store itself carries is used.
     var modelURL: URL?
-    /// The entity to show first; without one, the first of the model that has a name to show.
+    /// The entity to show first; without one, what was shown last time, or else the one that is the most of the store.
     var entityName: String?
     /// The key path by which rows are grouped in sections.
     var sectionKeyPath: String?
@@ -18,6 +18,10 @@ struct BrowserOptions {
     var isReadOnly = false
     /// What the user set: keys, colours, columns.
     var preferences = Preferences()
+    /// Whether entity, sections and order are only what is shown where nothing was left from last time.
+    var isSuggestion = false
+    /// Where it is kept how stores were left; `nil` keeps nothing.
+    var stateFolder: URL?
 
     init(
         storeURL: URL, modelURL: URL? = nil, entityName: String? = nil, sectionKeyPath: String? = nil,

@@ -7,15 +7,33 @@ enum WatchVerb: CommandVerb {
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag.Type] = [
         SectionFlag.self, SortFlag.self, WhereFlag.self, OnceFlag.self, TimeoutFlag.self, FormatFlag.self,
-        ModelFlag.self,
+        ModelFlag.self, ReplayFlag.self, SinceFlag.self, FilmRateFlag.self,
     ]
-    static let notes = "Every callback of the list's controller is one line. Ctrl-C ends it."
+    static let notes = """
+        Every callback of the list's controller is one line. Ctrl-C ends it. --replay plays what was
+        committed before, transaction by transaction: records come and go as they did, with the values
+        of today.
+        """
     static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
             predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
             section: try arguments.value(SectionFlag.self))
+        if arguments.has(ReplayFlag.self) {
+            guard !arguments.has(OnceFlag.self), try arguments.value(TimeoutFlag.self) == nil else {
+                throw CommandError.misuse("--once and --timeout wait for changes; --replay has them all")
+            }
+            try ReplayCommand(
+                store: arguments.store, entity: arguments.operands[1], query: query,
+                since: arguments.value(SinceFlag.self), rate: arguments.value(FilmRateFlag.self),
+                format: arguments.value(FormatFlag.self) ?? .table
+            ).run(in: surroundings)
+            return .done
+        }
+        guard try arguments.value(SinceFlag.self) == nil, try arguments.value(FilmRateFlag.self) == nil else {
+            throw CommandError.misuse("--since and --rate go with --replay")
+        }
         try WatchCommand(
             store: arguments.store, entity: arguments.operands[1], query: query, once: arguments.has(OnceFlag.self),
             timeout: arguments.value(TimeoutFlag.self), format: arguments.value(FormatFlag.self) ?? .table
@@ -65,6 +83,8 @@ enum BrowseVerb: CommandVerb {
         options.isReadOnly = arguments.has(ReadOnlyFlag.self)
         options.preferences = Preferences.load()
         for problem in options.preferences.problems { surroundings.note(problem.message) }
+        if sort != nil || options.predicate != nil { options.isSuggestion = false }
+        options.stateFolder = BrowserStateFile.userFolder
         return ExitStatus(code: try runTerminalProgram(options))
     }
 
@@ -73,10 +93,12 @@ enum BrowseVerb: CommandVerb {
         let section = try arguments.value(SectionFlag.self)
         guard let store = arguments.operands.first else {
             let isDefault = entity == nil || entity == SampleStore.entity
-            return BrowserOptions(
+            var options = BrowserOptions(
                 storeURL: try SampleStore.copy(), entityName: entity ?? SampleStore.entity,
                 sectionKeyPath: section ?? (isDefault ? SampleStore.section : nil),
                 sortKeys: isDefault ? SampleStore.sort : nil)
+            options.isSuggestion = entity == nil && section == nil
+            return options
         }
         let url = try StoreLocation(store: store).storeURL()
         guard FileManager.default.fileExists(atPath: url.path) else {

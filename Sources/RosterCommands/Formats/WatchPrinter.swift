@@ -1,3 +1,5 @@
+import Foundation
+
 /// One line of what `watch` prints.
 enum WatchEvent {
     struct Object {
@@ -11,6 +13,8 @@ enum WatchEvent {
     }
 
     case fetched(sections: [(name: String, count: Int)], objects: Int)
+    /// In a film: the transaction that the following events are of.
+    case transaction(number: Int64, time: Date, author: String?)
     case willChange
     case section(isInsert: Bool, index: Int, name: String)
     case object(Object)
@@ -44,6 +48,11 @@ final class WatchPrinter {
         case .fetched(let sections, let objects):
             let list = sections.map { JSONValue.object([("name", .string($0.name)), ("count", .integer($0.count))]) }
             return .object([("event", .string("fetched")), ("sections", .array(list)), ("objects", .integer(objects))])
+        case .transaction(let number, let time, let author):
+            return .object([
+                ("event", .string("transaction")), ("number", .integer(number)),
+                ("time", .string(ISO8601Text.text(of: time))), ("author", author.map(JSONValue.string) ?? .null),
+            ])
         case .willChange: return .object([("event", .string("willChange"))])
         case .section(let isInsert, let index, let name):
             return .object([
@@ -72,6 +81,8 @@ final class WatchPrinter {
     private static func text(_ event: WatchEvent) -> String {
         switch event {
         case .fetched(let sections, let objects): "fetched \(objects) in \(sections.count) sections\n"
+        case .transaction(let number, let time, let author):
+            "# \(number) \(ISO8601Text.text(of: time)) \(VisibleText.shown(author ?? ""))\n"
         case .willChange: ""
         case .section(let isInsert, let index, let name):
             "\(isInsert ? "insert" : "delete") section \(index) \(VisibleText.shown(name))\n"
@@ -98,6 +109,8 @@ final class WatchPrinter {
         case .fetched(_, let objects):
             kind.line(["event", "type", "indexPath", "newIndexPath", "name", "changedKeys", "objects"])
                 + kind.line(["fetched", nil, nil, nil, nil, nil, String(objects)])
+        case .transaction(let number, let time, let author):
+            kind.line(["transaction", ISO8601Text.text(of: time), nil, nil, author, nil, String(number)])
         case .willChange: kind.line(["willChange", nil, nil, nil, nil, nil, nil])
         case .section(let isInsert, let index, let name):
             kind.line(["section", isInsert ? "insert" : "delete", String(index), nil, name, nil, nil])

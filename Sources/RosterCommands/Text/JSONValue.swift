@@ -18,6 +18,11 @@ public indirect enum JSONValue: Equatable, Sendable {
         }
     }
 
+    /// The value that stands in a text.
+    ///
+    /// - Throws: an error where the text is no JSON.
+    public init(text: String) throws { self = try JSONParser.value(of: text) }
+
     /// The value as JSON on one line.
     public var text: String {
         var text = ""

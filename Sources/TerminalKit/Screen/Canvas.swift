@@ -1,3 +1,5 @@
+import Foundation
+
 /// A rectangle of a frame to paint in, with its own origin. Nothing is drawn outside it.
 public struct Canvas {
     private let grid: CellGrid
@@ -89,6 +91,15 @@ public struct Canvas {
         write(symbols.bottomLeft, x: 0, y: height - 1, style: style)
         write(symbols.bottomRight, x: width - 1, y: height - 1, style: style)
         if !title.isEmpty, width > 6 { write(" \(title) ", x: 2, y: 0, style: .heading, limit: width - 4) }
+    }
+
+    /// Puts a picture over some cells. One that does not lie in the canvas as a whole is left out.
+    ///
+    /// - Parameter png: the bytes of a PNG file.
+    public func place(png: Data, x: Int, y: Int, width: Int, height: Int) {
+        guard x >= 0, y >= 0, width > 0, height > 0, x + width <= self.width, y + height <= self.height else { return }
+        let rect = Rect(x: frame.minX + x, y: frame.minY + y, width: width, height: height)
+        grid.pictures.append(Picture(png: png, frame: rect))
     }
 
     /// Shows the terminal's cursor at a place of this canvas.

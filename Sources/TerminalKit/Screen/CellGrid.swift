@@ -15,6 +15,8 @@ public final class CellGrid {
 
     public let size: Size
     public private(set) var cells: [Cell]
+    /// Pictures over the cells; a screen that cannot show any leaves them out.
+    public internal(set) var pictures: [Picture] = []
     /// Where the terminal's cursor stands; `nil` hides it.
     public var cursor: Point?
 

@@ -25,6 +25,8 @@ public final class CursesScreen: Screen {
     private let theme: CursesTheme
     private var modes: TerminalModes
     private let shellModes: termios
+    public let showsPictures = KittyGraphics.isKnown(to: ProcessInfo.processInfo.environment)
+    private var graphics = KittyGraphics()
     private var reader = KeyReader()
     private var shown: CellGrid?
     private var isClosed = false
@@ -68,6 +70,7 @@ public final class CursesScreen: Screen {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
+        if showsPictures { modes.send(graphics.text(toShow: [])) }
         modes.leave()
         endwin()
         self.modes.clearLastLine()
@@ -143,6 +146,7 @@ public final class CursesScreen: Screen {
         wnoutrefresh(ncurses_stdscr())
         modes.beginFrame()
         doupdate()
+        if showsPictures { modes.send(graphics.text(toShow: frame.pictures)) }
         modes.endFrame()
     }
 
@@ -171,6 +175,7 @@ public final class CursesScreen: Screen {
 
     public func invalidate() {
         shown = nil
+        graphics.forget()
         clearok(ncurses_stdscr(), true)
     }
 
@@ -187,6 +192,20 @@ public final class CursesScreen: Screen {
         endwin()
         modes.clearLastLine()
         terminal_stop()
+        modes.enter()
+        updateSize()
+        invalidate()
+    }
+
+    /// Gives the terminal back while `body` runs, and takes it again: for another program that needs it.
+    public func lend(_ body: () -> Void) {
+        modes.leave()
+        def_prog_mode()
+        endwin()
+        var shell = shellModes
+        tcsetattr(STDIN_FILENO, TCSANOW, &shell)
+        body()
+        reset_prog_mode()
         modes.enter()
         updateSize()
         invalidate()

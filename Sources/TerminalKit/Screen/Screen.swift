@@ -6,6 +6,8 @@ public protocol Screen: AnyObject {
     var size: Size { get }
     /// What the terminal can draw.
     var text: TextWidth { get }
+    /// Whether pictures can be shown.
+    var showsPictures: Bool { get }
     /// The descriptor that becomes readable when there is input; `nil` where there is none to wait for.
     var inputDescriptor: Int32? { get }
 
@@ -23,4 +25,8 @@ public protocol Screen: AnyObject {
 
     /// Gives the terminal back, stops the process as the shell expects, and takes the terminal again when it continues.
     func suspend()
+}
+
+extension Screen {
+    public var showsPictures: Bool { false }
 }

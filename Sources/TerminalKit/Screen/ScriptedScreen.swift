@@ -3,6 +3,7 @@ public final class ScriptedScreen: Screen {
     public private(set) var size: Size
     public let text: TextWidth
     public var inputDescriptor: Int32? { nil }
+    public var showsPictures = false
     /// The frame shown last.
     public private(set) var frame: CellGrid
     /// How many frames were shown.

@@ -67,7 +67,8 @@ struct TerminalModes {
         return text + "\r\n"
     }
 
-    private func send(_ text: String) {
+    /// Writes to the terminal beside curses.
+    func send(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

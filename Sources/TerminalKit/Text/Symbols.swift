@@ -20,16 +20,18 @@ public struct Symbols: Hashable, Sendable {
     public let separator: String
     public let moreLeft: String
     public let moreRight: String
+    public let removed: String
+    public let bar: String
 
     public static let unicode = Symbols(
         foldOpen: "▾", foldClosed: "▸", horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└",
         bottomRight: "┘", ascending: "↑", descending: "↓", inserted: "+", moved: "↕", updated: "~", pointer: "›",
-        toOne: "→", checked: "✓", unchecked: "·", separator: "·", moreLeft: "‹", moreRight: "›")
+        toOne: "→", checked: "✓", unchecked: "·", separator: "·", moreLeft: "‹", moreRight: "›", removed: "−", bar: "■")
 
     public static let ascii = Symbols(
         foldOpen: "-", foldClosed: "+", horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+",
         bottomRight: "+", ascending: "^", descending: "v", inserted: "+", moved: "%", updated: "~", pointer: ">",
-        toOne: ">", checked: "x", unchecked: ".", separator: "|", moreLeft: "<", moreRight: ">")
+        toOne: ">", checked: "x", unchecked: ".", separator: "|", moreLeft: "<", moreRight: ">", removed: "-", bar: "#")
 
     /// The signs of a repertoire.
     public init(_ repertoire: TextWidth.Repertoire) { self = repertoire == .unicode ? .unicode : .ascii }
@@ -38,7 +40,7 @@ public struct Symbols: Hashable, Sendable {
         foldOpen: String, foldClosed: String, horizontal: String, vertical: String, topLeft: String, topRight: String,
         bottomLeft: String, bottomRight: String, ascending: String, descending: String, inserted: String, moved: String,
         updated: String, pointer: String, toOne: String, checked: String, unchecked: String, separator: String,
-        moreLeft: String, moreRight: String
+        moreLeft: String, moreRight: String, removed: String, bar: String
     ) {
         self.foldOpen = foldOpen
         self.foldClosed = foldClosed
@@ -60,5 +62,7 @@ public struct Symbols: Hashable, Sendable {
         self.separator = separator
         self.moreLeft = moreLeft
         self.moreRight = moreRight
+        self.removed = removed
+        self.bar = bar
     }
 }

@@ -9,6 +9,8 @@ public struct FormField {
         case boolean
         /// A value chosen elsewhere: Space or a letter asks the form's owner.
         case reference
+        /// One of a few values: Space or a letter asks the form's owner.
+        case choice
         case readOnly
     }
 
@@ -43,7 +45,7 @@ public final class Form: Layer {
     public private(set) var isFinished = false
     /// A message about the form as a whole.
     public var message: String?
-    private var cursor: Int
+    fileprivate var cursor: Int
     private var editor = LineEditor()
     private var top = 0
     private var viewHeight = 1
@@ -57,6 +59,11 @@ public final class Form: Layer {
     public var onAccept: ([FormField], Bool) -> [String: String] = { _, _ in [:] }
     /// Asks for the value of a reference field.
     public var onPick: (Form, FormField) -> Void = { _, _ in }
+    /// The text of a value one step further, or back: asked at Shift with an arrow.
+    public var onStep: (FormField, Int) -> String? = { _, _ in nil }
+    /// Asks for a date in a calendar, or for a text in another program, which then set the field.
+    public var onCalendar: (Form, FormField) -> Void = { _, _ in }
+    public var onEditOutside: (Form, FormField) -> Void = { _, _ in }
     /// Asked on Escape when something was changed: calls the closure to close the form for good.
     public var onDiscard: (@escaping () -> Void) -> Void = { close in close() }
 
@@ -116,6 +123,10 @@ public final class Form: Layer {
         case (.enter, []): accept(saving: false)
         case (.tab, []), (.down, []): moveCursor(to: cursor + 1 == fields.count ? 0 : cursor + 1)
         case (.tab, .shift), (.up, []): moveCursor(to: cursor == 0 ? fields.count - 1 : cursor - 1)
+        case (.up, .shift): step(by: 1)
+        case (.down, .shift): step(by: -1)
+        case (.character("t"), .control) where fields[cursor].kind == .date: onCalendar(self, fields[cursor])
+        case (.character("o"), .control) where fields[cursor].kind == .text: onEditOutside(self, fields[cursor])
         case (.pageDown, []): moveCursor(to: fields.count - 1)
         case (.pageUp, []): moveCursor(to: 0)
         case (.character("n"), .control), (.delete, .control): clear()
@@ -137,7 +148,7 @@ public final class Form: Layer {
                 if key.code == .backspace || key.code == .delete { clear() }
             }
             return true
-        case .reference:
+        case .reference, .choice:
             if key.code == .backspace || key.code == .delete { clear() }
             if key.typed != nil || key.code == .right { onPick(self, fields[cursor]) }
             return true
@@ -148,6 +159,11 @@ public final class Form: Layer {
             if copy == editor, copy.characters.isEmpty { clear() } else { edit { $0 = copy } }
             return true
         }
+    }
+
+    private func step(by step: Int) {
+        guard let next = onStep(fields[cursor], step) else { return }
+        setValue(next, of: fields[cursor].id)
     }
 
     private func edit(_ change: (inout LineEditor) -> Void) {
@@ -270,10 +286,23 @@ public final class Form: Layer {
         } else if !fields.isEmpty {
             canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
-        let choose = !fields.isEmpty && fields[cursor].kind == .reference ? "Space choose  " : ""
         canvas.write(
-            "\(choose)Enter accept  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y,
+            "\(footerOfField)Enter accept  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y,
             style: .muted)
+    }
+}
+
+extension Form {
+    /// The keys that the field with the cursor has beside those of the form.
+    private var footerOfField: String {
+        guard !fields.isEmpty else { return "" }
+        switch fields[cursor].kind {
+        case .reference, .choice: return "Space choose  "
+        case .date: return "^T calendar  Shift-↑↓ day  "
+        case .number: return "Shift-↑↓ step  "
+        case .text: return "^O editor  "
+        case .boolean, .readOnly: return ""
+        }
     }
 }
 

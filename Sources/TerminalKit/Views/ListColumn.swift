@@ -10,10 +10,12 @@ public struct ListColumn: Hashable, Sendable {
     public var isFlexible: Bool
     /// Below this a flexible column is left out rather than cut further.
     public var leastWidth: Int
+    /// The width that the user gave the column; `nil` is as wide as its texts.
+    public var width: Int?
 
     public init(
         id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true,
-        leastWidth: Int = 12
+        leastWidth: Int = 12, width: Int? = nil
     ) {
         self.id = id
         self.title = title
@@ -21,6 +23,7 @@ public struct ListColumn: Hashable, Sendable {
         self.priority = priority
         self.isFlexible = isFlexible
         self.leastWidth = leastWidth
+        self.width = width
     }
 }
 
@@ -33,11 +36,12 @@ enum ColumnFit {
     ///
     /// - Parameters:
     ///   - natural: what each column would like.
-    ///   - pinned: columns that stay whatever happens: the first, and the one with the focus.
+    ///   - pinned: columns that stay whatever happens: the first, those that are frozen, and the one with the focus.
     static func widths(of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>) -> [Int?] {
         var shown = Set(columns.indices)
+        let natural = columns.indices.map { columns[$0].width ?? natural[$0] }
         func least(_ index: Int) -> Int {
-            guard columns[index].isFlexible else { return natural[index] }
+            guard columns[index].isFlexible, columns[index].width == nil else { return min(natural[index], available) }
             // On a wide screen what matters gets its width before what matters less is shown at all.
             let least = columns[index].leastWidth
             return min(natural[index], index == 0 ? min(least, available / 2) : max(least, available / 8))

@@ -9,12 +9,16 @@ public protocol ListSource: AnyObject {
     func text(ofColumn column: Int, at row: ListPath) -> String
     /// What is worth noting about a row now.
     func mark(at row: ListPath) -> RowMark?
+    /// What is said of a section beside its count, and how long a bar stands beside it, from 0 to 1.
+    func note(ofSection section: Int) -> (text: String, share: Double?)?
     /// Whether the user marked the row.
     func isMarked(at row: ListPath) -> Bool
 }
 
 extension ListSource {
     public func isMarked(at row: ListPath) -> Bool { false }
+
+    public func note(ofSection section: Int) -> (text: String, share: Double?)? { nil }
 
     public func key(ofSection section: Int) -> String { title(ofSection: section) }
 }
@@ -39,6 +43,8 @@ public enum RowMark: Hashable, Sendable {
     case inserted, moved, updated
     /// Changed and not saved yet.
     case edited
+    /// Gone from the list a moment ago.
+    case removed
 
     var role: Role {
         switch self {
@@ -46,6 +52,7 @@ public enum RowMark: Hashable, Sendable {
         case .moved: .moved
         case .updated: .updated
         case .edited: .edited
+        case .removed: .muted
         }
     }
 
@@ -55,6 +62,7 @@ public enum RowMark: Hashable, Sendable {
         case .moved: symbols.moved
         case .updated: symbols.updated
         case .edited: "*"
+        case .removed: symbols.removed
         }
     }
 }

@@ -14,6 +14,8 @@ public final class SectionedList {
     public var hasHeaders = true
     /// What is drawn after a column's title: the sort order.
     public var titleSuffix: (ListColumn) -> String = { _ in "" }
+    /// So many columns at the left are always shown.
+    public var frozenColumns = 0
     /// The column that has the focus.
     public var focusedColumn = 0
     /// Text to highlight in the rows.

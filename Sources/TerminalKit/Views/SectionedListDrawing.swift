@@ -41,7 +41,8 @@ extension SectionedList {
             }
         }
         return ColumnFit.widths(
-            of: columns, natural: measured, available: canvas.width - Self.margin, pinned: [0, focusedColumn])
+            of: columns, natural: measured, available: canvas.width - Self.margin,
+            pinned: Set(0..<max(1, frozenColumns)).union([focusedColumn]))
     }
 
     private func drawTitles(_ widths: [Int?], in canvas: Canvas) {
@@ -74,10 +75,24 @@ extension SectionedList {
         var x = Self.margin
         x += canvas.write(source.title(ofSection: section), x: x, y: y, style: style, limit: room)
         x += canvas.write(count, x: x, y: y, style: Style(.muted, selected: isSelected))
+        if let note = source.note(ofSection: section) {
+            x += canvas.write(note.text + " ", x: x, y: y, style: Style(.key, selected: isSelected))
+            x += drawBar(note.share, in: canvas, x: x, y: y, style: Style(.key, selected: isSelected))
+        }
         while x < canvas.width {
             x += max(
                 1, canvas.write(canvas.symbols.horizontal, x: x, y: y, style: Style(.border, selected: isSelected)))
         }
+    }
+
+    /// So many columns has the bar of a section whose share is the greatest.
+    private static let barWidth = 20
+
+    /// A bar as long as the share that a section has. Answers the columns written.
+    private func drawBar(_ share: Double?, in canvas: Canvas, x: Int, y: Int, style: Style) -> Int {
+        guard let share, share.isFinite, share > 0, x + 4 < canvas.width else { return 0 }
+        let length = max(1, Int((min(1, share) * Double(min(Self.barWidth, canvas.width - x - 2))).rounded()))
+        return canvas.write(String(repeating: canvas.symbols.bar, count: length) + " ", x: x, y: y, style: style)
     }
 
     private func drawRow(_ path: ListPath, texts: [String], widths: [Int?], in canvas: Canvas, y: Int) {

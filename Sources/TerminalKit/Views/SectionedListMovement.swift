@@ -98,6 +98,20 @@ extension SectionedList {
         return columnSpans.first { $0.span.contains(point.x - viewOrigin.x) }?.column
     }
 
+    /// Where the cursor's row stands in a column, as of the last frame; `nil` where that was not shown.
+    public func cursorCell(ofColumn id: String) -> Rect? {
+        guard let line = screenLine, (0..<viewHeight).contains(line), let width = shownWidth(ofColumn: id),
+            let span = columnSpans.first(where: { columns[$0.column].id == id })?.span
+        else { return nil }
+        return Rect(x: viewOrigin.x + span.lowerBound, y: viewOrigin.y + line, width: width, height: 1)
+    }
+
+    /// How wide a column was in the last frame; `nil` for one that was not shown.
+    public func shownWidth(ofColumn id: String) -> Int? {
+        columnSpans.first { columns.indices.contains($0.column) && columns[$0.column].id == id }
+            .map { $0.span.count - ColumnFit.gap }
+    }
+
     /// Puts the cursor where the mouse was pressed; on the header of an open section, nothing moves.
     public func setCursor(_ position: ListPosition) {
         if isStop(position) { cursor = position }

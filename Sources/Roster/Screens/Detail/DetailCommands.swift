@@ -9,24 +9,39 @@ enum DetailCommands {
     private static var moving: [Command<DetailScreen>] {
         let category = "Move"
         return [
-            Detail("down", keys: "j <Down> <Tab>", category: category, help: "next line") { $0.cursor += 1 },
-            Detail("up", keys: "k <Up> <S-Tab>", category: category, help: "previous line") { $0.cursor -= 1 },
-            Detail("page down", keys: "<PgDn> <C-f> <C-d>", category: category, help: "a page down") {
+            Detail("down", keys: "j <Down>", category: category, help: "next line") { $0.cursor += 1 },
+            Detail("up", keys: "k <Up>", category: category, help: "previous line") { $0.cursor -= 1 },
+            Detail("next", keys: "<Tab>", category: category, help: "next line; from a pane to the list") {
+                if $0.isPane { $0.leave() } else { $0.cursor += 1 }
+            },
+            Detail("previous", keys: "<S-Tab>", category: category, help: "previous line; from a pane to the list") {
+                if $0.isPane { $0.leave() } else { $0.cursor -= 1 }
+            },
+            Detail("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: category, help: "a page down") {
                 $0.cursor += $0.height
             },
             Detail("page up", keys: "<PgUp> <C-b> <C-u>", category: category, help: "a page up") {
                 $0.cursor -= $0.height
             },
             Detail("first", keys: "gg <Home>", category: category, help: "first line") { $0.cursor = 0 },
-            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = $0.lines.count },
-            Detail("follow", keys: "<Enter> l <Right>", category: category, help: "go to the related record") {
-                $0.follow()
+            Detail("last", keys: "G <End>", category: category, help: "last line") { $0.cursor = $0.rows.count },
+            Detail(
+                "follow", keys: "<Enter> l <Right>", category: category,
+                help: "go to the related record; unfold a value"
+            ) { $0.follow() },
+            Detail("fold", keys: "za + -", category: category, help: "unfold a record or value in place, or fold it") {
+                $0.toggleFold()
+            },
+            Detail("find", keys: "/", category: category, help: "find text in the record") { $0.askForSearch() },
+            Detail("next match", keys: "n", category: category, help: "next match") { $0.findNext(forward: true) },
+            Detail("previous match", keys: "N", category: category, help: "previous match") {
+                $0.findNext(forward: false)
             },
             Detail("back", keys: "<Esc> h <Left> <Backspace>", category: category, help: "back to where you came from")
             {
                 $0.goBack()
             },
-            Detail("close", keys: "q", category: category, help: "back to the list") { $0.close() },
+            Detail("close", keys: "q", category: category, help: "back to the list; closes a pane") { $0.close() },
         ]
     }
 

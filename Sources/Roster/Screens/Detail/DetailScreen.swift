@@ -2,21 +2,16 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// One record with its relationships, which can be followed and left again.
+/// One record with its relationships, which can be followed and left again: a screen of its own, or a pane beside the list.
 ///
-/// Painted from the record as it is now, so that changes of other programs are seen at once. On a wide screen it leaves
-/// the list visible on the left.
+/// Painted from the record as it is now, so that changes of other programs are seen at once. As a screen it leaves the
+/// list visible on the left where there is room; as a pane it shows the record under the list's cursor.
 final class DetailScreen: Layer {
-    /// One line: a property, or a record that a relationship leads to.
-    struct Line {
-        let property: NSPropertyDescription
-        let title: String
-        let value: String
-        let role: Role
-        /// The record that Enter goes to.
-        var target: NSManagedObject?
-        /// Set on the line that stands for more records than are shown.
-        var isMore = false
+    /// A line as it stands on the screen: long texts take several.
+    struct Row {
+        let line: Int
+        let text: String
+        let isFirst: Bool
     }
 
     private static let hints = [
@@ -28,112 +23,129 @@ final class DetailScreen: Layer {
     /// Hints that mean nothing where nothing can be changed.
     private static let editingKeys: Set<String> = ["e", "D", "u", "^S"]
 
-    /// How many records of a relationship are listed before a line that opens all of them.
-    private static let listedRecords = 12
-
     unowned let browser: Browser
     let session: StoreSession
+    /// Whether it lies beside the list and follows its cursor.
+    let isPane: Bool
     /// The records on the way here; the last one is shown.
     private(set) var trail: [(object: NSManagedObject, cursor: Int)]
     private(set) var isFinished = false
-    private(set) var lines: [Line] = []
+    private(set) var lines: [RecordLine] = []
+    private(set) var rows: [Row] = []
+    /// What is folded otherwise than by itself.
+    private var unfolded: Set<String> = []
+    /// What was drawn last: nothing is read again while it is so.
+    private var drawn: (object: ObjectIdentifier, revision: Int, width: Int)?
+    var searchText: String?
     var keys = KeySequenceReader()
     private var top = 0
     private(set) var height = 1
+    private var valueWidth = 40
     private var origin = Point(x: 0, y: 0)
+    private var frame = Rect(x: 0, y: 0, width: 0, height: 0)
+    /// Called when the user leaves the pane.
+    var onLeave: () -> Void = {}
+    /// Called when the user closes the pane.
+    var onClose: () -> Void = {}
 
-    init(browser: Browser, session: StoreSession, object: NSManagedObject) {
+    init(browser: Browser, session: StoreSession, object: NSManagedObject, isPane: Bool = false) {
         self.browser = browser
         self.session = session
+        self.isPane = isPane
         trail = [(object, 0)]
         reload()
     }
 
     var object: NSManagedObject { trail[trail.count - 1].object }
 
+    /// The row under the cursor's bar.
     var cursor: Int {
         get { trail[trail.count - 1].cursor }
-        set { trail[trail.count - 1].cursor = max(0, min(newValue, lines.count - 1)) }
+        set { trail[trail.count - 1].cursor = max(0, min(newValue, rows.count - 1)) }
     }
 
-    var current: Line? { lines.indices.contains(cursor) ? lines[cursor] : nil }
+    var current: RecordLine? { rows.indices.contains(cursor) ? lines[rows[cursor].line] : nil }
 
     /// Whether the record is still there.
     private var isAlive: Bool { !object.isDeleted && object.managedObjectContext != nil }
 
-    // MARK: Contents
-
-    private func reload() {
-        guard isAlive else {
-            lines = []
-            return
-        }
-        let properties = object.entity.properties
-        let label = EntityDisplay.label(of: object.entity)
-        let attributes = properties.compactMap { $0 as? NSAttributeDescription }
-        let ordered: [NSPropertyDescription] =
-            attributes.filter { $0 === label } + attributes.filter { $0 !== label }
-            + properties.compactMap { $0 as? NSRelationshipDescription }
-        lines = ordered.flatMap(lines(for:))
-        cursor = min(cursor, max(0, lines.count - 1))
+    /// Shows another record; the cursor stays on the same property.
+    func show(_ other: NSManagedObject) {
+        guard other !== trail[0].object else { return }
+        let path = current?.path
+        trail = [(other, 0)]
+        reload()
+        if let path, let row = rows.firstIndex(where: { lines[$0.line].path == path }) { cursor = row }
     }
 
-    private func lines(for property: NSPropertyDescription) -> [Line] {
-        let title = PropertyTitle.title(property.name)
-        let value = object.value(forKey: property.name)
-        let isChanged = object.changedValues()[property.name] != nil
-        guard let relationship = property as? NSRelationshipDescription else {
-            let formats = browser.options.preferences.entities[object.entity.name ?? ""]?.formats
-            let text = formats?[property.name]?.text(of: value) ?? ValueDisplay.text(value, of: property)
-            let role: Role = isChanged ? .edited : (text == ValueDisplay.nothing ? .muted : .text)
-            return [Line(property: property, title: title, value: text, role: role)]
+    // MARK: Contents
+
+    private func reload(text: TextWidth = TextWidth()) {
+        drawn = (ObjectIdentifier(object), session.revision, valueWidth)
+        lines = isAlive ? recordLines.lines(of: object) : []
+        rows = lines.enumerated().flatMap { index, line -> [Row] in
+            guard line.wraps else { return [Row(line: index, text: line.value, isFirst: true)] }
+            let paragraphs = line.value.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            let texts = paragraphs.flatMap { text.wrapped(String($0), to: max(8, valueWidth - 2 * line.depth)) }
+            return texts.enumerated().map { Row(line: index, text: $1, isFirst: $0 == 0) }
         }
-        let objects = ValueDisplay.destinations(value)
-        guard relationship.isToMany else {
-            let text = objects.first.map { RecordName.text($0) } ?? ValueDisplay.nothing
-            let role: Role = objects.isEmpty ? .muted : (isChanged ? .edited : .link)
-            return [Line(property: property, title: title, value: text, role: role, target: objects.first)]
-        }
-        let count = DeletePlan.counted(objects.count, relationship.destinationEntity?.name ?? "record")
-        var lines = [Line(property: property, title: title, value: count, role: isChanged ? .edited : .muted)]
-        for other in objects.prefix(Self.listedRecords) {
-            lines.append(Line(property: property, title: "", value: RecordName.text(other), role: .link, target: other))
-        }
-        if objects.count > Self.listedRecords {
-            lines.append(
-                Line(property: property, title: "", value: "all \(objects.count)…", role: .key, isMore: true))
-        }
-        return lines
+        cursor = min(cursor, max(0, rows.count - 1))
+    }
+
+    private var recordLines: RecordLines {
+        RecordLines(
+            unfolded: unfolded, width: valueWidth, preferences: browser.options.preferences.entities,
+            showsPictures: browser.showsPictures)
     }
 
     // MARK: Following
 
-    /// Goes to the record that the current line leads to.
+    /// Goes to the record that the current line leads to; unfolds a value that has parts.
     func follow() {
         guard let line = current else { return }
         if let target = line.target {
             go(to: target)
-        } else if line.isMore || (line.property as? NSRelationshipDescription)?.isToMany == true {
+        } else if line.isMore || (line.property as? NSRelationshipDescription)?.isToMany == true && line.depth == 0 {
             pickDestination(of: line.property)
+        } else if line.fold != nil {
+            toggleFold()
         } else {
             browser.say("\(line.title) leads nowhere; e edits it")
         }
     }
 
+    /// Unfolds what the current line has beneath it, or folds it.
+    func toggleFold() {
+        guard let line = current else { return }
+        guard line.fold != nil || line.target != nil else { return browser.say("nothing is folded here") }
+        if unfolded.remove(line.path) == nil { unfolded.insert(line.path) }
+        reload()
+    }
+
     private func go(to target: NSManagedObject) {
         trail.append((target, 0))
         top = 0
+        unfolded = []
         reload()
     }
 
     private func pickDestination(of property: NSPropertyDescription) {
+        guard let relationship = property as? NSRelationshipDescription else { return }
+        let related = RelatedRecords(object: object, relationship: relationship)
+        let count = related.count()
+        guard count > 0 else { return browser.say("\(PropertyTitle.title(property.name)) is empty") }
+        let title = PropertyTitle.title(property.name)
+        if let predicate = related.predicate, count > 500, let entity = relationship.destinationEntity {
+            let source = RecordPickerSource(entity: entity, context: session.context, chosen: [], among: predicate)
+            browser.layers.push(
+                Picker(title: title, source: source) { [unowned self] in go(to: source.object(at: $0)) })
+            return
+        }
         let objects = ValueDisplay.destinations(object.value(forKey: property.name))
-        guard !objects.isEmpty else { return browser.say("\(PropertyTitle.title(property.name)) is empty") }
         browser.layers.push(
-            Picker(
-                title: PropertyTitle.title(property.name),
-                items: objects.map { (text: RecordName.text($0), detail: "") }
-            ) { [unowned self] in go(to: objects[$0]) })
+            Picker(title: title, items: objects.map { (text: RecordName.text($0), detail: "") }) { [unowned self] in
+                go(to: objects[$0])
+            })
     }
 
     /// Goes back to the record before; from the first one, to the list.
@@ -143,11 +155,55 @@ final class DetailScreen: Layer {
             top = 0
             reload()
         } else {
-            close()
+            leave()
         }
     }
 
-    func close() { isFinished = true }
+    /// Goes to the list; a pane stays where it is.
+    func leave() { if isPane { onLeave() } else { isFinished = true } }
+
+    func close() { if isPane { onClose() } else { isFinished = true } }
+
+    // MARK: Finding
+
+    func askForSearch() {
+        let start = cursor
+        let prompt = Prompt(
+            label: "find: ", history: browser.searchHistory, hint: "in this record; Enter keeps the match, n N go on")
+        prompt.onChange = { [unowned self] text in
+            searchText = text.isEmpty ? nil : text
+            cursor = start
+            findNext(forward: true, from: start - 1)
+        }
+        prompt.onAccept = { [unowned self] text in
+            browser.rememberSearch(text)
+            if matches.isEmpty, !text.isEmpty { browser.say("nothing found: “\(text)”", role: .warning) }
+            return nil
+        }
+        prompt.onCancel = { [unowned self] in
+            searchText = nil
+            cursor = start
+        }
+        browser.layers.push(prompt)
+    }
+
+    private var matches: [Int] {
+        guard let searchText else { return [] }
+        return rows.indices.filter { row in
+            [lines[rows[row].line].title, rows[row].text].contains {
+                $0.range(of: searchText, options: [.caseInsensitive, .diacriticInsensitive]) != nil
+            }
+        }
+    }
+
+    /// Goes to the next row with the searched text, round the end.
+    func findNext(forward: Bool, from start: Int? = nil) {
+        guard searchText != nil else { return browser.say("/ finds text first") }
+        let start = start ?? cursor
+        let found = matches
+        let next = forward ? found.first { $0 > start } ?? found.first : found.last { $0 < start } ?? found.last
+        if let next { cursor = next }
+    }
 
     // MARK: Editing
 
@@ -186,51 +242,105 @@ final class DetailScreen: Layer {
         }
     }
 
+    /// Whether a place of the screen is in the pane.
+    func contains(_ point: Point) -> Bool { frame.contains(point) }
+
     private func handle(_ mouse: MouseEvent) {
         switch mouse.action {
         case .wheelUp: cursor -= 3
         case .wheelDown: cursor += 3
         case .press, .doubleClick:
             let row = mouse.position.y - origin.y
-            guard mouse.position.x >= origin.x else { return close() }
-            guard (0..<height).contains(row), lines.indices.contains(top + row) else { return }
-            if cursor == top + row, current?.target != nil { follow() } else { cursor = top + row }
+            guard mouse.position.x >= origin.x else { return leave() }
+            guard (0..<height).contains(row), rows.indices.contains(top + row) else { return }
+            if cursor == top + row, current?.target != nil || current?.fold != nil {
+                follow()
+            } else {
+                cursor = top + row
+            }
         }
     }
 
     // MARK: Painting
 
     func draw(in canvas: Canvas) {
-        reload()
         let isWide = canvas.width >= 100
         let width = isWide ? max(50, canvas.width / 2) : canvas.width
         // The list's status line, and a line for hints and messages, stay beneath.
         let below = canvas.height >= 12 ? 2 : 1
-        let pane = canvas.part(
-            x: canvas.width - width, y: isWide ? 1 : 0, width: width, height: canvas.height - below - (isWide ? 1 : 0))
+        draw(
+            inPane: canvas.part(
+                x: canvas.width - width, y: isWide ? 1 : 0, width: width,
+                height: canvas.height - below - (isWide ? 1 : 0)),
+            isFocused: true)
+        guard below == 2 else { return }
+        drawHints(in: canvas)
+    }
+
+    func drawHints(in canvas: Canvas) {
+        let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
+        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+    }
+
+    /// Paints the record in a frame.
+    ///
+    /// - Parameter isFocused: whether the keys go here.
+    func draw(inPane pane: Canvas, isFocused: Bool) {
+        frame = pane.frame
+        let widest = lines.map { pane.text.width($0.title) + 2 * $0.depth }.max() ?? 0
+        let labelWidth = min(pane.width / 3, widest + 1)
+        let width = max(8, pane.width - labelWidth - 5)
+        if drawn.map({ $0 != (ObjectIdentifier(object), session.revision, width) }) ?? true || !isAlive {
+            valueWidth = width
+            reload(text: pane.text)
+        }
         pane.clear()
         pane.box(title: trail.map { RecordName.text($0.object) }.joined(separator: " › "))
         height = max(1, pane.height - 2)
         origin = Point(x: pane.frame.minX, y: pane.frame.minY + 1)
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }
-        let labelWidth = min(pane.width / 3, (lines.map { canvas.text.width($0.title) }.max() ?? 0) + 1)
         if lines.isEmpty { pane.write("This record was deleted. Esc goes back.", x: 2, y: 1, style: .warning) }
-        for row in 0..<height where top + row < lines.count {
-            drawLine(lines[top + row], isSelected: top + row == cursor, in: pane, y: row + 1, labelWidth: labelWidth)
+        for row in 0..<height where top + row < rows.count {
+            drawRow(top + row, isSelected: isFocused && top + row == cursor, in: pane, y: row + 1, labelWidth)
         }
         pane.write(" \(RecordName.fallback(object)) ", x: 2, y: pane.height - 1, style: .muted, limit: pane.width - 4)
-        guard below == 2 else { return }
-        let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        if rows.count > height {
+            let place = " \(min(rows.count, top + height))/\(rows.count) "
+            pane.write(place, x: pane.width - place.count - 2, y: pane.height - 1, style: .muted)
+        }
     }
 
-    private func drawLine(_ line: Line, isSelected: Bool, in pane: Canvas, y: Int, labelWidth: Int) {
+    private func drawRow(_ index: Int, isSelected: Bool, in pane: Canvas, y: Int, _ labelWidth: Int) {
+        let row = rows[index]
+        let line = lines[row.line]
         let inner = pane.part(x: 1, y: y, width: pane.width - 2, height: 1)
         inner.fillLine(0, style: Style(.text, selected: isSelected))
+        let indent = 2 * line.depth
+        let label = row.isFirst ? line.title : ""
         inner.write(
-            pane.text.padded(line.title, to: labelWidth, alignment: .right), x: 0, y: 0,
+            pane.text.padded(label, to: labelWidth, alignment: .right), x: 0, y: 0,
             style: Style(.muted, selected: isSelected))
-        inner.write(line.value, x: labelWidth + 2, y: 0, style: Style(line.role, selected: isSelected))
+        if row.isFirst, let fold = line.fold {
+            inner.write(
+                fold == .open ? inner.symbols.foldOpen : inner.symbols.foldClosed, x: labelWidth + indent, y: 0,
+                style: Style(.key, selected: isSelected))
+        }
+        let x = labelWidth + 2 + indent
+        // Over other layers a picture would cover them.
+        if let picture = line.picture, let header = PictureHeader(picture),
+            browser.layers.layers.count <= (isPane ? 1 : 2)
+        {
+            let area = PictureArea(header, width: valueWidth)
+            let room = pane.part(x: 1 + x, y: y, width: area.width, height: min(area.height, pane.height - 1 - y))
+            room.place(png: picture, x: 0, y: 0, width: area.width, height: area.height)
+        }
+        let role: Role = matchesSearch(row.text) ? .match : line.role
+        inner.write(row.text, x: x, y: 0, style: Style(role, selected: isSelected))
+    }
+
+    private func matchesSearch(_ text: String) -> Bool {
+        guard let searchText else { return false }
+        return text.range(of: searchText, options: [.caseInsensitive, .diacriticInsensitive]) != nil
     }
 }

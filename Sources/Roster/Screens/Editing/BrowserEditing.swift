@@ -49,18 +49,21 @@ extension Browser {
     // MARK: Saving
 
     /// Saves all changes; asks about conflicts and shows what is wrong.
-    func save(then next: @escaping () -> Void = {}) {
-        guard let session else { return }
-        finish(SaveAttempt(session: session).save(baseline: baseline), next: next)
-    }
+    func save(then next: @escaping () -> Void = {}) { save(preferring: nil, next: next) }
 
-    private func save(preferring preference: SaveAttempt.Preference, next: @escaping () -> Void) {
+    func save(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         guard let session else { return }
-        finish(SaveAttempt(session: session).save(baseline: baseline, preferring: preference), next: next)
+        let attempt = SaveAttempt(session: session)
+        let outcome =
+            preference.map { attempt.save(baseline: baseline, preferring: $0) } ?? attempt.save(baseline: baseline)
+        if case .locked = outcome { return waitToSave(preferring: preference, next: next) }
+        waitingSave = nil
+        finish(outcome, next: next)
     }
 
     private func finish(_ outcome: SaveAttempt.Outcome, next: @escaping () -> Void) {
         switch outcome {
+        case .locked: break
         case .nothingToSave:
             baseline.removeAll()
             say("nothing to save")
@@ -83,28 +86,23 @@ extension Browser {
     }
 
     private func ask(about conflicts: [RecordConflict], next: @escaping () -> Void) {
-        var lines: [TextPane.Line] = []
-        for conflict in conflicts.prefix(5) {
-            lines.append(TextPane.Line(RecordName.text(conflict.object), role: .heading))
-            for field in conflict.fields.prefix(4) {
-                let title = PropertyTitle.title(field.property.name)
-                lines.append(
-                    TextPane.Line(runs: [
-                        ("  \(title): ", .muted), ("mine ", .muted),
-                        (ValueDisplay.text(field.mine, of: field.property), .text),
-                        ("   theirs ", .muted), (ValueDisplay.text(field.theirs, of: field.property), .text),
-                    ]))
+        layers.push(ConflictScreen(conflicts: conflicts) { [unowned self] decision in decide(decision, next: next) })
+    }
+
+    private func decide(_ decision: ConflictScreen.Decision, next: @escaping () -> Void) {
+        switch decision {
+        case .mine: save(preferring: .mine, next: next)
+        case .theirs: save(preferring: .theirs, next: next)
+        case .notNow: break
+        case .each(let choices):
+            guard let session else { return }
+            edit("settle conflicts") { _ in
+                for choice in choices {
+                    choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
+                }
             }
+            finish(SaveAttempt(session: session).saveAsDecided(), next: next)
         }
-        if conflicts.count > 5 { lines.append(TextPane.Line("and \(conflicts.count - 5) more records")) }
-        layers.push(
-            Dialog(
-                title: "Somebody else changed the same", lines: lines,
-                choices: [
-                    Dialog.Choice("m", "save mine") { [unowned self] in save(preferring: .mine, next: next) },
-                    Dialog.Choice("t", "keep theirs") { [unowned self] in save(preferring: .theirs, next: next) },
-                    Dialog.Choice("c", "not now"),
-                ]))
     }
 
     /// Asks what becomes of edits whose record another program deleted meanwhile.

@@ -37,6 +37,9 @@ final class RecordForm {
         form.validate = { owner.problem(with: $0) }
         form.onAccept = { owner.accept($0, saving: $1) }
         form.onPick = { owner.pick(for: $1, in: $0) }
+        form.onStep = { owner.stepped($0, by: $1) }
+        form.onCalendar = { owner.pickDay(for: $1, in: $0) }
+        form.onEditOutside = { owner.editOutside($1, in: $0) }
         form.onDiscard = { owner.askToDiscard($0) }
         browser.layers.push(form)
     }
@@ -93,22 +96,7 @@ final class RecordForm {
         guard let attribute = object.entity.attributesByName[field.id] else {
             return field.value == nil && !field.isOptional ? "must be chosen" : nil
         }
-        do {
-            let parsed = try FieldText.value(field.value, of: attribute)
-            if parsed == nil, !attribute.isOptional { return "must have a value" }
-            var value = parsed.map { $0 as AnyObject }
-            try object.validateValue(&value, forKey: attribute.name)
-            return nil
-        } catch let error as ValueProblem {
-            return error.reason
-        } catch {
-            return Self.reason(error as NSError, attribute: attribute)
-        }
-    }
-
-    private static func reason(_ error: NSError, attribute: NSAttributeDescription) -> String {
-        let text = CommandError.line(for: error)
-        return text.isEmpty ? "is not allowed" : text
+        return FieldCheck.problem(field.value, of: attribute, in: object)
     }
 
     // MARK: Accepting
@@ -164,6 +152,11 @@ final class RecordForm {
     // MARK: Asking
 
     private func pick(for field: FormField, in form: Form) {
+        if let attribute = object.entity.attributesByName[field.id] {
+            return ChoicePicker.open(in: browser, attribute: attribute, current: field.value) {
+                form.setValue($0, of: field.id)
+            }
+        }
         guard let relationship = object.entity.relationshipsByName[field.id],
             let entity = relationship.destinationEntity
         else { return }
@@ -171,21 +164,59 @@ final class RecordForm {
             field.value == nil
             ? [] : picked[field.id] ?? (isNew ? [] : ValueDisplay.destinations(object.value(forKey: field.id)))
         let source = RecordPickerSource(entity: entity, context: session.context, chosen: Set(current))
+        source.offersNew = !entity.isAbstract
         let verb = relationship.isToMany ? "add or remove" : "choose"
         browser.layers.push(
             Picker(title: "\(field.label): \(verb)", source: source, selected: source.firstChosen) { [self] index in
-                let other = source.object(at: index)
-                var objects = current
-                if !relationship.isToMany {
-                    objects = [other]
-                } else if let place = objects.firstIndex(of: other) {
-                    objects.remove(at: place)
-                } else {
-                    objects.append(other)
+                guard source.isNew(index) else {
+                    return take(source.object(at: index), into: current, of: relationship, form)
                 }
-                picked[field.id] = objects
-                form.setValue(Self.text(objects, of: relationship), of: field.id)
+                addNew(entity, named: source.text) { [self] in take($0, into: current, of: relationship, form) }
             })
+    }
+
+    /// Adds a record to those of a relationship, or takes it away where it is among them.
+    private func take(
+        _ other: NSManagedObject, into current: [NSManagedObject], of relationship: NSRelationshipDescription,
+        _ form: Form
+    ) {
+        var objects = current
+        if !relationship.isToMany {
+            objects = [other]
+        } else if let place = objects.firstIndex(of: other) {
+            objects.remove(at: place)
+        } else {
+            objects.append(other)
+        }
+        picked[relationship.name] = objects
+        form.setValue(Self.text(objects, of: relationship), of: relationship.name)
+    }
+
+    /// Opens the form of a record that is to be related, called as was typed.
+    private func addNew(
+        _ entity: NSEntityDescription, named name: String, then next: @escaping (NSManagedObject) -> Void
+    ) {
+        var preset: [String: Any] = [:]
+        if let label = EntityDisplay.label(of: entity), !name.isEmpty { preset[label.name] = name }
+        RecordForm.open(in: browser, session: session, object: nil, entity: entity, preset: preset, onDone: next)
+    }
+
+    private func stepped(_ field: FormField, by step: Int) -> String? {
+        object.entity.attributesByName[field.id].flatMap { FieldStep.text(field.value, of: $0, by: step) }
+    }
+
+    private func pickDay(for field: FormField, in form: Form) {
+        guard let attribute = object.entity.attributesByName[field.id] else { return }
+        let date = (try? FieldText.value(field.value, of: attribute)) as? Date
+        browser.layers.push(
+            CalendarPicker(date ?? DateDisplay.utc.startOfDay(for: Date())) { day in
+                form.setValue(FieldText.text(day, of: attribute), of: field.id)
+            })
+    }
+
+    private func editOutside(_ field: FormField, in form: Form) {
+        guard let text = browser.editOutside(field.value ?? "", named: field.id) else { return }
+        form.setValue(text, of: field.id)
     }
 
     private func askToDiscard(_ close: @escaping () -> Void) {

@@ -3,7 +3,7 @@ import TerminalKit
 /// The commands of the main screen. Keys, help and palette all come from here.
 enum ListCommands {
     nonisolated(unsafe) static let table = CommandTable<ListScreen>(
-        moving + folding + finding + arranging + marking + records + copying + program)
+        moving + folding + finding + arranging + columns + marking + records + copying + panes + living + program)
 
     private typealias List = Command<ListScreen>
 
@@ -154,6 +154,10 @@ enum ListCommands {
             List("mark by predicate", keys: "*", category: category, help: "mark what a predicate says") {
                 $0.markByPredicate()
             },
+            List(
+                "export marked", keys: "gw", category: category,
+                help: "write the marked records, or the one under the cursor, to a file"
+            ) { $0.exportChosen() },
             List("invert marks", keys: "~", category: category, help: "mark all others instead") { $0.invertMarks() },
         ]
     }
@@ -185,9 +189,9 @@ enum ListCommands {
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
                 "edit field", keys: "e", category: category,
-                help: "edit the record, or the marked ones, at the focused column",
+                help: "edit the value in the focused column, or that of all marked records",
                 unavailable: readOnly
-            ) { if $0.marks.isEmpty { $0.editRecord(focusingColumn: true) } else { $0.editMarked() } },
+            ) { if $0.marks.isEmpty { CellEditor.open(in: $0) } else { $0.editMarked() } },
             List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
                 $0.editRecord(focusingColumn: false)
             },
@@ -217,6 +221,7 @@ enum ListCommands {
         return [
             List("callbacks", keys: "c", category: category, help: "show the controller's callbacks as they come") {
                 $0.showsCallbacks.toggle()
+                if $0.showsCallbacks, $0.statements != nil { $0.toggleStatements() }
             },
             List("help", keys: "? <F1>", category: category, help: "this help") { list in
                 list.browser.showHelp(list.browser.tables.list, title: "Keys of the list")

@@ -63,7 +63,7 @@ extension ListScreen {
         marks.anchor = nil
         guard let end = records.path(of: cursorObject) else { return }
         let range = [records.index(of: start), records.index(of: end)].sorted()
-        marks.add((range[0]...range[1]).map { records.object(at: records.path(atIndex: $0)) })
+        marks.add((range[0]...range[1]).compactMap { records.object(at: records.path(atIndex: $0)) })
         sayMarked()
     }
 
@@ -101,7 +101,7 @@ extension ListScreen {
 
     /// Asks for a value of the focused column and sets it in all marked records, after a look at what will change.
     func editMarked() {
-        let key = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        let key = focusedKey
         guard let attribute = entity.attributesByName[key], FieldText.kind(of: attribute) != .readOnly else {
             return browser.say("move to a column that can be edited: h l", role: .warning)
         }
@@ -166,6 +166,19 @@ extension ListScreen {
     func duplicate() {
         let chosen = chosenRecords
         guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
+        guard chosen.count > 1 else { return duplicate(chosen) }
+        let names = chosen.prefix(6).map { TextPane.Line("+ \(RecordName.text($0))", role: .inserted) }
+        let more = chosen.count > 6 ? [TextPane.Line("and \(chosen.count - 6) more", role: .muted)] : []
+        browser.layers.push(
+            Dialog(
+                title: "Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))", lines: names + more,
+                choices: [
+                    Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
+                    Dialog.Choice("n", "leave"),
+                ]))
+    }
+
+    private func duplicate(_ chosen: [NSManagedObject]) {
         let unique = Set(
             entity.uniquenessConstraints.flatMap { $0 }.compactMap {
                 ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name
@@ -196,6 +209,41 @@ extension ListScreen {
         return copy
     }
 
+    // MARK: Exporting
+
+    /// Asks for a file, and writes the marked records to it, or the one under the cursor.
+    func exportChosen() {
+        let chosen = chosenRecords
+        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
+        let counted = DeletePlan.counted(chosen.count, entity.name ?? "record")
+        let prompt = Prompt(
+            label: "write \(counted) to: ", history: [],
+            hint: "a file: .csv, .tsv or .json; \(chosen.prefix(3).map { RecordName.text($0) }.joined(separator: ", "))"
+                + (chosen.count > 3 ? ", …" : ""))
+        prompt.onAccept = { [unowned self] path in
+            do {
+                try write(chosen, to: path)
+                browser.say("wrote \(counted) to \(path)")
+                return nil
+            } catch {
+                return Prompt.Problem(CommandError.line(for: error))
+            }
+        }
+        browser.layers.push(prompt)
+    }
+
+    private func write(_ chosen: [NSManagedObject], to path: String) throws {
+        let file = (path.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
+        guard let format = OutputFormat(pathExtension: (file as NSString).pathExtension) else {
+            throw CommandError.misuse("the file's name ends in .csv, .tsv or .json")
+        }
+        guard !FileManager.default.fileExists(atPath: file) else {
+            throw CommandError.failure("\(path) is there already")
+        }
+        let text = try RecordText.text(of: chosen, entity: entity, as: format)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+    }
+
     // MARK: Copying
 
     /// What is copied of the chosen records.
@@ -214,7 +262,7 @@ extension ListScreen {
     }
 
     private func text(_ what: Copied, of chosen: [NSManagedObject]) throws -> String {
-        let key = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        let key = focusedKey
         switch what {
         case .json: return try RecordText.text(of: chosen, entity: entity, as: .json)
         case .csv: return try RecordText.text(of: chosen, entity: entity, as: .csv)

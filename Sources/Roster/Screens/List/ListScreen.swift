@@ -27,6 +27,22 @@ final class ListScreen: Layer {
     var awaitsIndexLetter = false
     var showsCallbacks = false
     var log = CallbackLog()
+    /// The store's statements, while they are shown.
+    var statements: StatementLog?
+    var statementObservation: StatementObservation?
+    /// What happens while the list stands still.
+    var waitingChanges: WaitingChanges?
+    /// Whether the cursor goes to every new record.
+    var followsNewest = false
+    var showsAggregates = false
+    /// Of which column was asked last what is said of it.
+    var aggregateKey: String?
+    var aggregateTask: Task<Void, Never>?
+    /// Whether the record under the cursor is shown beside the list.
+    var showsDetail = false
+    var detailPane: DetailScreen?
+    /// Whether the keys go to that pane.
+    var isDetailFocused = false
     /// The marked records of the entity that is shown.
     var marks = RecordMarks()
     /// The search that was begun last.
@@ -48,47 +64,30 @@ final class ListScreen: Layer {
     private var revealsChanges = false
 
     /// - Throws: where the entity, a key or the filter of the options does not fit the model, or the fetch fails.
-    init(browser: Browser, session: StoreSession, options: BrowserOptions) throws {
+    init(browser: Browser, session: StoreSession, options: BrowserOptions, state: BrowserState) throws {
         self.browser = browser
         self.session = session
         entities = session.entities
-        entity = try Self.firstEntity(options.entityName, of: entities, in: session.url)
-        let settings = try Self.settings(browser.settings(for: entity), for: entity, options: options)
+        let first = FirstList(browser: browser, session: session, options: options, state: state)
+        entity = try first.entity()
+        for entity in entities {
+            guard let name = entity.name, let kept = state.lists[name] else { continue }
+            settingsByEntity[name] = kept.settings(
+                browser.settings(for: entity), of: entity, in: session.container.persistentStoreCoordinator)
+        }
+        let settings = try first.settings(for: entity)
         records = try RecordList(entity: entity, settings: settings, context: session.context)
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
         adopt(records)
+        restorePlace(settings)
+        if state.showsDetail { openDetailPane() }
     }
 
-    private static func firstEntity(
-        _ name: String?, of entities: [NSEntityDescription], in url: URL
-    ) throws -> NSEntityDescription {
-        if let name {
-            if let found = entities.first(where: { $0.name == name }) { return found }
-            let names = entities.compactMap(\.name).joined(separator: ", ")
-            throw CommandError.misuse("\(url.path) has no entity “\(name)”; it has \(names)")
-        }
-        guard let found = entities.first(where: { EntityDisplay.label(of: $0) != nil }) ?? entities.first else {
-            throw CommandError.failure("the model of \(url.path) has no entity to show")
-        }
-        return found
-    }
-
-    private static func settings(
-        _ settings: ListSettings, for entity: NSEntityDescription, options: BrowserOptions
-    ) throws -> ListSettings {
-        var settings = settings
-        if let section = options.sectionKeyPath {
-            try EntityKeys.attribute(at: section, of: entity, for: "make sections by")
-            settings.sectionKey = section
-        }
-        if let text = options.sortKeys {
-            let keys = try SortKey.parse(text)
-            for key in keys { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
-            settings.setSortKeys(keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
-        }
-        settings.filter = options.predicate ?? ""
-        return settings
+    /// The lists as they are now, by entity.
+    var state: [String: ListState] {
+        rememberSettings()
+        return settingsByEntity.mapValues { ListState($0) }
     }
 
     // MARK: Showing a list
@@ -103,10 +102,25 @@ final class ListScreen: Layer {
         } catch {
             return browser.complain(error)
         }
-        if let id = settings.cursor, let object = try? session.context.existingObject(with: id) {
+        restorePlace(settings)
+    }
+
+    /// Puts cursor and focus where they were left.
+    private func restorePlace(_ settings: ListSettings) {
+        let folded = view.folded
+        if let id = settings.cursor, id.entity.isKindOf(entity: entity),
+            let object = try? session.context.existingObject(with: id), let path = records.path(of: object),
+            !view.isFolded(section: path.section)
+        {
             moveCursor(to: object)
         }
-        view.focusedColumn = min(settings.focusedColumn, max(0, view.columns.count - 1))
+        view.restoreFolds(folded)
+        view.focusedColumn = view.columns.firstIndex { $0.id == settings.focusedColumn } ?? 0
+    }
+
+    /// The key of the column that has the focus; empty for the record itself.
+    var focusedKey: String {
+        view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
     }
 
     /// Shows the same entity in another way; the cursor stays on its record.
@@ -126,7 +140,7 @@ final class ListScreen: Layer {
         change(&settings)
         if settings.sectionKey != section { settings.folded = [] }
         let object = cursorObject
-        let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        let focus = focusedKey
         try self.change(entity: entity, to: settings)
         if let object, records.path(of: object) != nil { moveCursor(to: object) }
         view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
@@ -143,6 +157,10 @@ final class ListScreen: Layer {
     /// Hears of no changes any more.
     func close() {
         records.delegate = nil
+        aggregateTask?.cancel()
+        stopFreezing()
+        closeDetailPane()
+        (statements, statementObservation) = (nil, nil)
         cursorObject = nil
         marks.removeAll()
         search = nil
@@ -150,17 +168,21 @@ final class ListScreen: Layer {
 
     private func adopt(_ list: RecordList) {
         records.delegate = nil
+        if waitingChanges != nil { stopFreezing() }
+        isDetailFocused = false
         records = list
         list.delegate = self
         list.isMarked = { [unowned self] in marks.contains($0) }
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
         view.hasHeaders = list.settings.sectionKey != nil
+        view.frozenColumns = list.settings.columns.frozen
         view.titleSuffix = { [unowned list] column in Self.sortMark(of: column, in: list.settings) }
         view.reset()
         view.restoreFolds(list.settings.folded)
         search = nil
         searchText = nil
         rememberCursor()
+        updateAggregates()
     }
 
     /// An arrow for a sort key; a number with it where there are several.
@@ -175,7 +197,7 @@ final class ListScreen: Layer {
         var settings = records.settings
         settings.folded = view.folded
         settings.cursor = cursorObject?.objectID
-        settings.focusedColumn = view.focusedColumn
+        settings.focusedColumn = focusedKey
         settingsByEntity[entity.name ?? ""] = settings
     }
 
@@ -183,7 +205,8 @@ final class ListScreen: Layer {
 
     /// Notes which record is under the cursor, so that the cursor can follow it.
     func rememberCursor() {
-        cursorObject = view.cursor?.path.map { records.object(at: $0) }
+        cursorObject = view.cursor?.path.flatMap { records.object(at: $0) }
+        updateDetailPane()
     }
 
     /// Puts the cursor on a record of the list.
@@ -201,12 +224,19 @@ final class ListScreen: Layer {
         // The share that is done is shown as it grows.
         let progress = browser.export == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let popup = pendingKeys.isShown() ? nil : pendingKeys.showTime
-        return [records.glow.nextEnd, progress, popup].compactMap { $0 }.min()
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, popup].compactMap { $0 }.min()
     }
 
     func wake() {
         if isSearching { continueSearch() }
         if browser.export != nil || pendingKeys.isShown() { browser.needsDisplay = true }
+        if let end = records.fading.nextEnd, end <= .now {
+            records.fading.removeEnded(now: .now)
+            let path = cursorObject.flatMap { records.path(of: $0) }
+            view.reload(cursor: path.map { .row($0) })
+            rememberCursor()
+            browser.needsDisplay = true
+        }
         if let end = records.glow.nextEnd, end <= .now {
             records.glow.removeEnded(now: .now)
             browser.needsDisplay = true
@@ -241,7 +271,11 @@ extension ListScreen: RecordListDelegate {
         case .insert: changed.append((.inserted, object))
         case .move: changed.append((.moved, object))
         case .update: changed.append((.updated, object))
-        default: break
+        case .delete:
+            // What the user deletes needs no sign.
+            guard let old, !session.context.deletedObjects.contains(object) else { return }
+            records.fade(object, at: old, now: .now)
+        @unknown default: break
         }
     }
 
@@ -256,6 +290,8 @@ extension ListScreen: RecordListDelegate {
         view.reload(cursor: path.map { .row($0) }, screenLine: screenLine)
         search?.listChanged(changed.map(\.object))
         if revealsChanges { reveal(changed.map(\.object)) }
+        if followsNewest, let newest = changed.last(where: { $0.mark == .inserted }) { moveCursor(to: newest.object) }
+        if showsAggregates { updateAggregates() }
         changed = []
         rememberCursor()
         log.didChange(sections: records.sectionCount, objects: records.objectCount)

@@ -14,20 +14,34 @@ extension ListScreen {
         drawTitle(in: canvas)
         let hasHints = canvas.height >= 12
         let statusLine = canvas.height - (hasHints ? 2 : 1)
-        let paneHeight = showsCallbacks && statusLine > 8 ? min(12, statusLine / 2) : 0
-        let body = canvas.part(x: 0, y: 1, width: canvas.width, height: statusLine - 1 - paneHeight)
+        let paneHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
+        let footer = canvas.height > 5 ? aggregateFooter : nil
+        let body = canvas.part(
+            x: 0, y: 1, width: canvas.width, height: statusLine - 1 - paneHeight - (footer == nil ? 0 : 1))
         view.highlight = searchText ?? ""
-        view.draw(in: body)
-        if records.objectCount == 0 { drawEmptyNote(in: body) }
+        let (listPart, detailPart) = divide(body)
+        view.draw(in: listPart)
+        if records.objectCount == 0 { drawEmptyNote(in: listPart) }
+        if let detailPart { detailPane?.draw(inPane: detailPart, isFocused: isDetailFocused) }
+        if let footer {
+            canvas.fillLine(body.frame.maxY, style: Style(.columnTitle))
+            canvas.write("  " + footer, x: 0, y: body.frame.maxY, style: Style(.columnTitle))
+        }
         if paneHeight > 0 {
-            drawCallbacks(in: canvas.part(x: 0, y: statusLine - paneHeight, width: canvas.width, height: paneHeight))
+            let pane = canvas.part(x: 0, y: statusLine - paneHeight, width: canvas.width, height: paneHeight)
+            if let statements { drawStatements(statements, in: pane) } else { drawCallbacks(in: pane) }
         }
         drawStatus(in: canvas, y: statusLine)
-        if hasHints { drawHints(in: canvas, y: canvas.height - 1) }
         if pendingKeys.isShown() {
             PendingKeys.draw(
                 keys.pending, of: browser.tables.list,
                 in: canvas.part(x: 0, y: 1, width: canvas.width, height: statusLine - 1))
+        }
+        guard hasHints else { return }
+        if isDetailFocused, let detailPane {
+            detailPane.drawHints(in: canvas)
+        } else {
+            drawHints(in: canvas, y: canvas.height - 1)
         }
     }
 
@@ -99,6 +113,8 @@ extension ListScreen {
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
         var right: [(String, Role)] = []
+        if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
+        if let livingNote { right.append((" \(livingNote) ", .warning)) }
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
         if let export = browser.export { right.append((" \(export.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }

@@ -7,9 +7,15 @@ import TerminalKit
 extension ListScreen {
     func handle(_ event: Event) -> Bool {
         switch event {
+        case .key where isDetailFocused && detailPane != nil: return detailPane?.handle(event) ?? false
         case .key(let key): return handle(key)
         case .mouse(let mouse):
             stopSearch()
+            if let detailPane, detailPane.contains(mouse.position) {
+                if mouse.action == .press { isDetailFocused = true }
+                return detailPane.handle(event)
+            }
+            if mouse.action == .press { isDetailFocused = false }
             handle(mouse)
             return true
         default: return false
@@ -123,7 +129,7 @@ extension ListScreen {
     /// Lets the user pick a sort key, beginning at the focused column.
     func askForSortKey(title: String, action: @escaping (inout ListSettings, String) -> Void) {
         let keys = entity.sortableKeyPaths
-        let focus = view.columns.indices.contains(view.focusedColumn) ? view.columns[view.focusedColumn].id : ""
+        let focus = focusedKey
         pick(from: keys, title: title, selected: keys.firstIndex(of: focus) ?? 0, action: action)
     }
 
@@ -169,13 +175,13 @@ extension ListScreen {
             })
     }
 
+    /// Lets the user choose an entity, with how many records each has.
     func askForEntity() {
-        let items = entities.enumerated().map { index, entity in
-            (text: entity.name ?? "", detail: index < 9 ? "\(index + 1)" : "")
-        }
-        let selected = entities.firstIndex { $0 === entity } ?? 0
+        let source = EntityPickerSource(session: session)
         browser.layers.push(
-            Picker(title: "Entity", items: items, selected: selected) { [unowned self] in show(entities[$0]) })
+            Picker(title: "Entity", source: source, selected: source.place(of: entity)) { [unowned self, source] in
+                show(source.entity(at: $0))
+            })
     }
 
     func showEntity(number: Int) {
@@ -206,8 +212,8 @@ extension ListScreen {
     /// Adds a record; it begins in the section where the cursor is.
     func addRecord() {
         var preset: [String: Any] = [:]
-        if let key = records.settings.sectionKey, entity.attributesByName[key] != nil, let path = view.cursor?.path {
-            preset[key] = records.object(at: path).value(forKey: key)
+        if let key = records.settings.sectionKey, entity.attributesByName[key] != nil, let cursorObject {
+            preset[key] = cursorObject.value(forKey: key)
         }
         RecordForm.open(in: browser, session: session, object: nil, entity: entity, preset: preset) { [unowned self] in
             moveCursor(to: $0)

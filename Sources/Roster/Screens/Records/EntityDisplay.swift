@@ -12,21 +12,44 @@ struct EntityDisplay {
 
     init(
         entity: NSEntityDescription, sectionKey: String? = nil, sortKeys: [String] = [],
-        preferences: EntityPreferences? = nil
+        preferences: EntityPreferences? = nil, layout: ColumnLayout = ColumnLayout()
     ) {
         self.entity = entity
         label = Self.label(of: entity)
-        let columns = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys)
-        self.columns = preferences.map { Self.columns(columns, of: entity, as: $0) } ?? columns
+        var usual = Self.columns(of: entity, label: label, sectionKey: sectionKey, sortKeys: sortKeys, layout.added)
+        usual = preferences.map { Self.columns(usual, of: entity, as: $0, layout.added) } ?? usual
+        let shown = layout.arranged(usual).map { column in
+            var column = column
+            column.width = layout.widths[column.key]
+            return column
+        }
+        // A list without columns shows nothing.
+        columns = shown.isEmpty ? usual : shown
     }
 
-    /// The columns that the configuration names, as far as the entity has them, and values written as it says.
+    init(entity: NSEntityDescription, settings: ListSettings) {
+        self.init(
+            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath),
+            preferences: settings.preferences, layout: settings.columns)
+    }
+
+    /// The columns that a list has while the user arranges none.
+    static func usualColumns(of entity: NSEntityDescription, settings: ListSettings) -> [PropertyColumn] {
+        var settings = settings
+        settings.columns = ColumnLayout()
+        return EntityDisplay(entity: entity, settings: settings).columns
+    }
+
+    /// The columns that the configuration names, as far as the entity has them, and values written as it says. What the
+    /// user asks for while the program runs comes behind.
     private static func columns(
-        _ columns: [PropertyColumn], of entity: NSEntityDescription, as preferences: EntityPreferences
+        _ columns: [PropertyColumn], of entity: NSEntityDescription, as preferences: EntityPreferences,
+        _ added: Set<String>
     ) -> [PropertyColumn] {
-        let named = (preferences.columns ?? []).compactMap { entity.propertiesByName[$0] }
+        let names = (preferences.columns ?? []) + added.sorted().filter { preferences.columns?.contains($0) != true }
+        let named = names.compactMap { entity.propertiesByName[$0] }
         let chosen =
-            named.isEmpty
+            preferences.columns == nil || named.isEmpty
             ? columns : named.enumerated().map { PropertyColumn(property: $1, priority: $0, order: $0) }
         return chosen.map { column in
             var column = column
@@ -49,7 +72,7 @@ struct EntityDisplay {
             if let found = attributes.first(where: { $0.name == name }) { return found }
         }
         let entityName = (entity.name ?? "").lowercased()
-        let names = ["name", "title", "label", entityName + "name", entityName]
+        let names = ["name", "title", "label", entityName + "name", entityName, "filename"]
         for name in names {
             if let found = attributes.first(where: { $0.name.lowercased() == name }) { return found }
         }
@@ -60,18 +83,20 @@ struct EntityDisplay {
     /// Whether a text says where something is and not what it is called.
     private static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
         let name = attribute.name.lowercased()
-        return ["image", "icon", "file", "url", "path", "identifier", "uuid"].contains { name.contains($0) }
+        return ["image", "icon", "file", "url", "path", "identifier", "uuid", "guid"].contains { name.contains($0) }
     }
 
     // MARK: Columns
 
     private static func columns(
-        of entity: NSEntityDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String]
+        of entity: NSEntityDescription, label: NSAttributeDescription?, sectionKey: String?, sortKeys: [String],
+        _ added: Set<String>
     ) -> [PropertyColumn] {
         var columns: [PropertyColumn] = []
         for (index, property) in entity.properties.enumerated() where !property.isTransient {
-            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys),
-                let placeRank = self.rank(of: property, label: label, sectionKey: sectionKey, sortKeys: [])
+            let own = added.contains(property.name) ? PropertyColumn.addedRank : nil
+            guard let rank = rank(of: property, label: label, sectionKey: sectionKey, sortKeys: sortKeys) ?? own,
+                let placeRank = self.rank(of: property, label: label, sectionKey: sectionKey, sortKeys: []) ?? own
             else { continue }
             // Of ordinary columns the ones with short titles come first: so more of them fit.
             func priority(_ rank: Int) -> Int {
@@ -117,6 +142,8 @@ struct EntityDisplay {
 struct PropertyColumn {
     /// How much texts, numbers and relationships matter that are neither names nor sort keys.
     static let ordinaryRank = 3
+    /// How much columns matter that only the user asked for.
+    static let addedRank = 4
 
     /// `nil` stands for the record itself, in entities that have nothing to name it by.
     let property: NSPropertyDescription?
@@ -126,6 +153,8 @@ struct PropertyColumn {
     let order: Int
     /// How its values are written, where the configuration says so.
     var format: ValueFormat?
+    /// The width that the user gave it.
+    var width: Int?
 
     init(property: NSPropertyDescription, priority: Int, order: Int? = nil) {
         self.property = property
@@ -153,6 +182,7 @@ struct PropertyColumn {
     }
 
     var isNumeric: Bool {
+        if (property as? NSRelationshipDescription)?.isToMany == true { return true }
         guard let attribute = property as? NSAttributeDescription else { return false }
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
@@ -167,7 +197,7 @@ struct PropertyColumn {
         let isFlexible = property is NSRelationshipDescription || type == .stringAttributeType || property == nil
         return ListColumn(
             id: key, title: title, alignment: isNumeric ? .right : .left, priority: priority, isFlexible: isFlexible,
-            leastWidth: isName ? 20 : 12)
+            leastWidth: isName ? 20 : 12, width: width)
     }
 
     /// Whether it says what a record is called: such a column is left whole before numbers are shown.

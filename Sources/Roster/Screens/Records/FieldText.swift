@@ -7,15 +7,24 @@ import TerminalKit
 enum FieldText {
     /// The kind of field for an attribute.
     static func kind(of attribute: NSAttributeDescription) -> FormField.Kind {
+        if !FieldRules(of: attribute).choices.isEmpty, isTyped(attribute) { return .choice }
         switch attribute.attributeType {
-        case .booleanAttributeType: .boolean
+        case .booleanAttributeType: return .boolean
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
             .doubleAttributeType, .floatAttributeType:
-            .number
-        case .dateAttributeType: .date
-        case .stringAttributeType: .text
-        case .UUIDAttributeType, .URIAttributeType: .number
-        default: .readOnly
+            return .number
+        case .dateAttributeType: return .date
+        case .stringAttributeType: return .text
+        case .UUIDAttributeType, .URIAttributeType: return .number
+        default: return .readOnly
+        }
+    }
+
+    /// Whether an attribute's values are texts or numbers that somebody may write down as they are.
+    private static func isTyped(_ attribute: NSAttributeDescription) -> Bool {
+        switch attribute.attributeType {
+        case .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: true
+        default: false
         }
     }
 
@@ -39,6 +48,12 @@ enum FieldText {
 
     /// What may stand in the field.
     static func hint(for attribute: NSAttributeDescription) -> String {
+        let rules = FieldRules(of: attribute)
+        if kind(of: attribute) == .choice { return "one of " + rules.choices.joined(separator: ", ") }
+        return rules.hint.isEmpty ? kindHint(for: attribute) : "\(kindHint(for: attribute)), \(rules.hint)"
+    }
+
+    private static func kindHint(for attribute: NSAttributeDescription) -> String {
         switch attribute.attributeType {
         case .stringAttributeType: "text"
         case .booleanAttributeType: "yes or no: Space changes it"

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// What the user chose for the list of one entity; kept while the program runs.
+/// What the user chose for the list of one entity.
 struct ListSettings {
     struct SortKey: Hashable {
         var keyPath: String
@@ -19,7 +19,9 @@ struct ListSettings {
     var folded: Set<String> = []
     /// Where the cursor was.
     var cursor: NSManagedObjectID?
-    var focusedColumn = 0
+    /// The key of the column that has the focus.
+    var focusedColumn: String?
+    var columns = ColumnLayout()
     /// What the configuration says of the entity's columns and values.
     let preferences: EntityPreferences?
 
@@ -58,6 +60,13 @@ struct ListSettings {
             sectionKey = keyPath
             sectionsAscend = true
         }
+    }
+
+    /// Makes sections by a key, first the least.
+    mutating func setSections(by keyPath: String) {
+        if keyPath != sectionKey { folded = [] }
+        sectionKey = keyPath
+        sectionsAscend = true
     }
 
     /// Adds a key behind the others; one that is there already turns its direction.

@@ -6,8 +6,8 @@ import TerminalKit
 ///
 /// Use on the main thread: the controller belongs to the container's view context.
 final class RecordList: ListSource {
-    let display: EntityDisplay
-    let settings: ListSettings
+    private(set) var display: EntityDisplay
+    private(set) var settings: ListSettings
     let controller: NSFetchedResultsController<NSManagedObject>
     private let observer = RecordListObserver()
     private let sectionAttribute: NSAttributeDescription?
@@ -20,6 +20,12 @@ final class RecordList: ListSource {
     private(set) var objectCount = 0
     /// What stands out, set by who hears the delegate's callbacks.
     var glow = Glow()
+    /// What left the list a moment ago.
+    var fading = FadingRows()
+    /// While the list is frozen: the records that others deleted meanwhile.
+    var goneWhileFrozen: Set<NSManagedObjectID>?
+    /// What is said of the column with the focus, by the sections' places.
+    var aggregates: ListAggregates?
     /// Asked whether the user marked a record.
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
 
@@ -28,9 +34,7 @@ final class RecordList: ListSource {
     /// - Throws: what the fetch throws; a filter that does not parse or does not fit the entity.
     init(entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext) throws {
         self.settings = settings
-        display = EntityDisplay(
-            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath),
-            preferences: settings.preferences)
+        display = EntityDisplay(entity: entity, settings: settings)
         sectionAttribute = settings.sectionKey.flatMap { entity.attribute(atKeyPath: $0) }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
@@ -41,6 +45,18 @@ final class RecordList: ListSource {
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionKey,
             cacheName: Self.cacheName(entity: entity, settings: settings, context: context))
         controller.delegate = observer
+        try controller.performFetch()
+        refresh()
+    }
+
+    /// Whether the list follows its context. One that does not stays as it is.
+    var isFollowing: Bool {
+        get { controller.delegate != nil }
+        set { controller.delegate = newValue ? observer : nil }
+    }
+
+    /// Fetches anew, without a word to the delegate.
+    func fetchAgain() throws {
         try controller.performFetch()
         refresh()
     }
@@ -62,6 +78,12 @@ final class RecordList: ListSource {
         return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionKey ?? "")|\(sort)"
     }
 
+    /// Shows other columns, or the same ones in another way.
+    func arrangeColumns(_ change: (inout ColumnLayout) -> Void) {
+        change(&settings.columns)
+        display = EntityDisplay(entity: display.entity, settings: settings)
+    }
+
     /// Takes up the controller's sections after they changed.
     func refresh() {
         sections = controller.sections ?? []
@@ -71,18 +93,48 @@ final class RecordList: ListSource {
             defer { objectCount += count }
             return objectCount
         }
+        guard !fading.isEmpty else { return }
+        fading.settle(
+            counts: Dictionary(zip(sections.map(\.name), rowCounts)) { first, _ in first })
+    }
+
+    /// Lets a row stay for a while that leaves the list. Called before `refresh()`, with its place in the controller.
+    func fade(_ object: NSManagedObject, at path: IndexPath, now: ContinuousClock.Instant) {
+        guard path.section < sections.count else { return }
+        let name = sections[path.section].name
+        let isReadable = !object.isFault
+        let texts = display.columns.enumerated().map { index, column in
+            isReadable ? column.text(of: object) : index == 0 ? RecordName.fallback(object) : ""
+        }
+        fading.add(texts, place: fading.place(ofRecord: path.row, in: name), in: name, now: now)
     }
 
     // MARK: Records
 
-    /// The record in a row.
-    func object(at path: ListPath) -> NSManagedObject {
-        controller.object(at: IndexPath(row: path.row, section: path.section))
+    /// The record in a row; `nil` where a row fades that left the list.
+    func object(at path: ListPath) -> NSManagedObject? {
+        guard path.section < sections.count else { return nil }
+        guard !fading.isEmpty else {
+            return path.row < rowCounts[path.section] ? record(path.row, in: path.section) : nil
+        }
+        let name = sections[path.section].name
+        guard fading.row(at: path.row, in: name) == nil else { return nil }
+        let row = fading.record(at: path.row, in: name)
+        return row < rowCounts[path.section] ? record(row, in: path.section) : nil
+    }
+
+    private func record(_ row: Int, in section: Int) -> NSManagedObject {
+        controller.object(at: IndexPath(row: row, section: section))
     }
 
     /// The row of a record; `nil` where it is not in the list.
     func path(of object: NSManagedObject) -> ListPath? {
-        controller.indexPath(forObject: object).map { ListPath(section: $0.section, row: $0.row) }
+        controller.indexPath(forObject: object).map { shownPath(section: $0.section, row: $0.row) }
+    }
+
+    private func shownPath(section: Int, row: Int) -> ListPath {
+        guard !fading.isEmpty else { return ListPath(section: section, row: row) }
+        return ListPath(section: section, row: fading.place(ofRecord: row, in: sections[section].name))
     }
 
     /// The row that stands at a place in the whole list, counted from 0 without headers. O(log sections).
@@ -93,12 +145,14 @@ final class RecordList: ListSource {
             let middle = (low + high) / 2
             if rowStarts[middle] <= index { low = middle } else { high = middle }
         }
-        return ListPath(section: low, row: index - rowStarts[low])
+        return shownPath(section: low, row: index - rowStarts[low])
     }
 
     /// The place of a row in the whole list; row -1 stands for its section's header.
     func index(of path: ListPath) -> Int {
-        path.section < rowStarts.count ? rowStarts[path.section] + path.row : objectCount
+        guard path.section < rowStarts.count else { return objectCount }
+        let row = fading.isEmpty ? path.row : fading.record(at: path.row, in: sections[path.section].name)
+        return rowStarts[path.section] + row
     }
 
     /// The section behind `section`, where both stand under a letter of the index.
@@ -114,7 +168,16 @@ final class RecordList: ListSource {
 
     var sectionCount: Int { sections.count }
 
-    func rowCount(inSection section: Int) -> Int { rowCounts[section] }
+    func rowCount(inSection section: Int) -> Int {
+        fading.isEmpty ? rowCounts[section] : rowCounts[section] + fading.count(in: sections[section].name)
+    }
+
+    /// How many records a section has.
+    func recordCount(inSection section: Int) -> Int { rowCounts[section] }
+
+    func note(ofSection section: Int) -> (text: String, share: Double?)? {
+        aggregates?.note(ofSection: section)
+    }
 
     func key(ofSection section: Int) -> String { sections[section].name }
 
@@ -124,18 +187,31 @@ final class RecordList: ListSource {
             sectionAttribute?.attributeType != .stringAttributeType || info.name.isEmpty,
             rowCounts[section] > 0
         else { return info.name }
-        let value = object(at: ListPath(section: section, row: 0)).value(forKeyPath: key)
+        let first = record(0, in: section)
+        guard !isGone(first) else { return info.name }
+        let value = first.value(forKeyPath: key)
         return ValueDisplay.sectionTitle(value, key: key, attribute: sectionAttribute, name: info.name)
     }
 
     func text(ofColumn column: Int, at row: ListPath) -> String {
-        display.columns[column].text(of: object(at: row))
+        guard let object = object(at: row) else {
+            let texts = fading.row(at: row.row, in: sections[row.section].name)?.texts ?? []
+            return texts.indices.contains(column) ? texts[column] : ""
+        }
+        if isGone(object) { return column == 0 ? RecordName.fallback(object) : "" }
+        return display.columns[column].text(of: object)
     }
 
-    func isMarked(at row: ListPath) -> Bool { isMarked(object(at: row)) }
+    /// Whether a record of a frozen list is no more: reading it would fail.
+    private func isGone(_ object: NSManagedObject) -> Bool {
+        guard let goneWhileFrozen else { return false }
+        return goneWhileFrozen.contains(object.objectID) || object.isDeleted
+    }
+
+    func isMarked(at row: ListPath) -> Bool { object(at: row).map(isMarked) ?? false }
 
     func mark(at row: ListPath) -> RowMark? {
-        let object = object(at: row)
+        guard let object = object(at: row), !isGone(object) else { return .removed }
         if let mark = glow.mark(for: object) { return mark }
         return object.isInserted || UnsavedRecords.isChangedItself(object) ? .edited : nil
     }

@@ -24,6 +24,7 @@ enum ValueDisplay {
         case .booleanAttributeType: (value as? Bool) == true ? "✓" : "·"
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .stringAttributeType:
             String(describing: value)
+        case .dateAttributeType: (value as? Date).map { DateDisplay.short($0) } ?? String(describing: value)
         default: ValueText.shown(value, of: attribute)
         }
     }

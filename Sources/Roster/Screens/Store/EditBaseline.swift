@@ -44,7 +44,7 @@ struct EditBaseline {
                     (property as? NSRelationshipDescription)?.isToMany != true,
                     !Self.isEqual(old, theirs[key]), !Self.isEqual(mine[key], theirs[key])
                 else { return nil }
-                return RecordConflict.Field(property: property, mine: mine[key], theirs: theirs[key])
+                return RecordConflict.Field(property: property, base: old, mine: mine[key], theirs: theirs[key])
             }
             return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
         }.sorted { RecordName.text($0.object) < RecordName.text($1.object) }
@@ -64,6 +64,8 @@ struct EditBaseline {
 struct RecordConflict {
     struct Field {
         let property: NSPropertyDescription
+        /// What the user saw when the edit began; `nil` or `NSNull` for no value.
+        var base: Any?
         let mine: Any?
         let theirs: Any?
     }

@@ -9,6 +9,8 @@ struct SaveAttempt {
         case nothingToSave
         /// Somebody else changed the same; nothing was saved.
         case conflicts([RecordConflict])
+        /// Another program has locked the store; nothing was saved yet.
+        case locked
         /// What is wrong, line by line; nothing was saved.
         case failed([String], object: NSManagedObject?)
     }
@@ -25,6 +27,15 @@ struct SaveAttempt {
     func save(baseline: EditBaseline) -> Outcome {
         let conflicts = baseline.conflicts()
         if !conflicts.isEmpty { return .conflicts(conflicts) }
+        return save()
+    }
+
+    /// Saves after the user decided about each field in conflict: the records hold what was decided.
+    func saveAsDecided() -> Outcome {
+        let context = session.context
+        let policy = context.mergePolicy
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        defer { context.mergePolicy = policy }
         return save()
     }
 
@@ -60,6 +71,7 @@ struct SaveAttempt {
         if let list = error.userInfo["conflictList"] as? [NSMergeConflict], !list.isEmpty {
             return .conflicts(list.map(Self.conflict))
         }
+        if StoreLock.isReason(for: error) { return .locked }
         let several = (error.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { $0 as NSError } ?? [error]
         let lines = several.map { error in
             let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
@@ -74,7 +86,8 @@ struct SaveAttempt {
         let theirs = conflict.persistedSnapshot ?? conflict.cachedSnapshot ?? [:]
         let fields = object.changedValues().sorted { $0.key < $1.key }.compactMap { key, mine in
             object.entity.propertiesByName[key].map {
-                RecordConflict.Field(property: $0, mine: mine, theirs: theirs[key])
+                RecordConflict.Field(
+                    property: $0, base: conflict.objectSnapshot?[key], mine: mine, theirs: theirs[key])
             }
         }
         return RecordConflict(object: object, fields: fields)

@@ -5,12 +5,14 @@ import Foundation
 ///
 /// Use on the main thread: everything is done in the container's view context.
 final class StoreSession {
-    /// How many seconds a save waits for a store that another program has locked.
-    private static let patience: TimeInterval = 3
-
     let container: NSPersistentContainer
     let url: URL
     let isReadOnly: Bool
+    /// How many records the entities have.
+    let counts: EntityCounts
+    /// Counts up whenever records may look otherwise than before.
+    private(set) var revision = 0
+    private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
     private var mergeObserver: (any NSObjectProtocol)?
 
@@ -22,42 +24,26 @@ final class StoreSession {
         model.entities.filter { !$0.isAbstract && $0.name != nil }.sorted { ($0.name ?? "") < ($1.name ?? "") }
     }
 
-    /// Opens a store. It tells of changes by other processes, so that the list is live; a store that keeps a history goes
-    /// on keeping it, one that does not is not given tables that its owner never asked for.
-    ///
-    /// - Parameter modelURL: the model's file; without one, the model that the store itself carries.
-    /// - Throws: what stands in the way, with one clear line.
-    init(url: URL, modelURL: URL?, isReadOnly: Bool) throws {
-        self.url = url
-        let model = try Self.model(at: modelURL, forStore: url)
-        // A model that was inferred does not know what a save has to keep up.
-        let isReadOnly = isReadOnly || model.isInferred
-        self.isReadOnly = isReadOnly
-        container = NSPersistentContainer(
-            name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
-        let description = NSPersistentStoreDescription(url: url)
-        description.isReadOnly = isReadOnly
-        // A store of another version is told about, never changed unasked.
-        description.shouldMigrateStoreAutomatically = false
-        description.shouldInferMappingModelAutomatically = false
-        description.timeout = Self.patience
-        description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        container.persistentStoreDescriptions = [description]
-        var failure: (any Error)?
-        container.loadPersistentStores { _, error in failure = error }
-        if let failure { throw failure }
+    /// Takes over a store that was opened, on the main thread.
+    init(_ opened: OpenedStore) {
+        url = opened.url
+        isReadOnly = opened.isReadOnly
+        container = opened.container
+        counts = EntityCounts(opened.counts)
         context.automaticallyMergesChangesFromParent = true
         context.name = "roster"
         context.transactionAuthor = "roster"
         context.undoManager = UndoManager()
-    }
-
-    private static func model(at modelURL: URL?, forStore url: URL) throws -> NSManagedObjectModel {
-        if let modelURL { return try NSManagedObjectModel(validContentsOf: modelURL) }
-        do {
-            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
-        } catch let error as CocoaError where error.code.rawValue == 134_130 {
-            return try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
+        for name in [
+            NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
+            NSManagedObjectContext.didMergeChangesObjectIDsNotification,
+        ] {
+            // The context posts on its queue: the main thread, where the session is used.
+            nonisolated(unsafe) weak let session = self
+            changeObservers.append(
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { _ in
+                    session?.revision += 1
+                })
         }
     }
 
@@ -92,8 +78,8 @@ final class StoreSession {
     }
 
     deinit {
-        for observer in [unreadObserver, mergeObserver] {
-            if let observer { NotificationCenter.default.removeObserver(observer) }
+        for observer in changeObservers + [unreadObserver, mergeObserver].compactMap({ $0 }) {
+            NotificationCenter.default.removeObserver(observer)
         }
     }
 }

@@ -1,0 +1,77 @@
+import Foundation
+import Synchronization
+
+/// Work that goes on beside the keys, on a thread of its own. Its result is handed over once, to the main thread.
+final class BackgroundTask<Value>: @unchecked Sendable {
+    // Unchecked: the result is written by the thread of the work before it ends, and read by the main thread afterwards.
+    private let lock = NSCondition()
+    private var result: Result<Value, any Error>?
+    private var isDone = false
+    let stop = StopFlag()
+    let began = ContinuousClock.now
+
+    /// Begins the work.
+    ///
+    /// - Parameters:
+    ///   - whenDone: called on the main queue when the result is there.
+    ///   - work: runs on another thread; it ends soon after the flag is raised.
+    init(whenDone: @escaping () -> Void, _ work: @escaping (StopFlag) throws -> Value) {
+        // The one is used by the new thread alone, the other called on the main thread, which made it.
+        nonisolated(unsafe) let work = work
+        nonisolated(unsafe) let whenDone = whenDone
+        let thread = Thread { [self] in
+            let made = Result { try work(stop) }
+            lock.withLock {
+                result = made
+                isDone = true
+                lock.broadcast()
+            }
+            DispatchQueue.main.async { whenDone() }
+        }
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    /// The result, given once; `nil` while the work goes on.
+    func take() -> Result<Value, any Error>? {
+        lock.withLock {
+            defer { result = nil }
+            return result
+        }
+    }
+
+    /// Waits for the result, but not longer than `time`. Answers whether it is there.
+    func wait(_ time: Duration) -> Bool {
+        let end = Date(timeIntervalSinceNow: time / .seconds(1))
+        return lock.withLock {
+            while !isDone, lock.wait(until: end) {}
+            return isDone
+        }
+    }
+}
+
+/// Raised by the main thread when nothing needs the result of some work any more.
+final class StopFlag: Sendable {
+    private let flag = Atomic<Bool>(false)
+
+    var isRaised: Bool { flag.load(ordering: .acquiring) }
+
+    func raise() { flag.store(true, ordering: .releasing) }
+}
+
+/// What is said of work that goes on, in the status line.
+enum Activity {
+    private static let frames = ["|", "/", "-", "\\"]
+
+    /// `/ opening 3 s`: the sign turns while the work goes on.
+    static func text(_ what: String, since began: ContinuousClock.Instant, now: ContinuousClock.Instant = .now)
+        -> String
+    {
+        let tenths = Int((now - began) / .milliseconds(100))
+        let seconds = tenths < 10 ? "" : " \(tenths / 10) s"
+        return "\(frames[tenths / 2 % frames.count]) \(what)\(seconds)"
+    }
+
+    /// How often the sign turns.
+    static let interval = Duration.milliseconds(200)
+}

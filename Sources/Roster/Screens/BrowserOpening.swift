@@ -1,0 +1,135 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// A store that is being opened, and how that was asked for.
+struct StoreOpening {
+    let task: BackgroundTask<OpenedStore>
+    let isReadOnly: Bool
+    /// What is shown meanwhile.
+    let screen: WaitingScreen
+}
+
+// Opening the store, beside the keys, and what is asked where that fails.
+
+extension Browser {
+    /// Most stores are there within this time: no other screen flashes up for them.
+    private static let quickOpening = Duration.milliseconds(400)
+
+    /// Opens the store; where that fails, asks what to do. Returns while a store that takes its time is still being opened.
+    func open() { open(readOnly: options.isReadOnly, modelURL: options.modelURL) }
+
+    private func open(readOnly: Bool, modelURL: URL?) {
+        if !readOnly, let problem = OpenProblem(unwritable: options.storeURL) {
+            return ask(about: problem, readOnly: false)
+        }
+        if let modelURL {
+            // Where the model cannot be read, no answer to a question would help.
+            do { _ = try NSManagedObjectModel(validContentsOf: modelURL) } catch { return fail(error) }
+        }
+        let url = options.storeURL
+        let task = BackgroundTask(whenDone: { [weak self] in self?.finishOpening() }) { stop in
+            try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, stop: stop)
+        }
+        let screen = WaitingScreen(
+            "opening \(url.lastPathComponent)",
+            note: "Another program may have locked it: it is tried again and again.",
+            began: task.began
+        ) { [unowned self] in giveUpOpening() }
+        opening = StoreOpening(task: task, isReadOnly: readOnly, screen: screen)
+        if task.wait(Self.quickOpening) { return finishOpening() }
+        layers.push(screen)
+        needsDisplay = true
+    }
+
+    /// Shows the store's list when the store is open.
+    func finishOpening() {
+        guard let opening else { return }
+        needsDisplay = true
+        guard let result = opening.task.take() else { return }
+        self.opening = nil
+        opening.screen.isFinished = true
+        layers.removeFinished()
+        do {
+            try show(StoreSession(result.get()))
+        } catch let error as CommandError where error.kind == .misuse {
+            session = nil
+            fail(error)
+        } catch {
+            session = nil
+            ask(about: OpenProblem(error, store: options.storeURL), readOnly: opening.isReadOnly)
+        }
+    }
+
+    private func giveUpOpening() {
+        opening?.task.stop.raise()
+        opening = nil
+        status = 1
+        lastWords = "gave up opening \(options.storeURL.path)"
+        isFinished = true
+    }
+
+    private func show(_ session: StoreSession) throws {
+        self.session = session
+        session.observeUnreadRecords { [weak self] in self?.complain($0) }
+        session.observeMerges { [weak self] in
+            self?.session?.counts.storeChanged()
+            self?.askAboutLostEdits()
+        }
+        let state = stateFile?.read() ?? BrowserState()
+        (filterHistory, searchHistory, commandHistory) = (state.filters, state.searches, state.commands)
+        let list = try ListScreen(browser: self, session: session, options: options, state: state)
+        self.list = list
+        layers.push(list)
+    }
+
+    /// Keeps how the store is left.
+    func writeState() {
+        guard let stateFile, let list else { return }
+        var state = BrowserState()
+        state.entity = list.entity.name
+        state.lists = list.state
+        state.showsDetail = list.showsDetail
+        (state.filters, state.searches, state.commands) = (filterHistory, searchHistory, commandHistory)
+        stateFile.write(state)
+    }
+
+    /// Ends the program because of what the command line says: the shell is the place to change it.
+    private func fail(_ error: any Error) {
+        status = ExitStatus(for: error).code
+        lastWords = CommandError.line(for: error)
+        isFinished = true
+    }
+
+    private func ask(about problem: OpenProblem, readOnly: Bool) {
+        status = 1
+        lastWords = problem.text
+        var choices: [Dialog.Choice] = []
+        if problem.kind == .readable, !readOnly {
+            choices.append(
+                Dialog.Choice("r", "open read-only") { [unowned self] in
+                    reopen { $0.open(readOnly: true, modelURL: $0.options.modelURL) }
+                })
+        }
+        if problem.kind == .otherModel, options.modelURL != nil {
+            choices.append(
+                Dialog.Choice("o", "open with the store’s own model") { [unowned self] in
+                    reopen { $0.open(readOnly: readOnly, modelURL: nil) }
+                })
+        }
+        choices.append(Dialog.Choice("q", "quit") { [unowned self] in isFinished = true })
+        layers.push(
+            Dialog(
+                title: "Cannot open the store", lines: [TextPane.Line(problem.shortText, role: .error)],
+                choices: choices)
+        )
+        needsDisplay = true
+    }
+
+    private func reopen(_ open: (Browser) -> Void) {
+        status = 0
+        lastWords = nil
+        open(self)
+    }
+}

@@ -1,0 +1,194 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// One line of a record: a property, a part of its value, or a record that a relationship leads to.
+struct RecordLine {
+    enum Fold {
+        case open, closed
+    }
+
+    /// Tells lines apart, whatever stands in them: the way from the record to what the line shows.
+    let path: String
+    var depth = 0
+    /// The property of the record itself that the line belongs to.
+    let property: NSPropertyDescription
+    let title: String
+    let value: String
+    let role: Role
+    /// The record that Enter goes to.
+    var target: NSManagedObject?
+    /// Set on the line that stands for more records than are shown.
+    var isMore = false
+    var fold: Fold?
+    /// On the first of the lines over which a picture lies: the bytes of a PNG file.
+    var picture: Data?
+    /// Whether the value is text that is broken where it is too long. Other values are cut.
+    var wraps = false
+}
+
+/// Makes the lines of a record, with what is unfolded in it.
+struct RecordLines {
+    let unfolded: Set<String>
+    /// How many columns a value has.
+    let width: Int
+    /// What the configuration says of the entities, by name.
+    var preferences: [String: EntityPreferences] = [:]
+    /// Whether the terminal can show pictures.
+    var showsPictures = false
+
+    /// How many records of a relationship are listed before a line that opens all of them.
+    private static let listedRecords = 12
+    private static let deepest = 6
+
+    func lines(of object: NSManagedObject) -> [RecordLine] { lines(of: object, in: "", depth: 0, root: nil) }
+
+    private func lines(
+        of object: NSManagedObject, in path: String, depth: Int, root: NSPropertyDescription?
+    ) -> [RecordLine] {
+        let properties = object.entity.properties
+        let label = EntityDisplay.label(of: object.entity)
+        let attributes = properties.compactMap { $0 as? NSAttributeDescription }
+        let ordered: [NSPropertyDescription] =
+            attributes.filter { $0 === label } + attributes.filter { $0 !== label }
+            + properties.compactMap { $0 as? NSRelationshipDescription }
+        return ordered.flatMap { property -> [RecordLine] in
+            let place = RecordLine(
+                path: path + property.name, depth: depth, property: root ?? property,
+                title: PropertyTitle.title(property.name), value: "", role: .text)
+            let isChanged = object.changedValues()[property.name] != nil
+            if let relationship = property as? NSRelationshipDescription {
+                return lines(of: relationship, of: object, at: place, isChanged: isChanged)
+            }
+            let value = object.value(forKey: property.name)
+            let format = preferences[object.entity.name ?? ""]?.formats[property.name]
+            if let text = format?.text(of: value) { return [line(place, text, isChanged ? .edited : .text, fold: nil)] }
+            return lines(ofValue: value, of: property, at: place, isChanged: isChanged)
+        }
+    }
+
+    // MARK: Attributes
+
+    private func lines(
+        ofValue value: Any?, of property: NSPropertyDescription, at place: RecordLine, isChanged: Bool
+    ) -> [RecordLine] {
+        var text = ValueDisplay.text(value, of: property)
+        if let date = value as? Date { text = DateDisplay.exact(date) }
+        let role: Role = isChanged ? .edited : (text == ValueDisplay.nothing ? .muted : .text)
+        if let tree = ValueTree(value) { return lines(of: tree, at: place, role: role) }
+        if let data = value as? Data, !data.isEmpty {
+            let kind = PictureHeader(data).map { $0.text + ", " } ?? ""
+            let isOpen = unfolded.contains(place.path)
+            let head = line(place, "\(kind)\(EntityPickerSource.grouped(data.count)) bytes", role, fold: isOpen)
+            guard isOpen else { return [head] }
+            if showsPictures, let header = PictureHeader(data), header.kind == "PNG" {
+                return [head] + self.lines(ofPicture: data, header, at: place)
+            }
+            return [head]
+                + HexDump.lines(of: data, width: width).enumerated().map { index, text in
+                    RecordLine(
+                        path: "\(place.path)#\(index)", depth: place.depth, property: place.property, title: "",
+                        value: text, role: .muted)
+                }
+        }
+        var made = line(place, text, role, fold: nil)
+        made.wraps = value is String
+        return [made]
+    }
+
+    /// Empty lines, as many as the picture covers: cells are twice as high as they are wide.
+    private func lines(ofPicture data: Data, _ header: PictureHeader, at place: RecordLine) -> [RecordLine] {
+        let height = PictureArea(header, width: width).height
+        return (0..<height).map { index in
+            RecordLine(
+                path: "\(place.path)#\(index)", depth: place.depth, property: place.property, title: "", value: "",
+                role: .text, picture: index == 0 ? data : nil)
+        }
+    }
+
+    private func line(_ place: RecordLine, _ value: String, _ role: Role, fold: Bool?) -> RecordLine {
+        RecordLine(
+            path: place.path, depth: place.depth, property: place.property, title: place.title, value: value,
+            role: role, fold: fold.map { $0 ? .open : .closed })
+    }
+
+    private func lines(of tree: ValueTree, at place: RecordLine, role: Role) -> [RecordLine] {
+        if case .leaf(let text) = tree {
+            var made = line(place, text, role, fold: nil)
+            made.wraps = true
+            return [made]
+        }
+        let isOpen = unfolded.contains(place.path)
+        let head = line(place, tree.summary, role, fold: isOpen)
+        guard isOpen else { return [head] }
+        return [head]
+            + tree.parts.flatMap { title, value in
+                let part = RecordLine(
+                    path: "\(place.path)/\(title)", depth: place.depth + 1, property: place.property, title: title,
+                    value: "", role: .text)
+                return lines(of: value, at: part, role: role)
+            }
+    }
+
+    // MARK: Relationships
+
+    private func lines(
+        of relationship: NSRelationshipDescription, of object: NSManagedObject, at place: RecordLine, isChanged: Bool
+    ) -> [RecordLine] {
+        guard relationship.isToMany else {
+            let other = object.value(forKey: relationship.name) as? NSManagedObject
+            let text = other.map { RecordName.text($0) } ?? ValueDisplay.nothing
+            let role: Role = other == nil ? .muted : (isChanged ? .edited : .link)
+            return lines(of: other, at: place, title: place.title, text: text, role: role)
+        }
+        let related = RelatedRecords(object: object, relationship: relationship)
+        let count = related.count()
+        let counted = DeletePlan.counted(count, relationship.destinationEntity?.name ?? "record")
+        // Folded away by the user, in spite of being shown by itself.
+        let isOpen = place.depth == 0 ? !unfolded.contains(place.path) : unfolded.contains(place.path)
+        let head = line(place, counted, isChanged ? .edited : .muted, fold: count == 0 ? nil : isOpen)
+        guard isOpen, count > 0 else { return [head] }
+        var lines = [head]
+        for (index, other) in related.first(Self.listedRecords, of: count).enumerated() {
+            let part = RecordLine(
+                path: "\(place.path)/\(index)", depth: place.depth, property: place.property, title: "", value: "",
+                role: .link)
+            lines += self.lines(of: other, at: part, title: "", text: RecordName.text(other), role: .link)
+        }
+        if count > Self.listedRecords {
+            lines.append(
+                RecordLine(
+                    path: place.path + "/more", depth: place.depth, property: place.property, title: "",
+                    value: "all \(EntityPickerSource.grouped(count))…", role: .key, isMore: true))
+        }
+        return lines
+    }
+
+    /// The line of a record, and beneath it what it holds, where that is unfolded.
+    private func lines(
+        of other: NSManagedObject?, at place: RecordLine, title: String, text: String, role: Role
+    ) -> [RecordLine] {
+        guard let other else { return [line(place, text, role, fold: nil)] }
+        let isOpen = unfolded.contains(place.path)
+        let mayUnfold = place.depth < Self.deepest
+        var head = line(place, text, role, fold: nil)
+        head.target = other
+        head.fold = isOpen && mayUnfold ? .open : nil
+        guard isOpen, mayUnfold else { return [head] }
+        return [head] + lines(of: other, in: place.path + "/", depth: place.depth + 1, root: place.property)
+    }
+}
+
+/// How many cells a picture covers, so that it keeps its shape.
+struct PictureArea {
+    private static let greatestHeight = 12
+    let width: Int
+    let height: Int
+
+    init(_ header: PictureHeader, width room: Int) {
+        let ratio = Double(max(1, header.height ?? 1)) / Double(max(1, header.width ?? 1)) / 2
+        let width = max(1, min(room, Int((Double(Self.greatestHeight) / ratio).rounded(.down))))
+        self.width = width
+        height = max(1, min(Self.greatestHeight, Int((Double(width) * ratio).rounded(.up))))
+    }
+}

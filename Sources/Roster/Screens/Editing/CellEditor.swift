@@ -1,0 +1,214 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// One value, edited where it stands in the list.
+final class CellEditor: Layer {
+    private unowned let list: ListScreen
+    private let object: NSManagedObject
+    private let attribute: NSAttributeDescription
+    private let kind: FormField.Kind
+    private var editor: LineEditor
+    /// Whether the field has no value, which is something else than an empty text.
+    private var isNothing: Bool
+    private(set) var problem: String?
+    private(set) var isFinished = false
+
+    /// Edits the value under the cursor in the column with the focus; what is chosen elsewhere opens its picker.
+    static func open(in list: ListScreen) {
+        guard let object = list.cursorObject else { return list.browser.say("there is no record under the cursor") }
+        let key = list.focusedKey
+        let form = {
+            RecordForm.open(in: list.browser, session: list.session, object: object, entity: object.entity, focus: key)
+        }
+        guard let attribute = object.entity.attributesByName[key] else { return form() }
+        let kind = FieldText.kind(of: attribute)
+        guard kind != .readOnly else {
+            return list.browser.say("\(PropertyTitle.title(key)) cannot be edited here", role: .warning)
+        }
+        // What has lines is no cell.
+        let text = FieldText.text(object.value(forKey: key), of: attribute)
+        if text?.contains(where: \.isNewline) == true { return form() }
+        if kind == .choice { return pickChoice(of: attribute, for: object, in: list) }
+        list.browser.layers.push(CellEditor(list: list, object: object, attribute: attribute, kind: kind, text: text))
+    }
+
+    private static func pickChoice(
+        of attribute: NSAttributeDescription, for object: NSManagedObject, in list: ListScreen
+    ) {
+        ChoicePicker.open(
+            in: list.browser, attribute: attribute,
+            current: FieldText.text(object.value(forKey: attribute.name), of: attribute)
+        ) { text in
+            let editor = CellEditor(list: list, object: object, attribute: attribute, kind: .choice, text: text)
+            if !editor.accept(), let problem = editor.problem { list.browser.say(problem, role: .error) }
+        }
+    }
+
+    private init(
+        list: ListScreen, object: NSManagedObject, attribute: NSAttributeDescription, kind: FormField.Kind,
+        text: String?
+    ) {
+        self.list = list
+        self.object = object
+        self.attribute = attribute
+        self.kind = kind
+        editor = LineEditor(text ?? "")
+        isNothing = text == nil
+    }
+
+    private var text: String? {
+        if isNothing || editor.characters.isEmpty && kind != .text { return nil }
+        return editor.text
+    }
+
+    // MARK: Keys
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .paste(let text): change { $0.insert(text) }
+        case .key(let key): return handle(key)
+        case .mouse: break
+        default: return false
+        }
+        return true
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        switch (key.code, key.modifiers) {
+        case (.escape, []), (.character("c"), .control): isFinished = true
+        case (.enter, []): accept()
+        case (.character("s"), .control): if accept() { list.browser.save() }
+        case (.tab, []): editNext(1)
+        case (.tab, .shift): editNext(-1)
+        case (.up, .shift): step(by: 1)
+        case (.down, .shift): step(by: -1)
+        case (.character("n"), .control):
+            change { $0.text = "" }
+            isNothing = true
+        case (.character("t"), .control) where kind == .date: openCalendar()
+        case (.character("o"), .control): editOutside()
+        default:
+            if kind == .boolean { return handleBoolean(key) }
+            var copy = editor
+            guard copy.handle(key) else { return false }
+            change { $0 = copy }
+        }
+        return true
+    }
+
+    private func handleBoolean(_ key: Key) -> Bool {
+        switch key.typed {
+        case "y", "t", "1": change { $0.text = "yes" }
+        case "n", "f", "0": change { $0.text = "no" }
+        case " ": change { $0.text = $0.text == "yes" ? "no" : "yes" }
+        default: return false
+        }
+        return true
+    }
+
+    private func change(_ change: (inout LineEditor) -> Void) {
+        change(&editor)
+        isNothing = false
+        problem = nil
+    }
+
+    private func step(by step: Int) {
+        guard let next = FieldStep.text(text, of: attribute, by: step) else { return }
+        change { $0.text = next }
+    }
+
+    private func openCalendar() {
+        let date = (try? FieldText.value(text, of: attribute)) as? Date
+        let start = date ?? DateDisplay.utc.startOfDay(for: Date())
+        list.browser.layers.push(
+            CalendarPicker(start) { [self] day in
+                change { $0.text = FieldText.text(day, of: attribute) ?? "" }
+            })
+    }
+
+    private func editOutside() {
+        guard kind == .text else { return list.browser.say("only text is edited in another program", role: .warning) }
+        guard let edited = list.browser.editOutside(editor.text, named: attribute.name) else { return }
+        change { $0.text = edited }
+    }
+
+    /// Takes the value over. Answers whether it is one.
+    @discardableResult
+    private func accept() -> Bool {
+        guard !object.isDeleted, object.managedObjectContext != nil else {
+            isFinished = true
+            list.browser.say("the record was deleted meanwhile", role: .warning)
+            return false
+        }
+        problem = FieldCheck.problem(text, of: attribute, in: object)
+        guard problem == nil else { return false }
+        isFinished = true
+        guard FieldText.text(object.value(forKey: attribute.name), of: attribute) != text else { return true }
+        let title = PropertyTitle.title(attribute.name)
+        let name = RecordName.text(object)
+        // Checked before: it parses.
+        let value = try? FieldText.value(text, of: attribute)
+        list.browser.edit("edit \(title) of \(name)") { _ in object.setValue(value, forKey: attribute.name) }
+        list.browser.say("changed \(title) of \(name), not saved yet")
+        return true
+    }
+
+    /// Takes the value over, and goes on with the next column that can be edited.
+    private func editNext(_ step: Int) {
+        guard accept() else { return }
+        let columns = list.view.columns
+        var column = list.view.focusedColumn + step
+        while columns.indices.contains(column) {
+            let next = object.entity.attributesByName[columns[column].id]
+            if let next, ![.readOnly, .choice].contains(FieldText.kind(of: next)) {
+                list.view.focusedColumn = column
+                return Self.open(in: list)
+            }
+            column += step
+        }
+    }
+
+    // MARK: Painting
+
+    var footer: String? {
+        let rules = FieldRules(of: attribute).hint
+        let more = kind == .date ? "  ^T calendar" : kind == .text ? "  ^O editor" : ""
+        let steps = [.date, .number].contains(kind) ? "  Shift-↑↓ step" : kind == .boolean ? "  Space turns" : ""
+        return (rules.isEmpty ? "" : rules + "  ") + "Enter accept  Tab next\(steps)\(more)  ^N none  Esc cancel"
+    }
+
+    func draw(in canvas: Canvas) {
+        guard let cell = list.view.cursorCell(ofColumn: attribute.name) else { return }
+        let needed = max(cell.width, min(40, canvas.text.width(editor.text) + 2))
+        let width = max(8, min(needed, canvas.width))
+        let x = min(cell.minX, canvas.width - width)
+        let part = canvas.part(x: x, y: cell.minY, width: width, height: 1)
+        part.fillLine(0, style: Style(.edited))
+        editor.draw(
+            in: part, x: 0, y: 0, width: width, style: Style(problem == nil ? .edited : .error), showsCursor: true)
+        if isNothing { part.write("none", x: 1, y: 0, style: .muted) }
+        guard let problem else { return }
+        // Beneath the cell, or above it where that is the last line.
+        let y = cell.minY + 1 < canvas.height - 2 ? cell.minY + 1 : cell.minY - 1
+        canvas.fillLine(y, style: .error)
+        canvas.write(
+            "\(canvas.symbols.moreLeft) \(PropertyTitle.title(attribute.name)) \(problem)", x: 2, y: y, style: .error)
+    }
+}
+
+/// The values that the model's validation allows, to pick one from.
+enum ChoicePicker {
+    static func open(
+        in browser: Browser, attribute: NSAttributeDescription, current: String?, onPick: @escaping (String?) -> Void
+    ) {
+        let choices = FieldRules(of: attribute).choices
+        var items = choices.map { (text: $0, detail: $0 == current ? "now" : "") }
+        if attribute.isOptional { items.append((text: "(none)", detail: current == nil ? "now" : "")) }
+        let selected = current.flatMap { choices.firstIndex(of: $0) } ?? 0
+        browser.layers.push(
+            Picker(title: PropertyTitle.title(attribute.name), items: items, selected: selected) { index in
+                onPick(choices.indices.contains(index) ? choices[index] : nil)
+            })
+    }
+}

@@ -1,0 +1,194 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// What is changed and not saved, record by record and field by field. Each change can be dropped by itself.
+final class ChangesPane: Layer {
+    private struct Entry {
+        let object: NSManagedObject
+        /// The field that was changed; `nil` for the record itself.
+        let key: String?
+        let text: String
+        let role: Role
+    }
+
+    private unowned let browser: Browser
+    private let session: StoreSession
+    private(set) var isFinished = false
+    private(set) var cursor = 0
+    private var top = 0
+    private var height = 1
+    private var keys = KeySequenceReader()
+    private var entries: [Entry] = []
+    private var revision = -1
+
+    init(browser: Browser, session: StoreSession) {
+        self.browser = browser
+        self.session = session
+        reload()
+    }
+
+    // MARK: Contents
+
+    private func reload() {
+        session.context.processPendingChanges()
+        revision = session.revision
+        let context = session.context
+        let updated = context.updatedObjects.filter { UnsavedRecords.isChangedItself($0) }
+        entries =
+            sorted(context.insertedObjects).flatMap { entries(of: $0, sign: "+", role: .inserted) }
+            + sorted(updated).flatMap { entries(of: $0, sign: "~", role: .updated) }
+            + sorted(context.deletedObjects).map { object in
+                Entry(
+                    object: object, key: nil, text: "− \(object.entity.name ?? "") \(RecordName.lastKnown(object))",
+                    role: .error)
+            }
+        move(by: 0)
+    }
+
+    private func sorted(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
+        objects.map { (name: ($0.entity.name ?? "", RecordName.lastKnown($0)), object: $0) }
+            .sorted { $0.name < $1.name }.map(\.object)
+    }
+
+    private func entries(of object: NSManagedObject, sign: String, role: Role) -> [Entry] {
+        let head = Entry(
+            object: object, key: nil, text: "\(sign) \(object.entity.name ?? "") \(RecordName.text(object))", role: role
+        )
+        let changed = object.changedValues()
+        let old = object.isInserted ? [:] : object.committedValues(forKeys: Array(changed.keys))
+        let fields = changed.keys.sorted().compactMap { key -> Entry? in
+            guard let property = object.entity.propertiesByName[key], !property.isTransient else { return nil }
+            let new = ValueDisplay.text(changed[key], of: property)
+            let before = object.isInserted ? "" : ValueDisplay.text(old[key], of: property) + " → "
+            let title = PropertyTitle.title(key)
+            return Entry(object: object, key: key, text: "    \(title): \(before)\(new)", role: .text)
+        }
+        return [head] + fields
+    }
+
+    private var current: Entry? { entries.indices.contains(cursor) ? entries[cursor] : nil }
+
+    // MARK: What the commands do
+
+    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+
+    /// Drops the change under the cursor: one field, or all that happened to a record.
+    func drop() {
+        guard let current else { return }
+        let object = current.object
+        let name = RecordName.lastKnown(object)
+        let context = session.context
+        if let key = current.key, !object.isInserted {
+            browser.edit("drop \(PropertyTitle.title(key)) of \(name)") { _ in Self.restore([key], of: object) }
+        } else if object.isDeleted {
+            browser.edit("keep \(name)") { context in context.insert(object) }
+        } else if object.isInserted, let key = current.key {
+            browser.say("\(PropertyTitle.title(key)) of a new record: e edits it, x on its first line drops the record")
+            return
+        } else if object.isInserted {
+            browser.edit("drop \(name)") { $0.delete(object) }
+        } else {
+            browser.edit("drop changes of \(name)") { _ in
+                Self.restore(Array(object.changedValues().keys), of: object)
+            }
+        }
+        context.processPendingChanges()
+        reload()
+    }
+
+    /// Gives fields the values that the store has.
+    private static func restore(_ keys: [String], of object: NSManagedObject) {
+        let old = object.committedValues(forKeys: keys)
+        for key in keys {
+            let value = old[key]
+            object.setValue(value is NSNull ? nil : value, forKey: key)
+        }
+    }
+
+    /// Goes to the record in the list.
+    func goToRecord() {
+        guard let current, !current.object.isDeleted, let list = browser.list else { return }
+        guard list.records.path(of: current.object) != nil else {
+            return browser.layers.push(DetailScreen(browser: browser, session: session, object: current.object))
+        }
+        isFinished = true
+        list.moveCursor(to: current.object)
+    }
+
+    func edit() {
+        guard let current, !current.object.isDeleted else { return }
+        RecordForm.open(
+            in: browser, session: session, object: current.object, entity: current.object.entity, focus: current.key)
+    }
+
+    func save() {
+        isFinished = true
+        browser.save()
+    }
+
+    func undo() { browser.undo() }
+    func redo() { browser.redo() }
+    func close() { isFinished = true }
+
+    nonisolated(unsafe) static let table = CommandTable<ChangesPane>([
+        Command("down", keys: "j <Down> <Tab>", category: "Changes", help: "next change") { $0.move(by: 1) },
+        Command("up", keys: "k <Up> <S-Tab>", category: "Changes", help: "change before") { $0.move(by: -1) },
+        Command("page down", keys: "<PgDn> <C-f> <C-d>", category: "Changes", help: "a page down") {
+            $0.move(by: $0.height)
+        },
+        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "Changes", help: "a page up") {
+            $0.move(by: -$0.height)
+        },
+        Command("drop", keys: "x d <Delete>", category: "Changes", help: "drop the change: a field, or all of a record")
+        {
+            $0.drop()
+        },
+        Command("go to", keys: "<Enter>", category: "Changes", help: "go to the record") { $0.goToRecord() },
+        Command("edit", keys: "e", category: "Changes", help: "edit the record") { $0.edit() },
+        Command("undo", keys: "u", category: "Changes", help: "take back the last edit") { $0.undo() },
+        Command("redo", keys: "<C-r> U", category: "Changes", help: "do it again") { $0.redo() },
+        Command("save", keys: "<C-s>", category: "Changes", help: "save all changes") { $0.save() },
+        Command("close", keys: "<Esc> q <C-c>", category: "Changes", help: "back to the list") { $0.close() },
+    ])
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key):
+            switch keys.read(key, in: Self.table) {
+            case .command(let command): command.action(self)
+            case .prefix: break
+            case .none: return false
+            }
+        case .mouse(let mouse):
+            if mouse.action == .wheelUp { move(by: -3) }
+            if mouse.action == .wheelDown { move(by: 3) }
+            if mouse.action == .press, entries.indices.contains(top + mouse.position.y - 1) {
+                cursor = top + mouse.position.y - 1
+            }
+        default: return false
+        }
+        return true
+    }
+
+    func draw(in canvas: Canvas) {
+        if revision != session.revision { reload() }
+        canvas.clear()
+        height = max(1, canvas.height - 2)
+        let count = DeletePlan.counted(session.unsavedCount, "record")
+        StatusLine(left: [(" Not saved: \(count)", .status)]).draw(in: canvas, y: 0)
+        top = max(0, min(top, cursor))
+        if cursor >= top + height { top = cursor - height + 1 }
+        if entries.isEmpty { canvas.write("Everything is saved.", x: 2, y: 1, style: .muted) }
+        for row in 0..<height where top + row < entries.count {
+            let entry = entries[top + row]
+            let style = Style(entry.role, selected: top + row == cursor)
+            canvas.fillLine(row + 1, style: Style(.text, selected: top + row == cursor))
+            canvas.write(entry.text, x: 1, y: row + 1, style: style)
+        }
+        let hints = [
+            ("x", "drop"), ("Enter", "go to"), ("e", "edit"), ("u", "undo"), ("^S", "save"), ("Esc", "back"),
+        ]
+        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+    }
+}

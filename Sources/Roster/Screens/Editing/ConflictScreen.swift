@@ -1,0 +1,158 @@
+import CoreData
+import TerminalKit
+
+/// What the user and another program both changed, field by field: for each one mine, theirs, or what was there before.
+final class ConflictScreen: Layer {
+    enum Side: CaseIterable {
+        case mine, theirs, base
+    }
+
+    /// A value that was decided for a field.
+    struct Choice {
+        let object: NSManagedObject
+        let key: String
+        let value: Any?
+    }
+
+    enum Decision {
+        case mine, theirs, notNow
+        case each([Choice])
+    }
+
+    private struct Entry {
+        let object: NSManagedObject
+        let field: RecordConflict.Field
+        let isFirst: Bool
+        var side = Side.mine
+    }
+
+    private var entries: [Entry]
+    private let onDecide: (Decision) -> Void
+    private(set) var isFinished = false
+    private(set) var cursor = 0
+    private var top = 0
+    private var keys = KeySequenceReader()
+
+    init(conflicts: [RecordConflict], onDecide: @escaping (Decision) -> Void) {
+        self.onDecide = onDecide
+        entries = conflicts.flatMap { conflict in
+            conflict.fields.enumerated().map { Entry(object: conflict.object, field: $1, isFirst: $0 == 0) }
+        }
+    }
+
+    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+
+    /// Takes another side for the field under the cursor.
+    func turn() {
+        guard entries.indices.contains(cursor), let place = Side.allCases.firstIndex(of: entries[cursor].side) else {
+            return
+        }
+        entries[cursor].side = Side.allCases[(place + 1) % Side.allCases.count]
+    }
+
+    func decide(_ decision: Decision) {
+        isFinished = true
+        onDecide(decision)
+    }
+
+    /// Saves what was decided field by field.
+    func accept() {
+        decide(
+            .each(
+                entries.map { entry in
+                    let value =
+                        switch entry.side {
+                        case .mine: entry.field.mine
+                        case .theirs: entry.field.theirs
+                        case .base: entry.field.base
+                        }
+                    return Choice(object: entry.object, key: entry.field.property.name, value: value)
+                }))
+    }
+
+    nonisolated(unsafe) static let table = CommandTable<ConflictScreen>([
+        Command("down", keys: "j <Down> <Tab>", category: "Conflicts", help: "next field") { $0.move(by: 1) },
+        Command("up", keys: "k <Up> <S-Tab>", category: "Conflicts", help: "field before") { $0.move(by: -1) },
+        Command("turn", keys: "<Space>", category: "Conflicts", help: "take mine, theirs, or what was before") {
+            $0.turn()
+        },
+        Command("save", keys: "s <C-s>", category: "Conflicts", help: "save as is chosen") { $0.accept() },
+        Command("mine", keys: "m", category: "Conflicts", help: "save all of mine") { $0.decide(.mine) },
+        Command("theirs", keys: "t", category: "Conflicts", help: "keep all of theirs") { $0.decide(.theirs) },
+        Command("not now", keys: "c <Esc> <C-c>", category: "Conflicts", help: "leave it unsaved") {
+            $0.decide(.notNow)
+        },
+    ])
+
+    func handle(_ event: Event) -> Bool {
+        guard case .key(let key) = event else { return true }
+        if case .command(let command) = keys.read(key, in: Self.table) { command.action(self) }
+        return true
+    }
+
+    var footer: String? { "Space choose for the field  s save as chosen  m all mine  t all theirs  Esc not now" }
+
+    func draw(in canvas: Canvas) {
+        let heading = entries.count { $0.isFirst }
+        let needed = entries.count + heading + 4
+        let height = min(canvas.height - 1, needed)
+        let width = min(canvas.width, max(60, canvas.width * 4 / 5))
+        let box = canvas.part(
+            x: (canvas.width - width) / 2, y: max(0, (canvas.height - height) / 2), width: width, height: height)
+        box.clear()
+        box.box(title: "Somebody else changed the same")
+        let room = max(1, height - 4)
+        let lines = self.lines
+        let cursorLine = lines.firstIndex { $0.entry == cursor } ?? 0
+        top = max(0, min(top, cursorLine))
+        if cursorLine >= top + room { top = cursorLine - room + 1 }
+        for row in 0..<room where top + row < lines.count { draw(lines[top + row], in: box, y: row + 1) }
+        box.write("m", x: 2, y: height - 2, style: .key)
+        box.write("save mine   ", x: 4, y: height - 2)
+        box.write("t", x: 16, y: height - 2, style: .key)
+        box.write("keep theirs   ", x: 18, y: height - 2)
+        box.write("s", x: 32, y: height - 2, style: .key)
+        box.write("save as chosen", x: 34, y: height - 2)
+    }
+
+    private enum Content {
+        case record(String)
+        case field
+    }
+
+    private var lines: [(content: Content, entry: Int?)] {
+        entries.indices.flatMap { index -> [(Content, Int?)] in
+            let entry = entries[index]
+            let head: [(Content, Int?)] = entry.isFirst ? [(.record(RecordName.text(entry.object)), nil)] : []
+            return head + [(.field, index)]
+        }
+    }
+
+    private func draw(_ line: (content: Content, entry: Int?), in box: Canvas, y: Int) {
+        guard let index = line.entry else {
+            if case .record(let name) = line.content {
+                box.write(name, x: 2, y: y, style: .heading, limit: box.width - 4)
+            }
+            return
+        }
+        let entry = entries[index]
+        let inner = box.part(x: 1, y: y, width: box.width - 2, height: 1)
+        let isSelected = index == cursor
+        inner.fillLine(0, style: Style(.text, selected: isSelected))
+        var x = 3
+        x += inner.write(
+            PropertyTitle.title(entry.field.property.name) + ": ", x: x, y: 0,
+            style: Style(.muted, selected: isSelected))
+        let sides: [(Side, String, Any?)] = [
+            (.mine, "mine", entry.field.mine), (.theirs, "theirs", entry.field.theirs),
+            (.base, "before", entry.field.base),
+        ]
+        for (side, name, value) in sides {
+            let isTaken = entry.side == side
+            let text = "\(name) \(ValueDisplay.text(value, of: entry.field.property))"
+            let sign = isTaken ? inner.symbols.pointer : " "
+            x += inner.write("\(sign)", x: x, y: 0, style: Style(.key, selected: isSelected))
+            x += inner.write(text + "  ", x: x, y: 0, style: Style(isTaken ? .key : .text, selected: isSelected))
+        }
+    }
+}

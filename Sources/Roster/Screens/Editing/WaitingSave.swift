@@ -1,0 +1,43 @@
+import TerminalKit
+
+/// A save that another program's lock holds up. It is tried again between the keys.
+struct WaitingSave {
+    let began = ContinuousClock.now
+    let preference: SaveAttempt.Preference?
+    let next: () -> Void
+    var nextAttempt = ContinuousClock.now + StoreLock.pause
+}
+
+extension Browser {
+    /// Takes a note of a save that has to wait.
+    func waitToSave(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
+        if waitingSave == nil { waitingSave = WaitingSave(preference: preference, next: next) }
+        waitingSave?.nextAttempt = .now + StoreLock.pause
+        needsDisplay = true
+    }
+
+    /// Tries a save again that waits, when its time has come.
+    func retrySave() {
+        guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
+        guard ContinuousClock.now - waiting.began < StoreLock.patience else {
+            waitingSave = nil
+            return say("not saved: another program keeps the store locked; ^S tries again", role: .error)
+        }
+        save(preferring: waiting.preference, next: waiting.next)
+    }
+
+    /// Whether an event stops a save that waits.
+    func stopsWaitingSave(_ event: Event) -> Bool {
+        guard waitingSave != nil, case .key(let key) = event,
+            [Key(.escape), Key(.character("c"), .control)].contains(key)
+        else { return false }
+        waitingSave = nil
+        say("not saved: your changes are as they were", role: .warning)
+        return true
+    }
+
+    /// What is said of work that goes on beside the keys.
+    var activity: String? {
+        waitingSave.map { Activity.text("saving: another program has the store locked, Esc stops", since: $0.began) }
+    }
+}

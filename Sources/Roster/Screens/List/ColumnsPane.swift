@@ -1,0 +1,192 @@
+import CoreData
+import TerminalKit
+
+/// The columns of a list: which are shown, in which order, how wide, and how many stay. What is changed is seen at once.
+final class ColumnsPane: Layer {
+    private unowned let list: ListScreen
+    private(set) var isFinished = false
+    private var keys = KeySequenceReader()
+    private(set) var cursor = 0
+    private var top = 0
+    private var height = 1
+    private var origin = Point(x: 0, y: 0)
+
+    init(list: ListScreen) {
+        self.list = list
+        cursor = entries.firstIndex { $0.key == list.focusedKey } ?? 0
+    }
+
+    /// A column, and whether the list shows it.
+    private struct Entry {
+        let key: String
+        let title: String
+        let isShown: Bool
+    }
+
+    /// First what the list shows, in its order.
+    private var entries: [Entry] {
+        let shown = list.records.display.columns
+        let keys = Set(shown.map(\.key))
+        let others = list.entity.properties.filter { !$0.isTransient && !keys.contains($0.name) }
+        return shown.map { Entry(key: $0.key, title: $0.title, isShown: true) }
+            + others.map { Entry(key: $0.name, title: PropertyTitle.title($0.name), isShown: false) }
+    }
+
+    private var current: Entry? { entries.indices.contains(cursor) ? entries[cursor] : nil }
+
+    // MARK: What the commands do
+
+    func move(by step: Int) { cursor = max(0, min(entries.count - 1, cursor + step)) }
+
+    func toggle() {
+        guard let current else { return }
+        list.setShown(!current.isShown, column: current.key)
+        cursor = entries.firstIndex { $0.key == current.key } ?? cursor
+    }
+
+    func slide(by step: Int) {
+        guard let current, current.isShown else { return }
+        list.moveColumn(current.key, by: step)
+        cursor = entries.firstIndex { $0.key == current.key } ?? cursor
+    }
+
+    func widen(by step: Int) {
+        guard let current, current.isShown else { return }
+        list.widenColumn(current.key, by: step)
+    }
+
+    func freeze() {
+        guard let current, current.isShown else { return }
+        list.freezeColumns(upTo: current.key)
+    }
+
+    func reset() {
+        list.arrangeColumns { $0 = ColumnLayout() }
+        move(by: 0)
+    }
+
+    func close() { isFinished = true }
+
+    nonisolated(unsafe) static let table: CommandTable<ColumnsPane> = CommandTable([
+        Command("down", keys: "j <Down> <Tab>", category: "Columns", help: "next column") { $0.move(by: 1) },
+        Command("up", keys: "k <Up> <S-Tab>", category: "Columns", help: "previous column") { $0.move(by: -1) },
+        Command("show", keys: "<Space>", category: "Columns", help: "show the column, or hide it") { $0.toggle() },
+        Command("forward", keys: "K <S-Up> <S-Left>", category: "Columns", help: "move it to the left") {
+            $0.slide(by: -1)
+        },
+        Command("backward", keys: "J <S-Down> <S-Right>", category: "Columns", help: "move it to the right") {
+            $0.slide(by: 1)
+        },
+        Command("wider", keys: "> l <Right>", category: "Columns", help: "make it wider") { $0.widen(by: 2) },
+        Command("narrower", keys: "<lt> h <Left>", category: "Columns", help: "make it narrower") { $0.widen(by: -2) },
+        Command("freeze", keys: "f", category: "Columns", help: "let it and those before it stay at the left") {
+            $0.freeze()
+        },
+        Command("reset", keys: "0", category: "Columns", help: "all columns as they were at first") { $0.reset() },
+        Command("help", keys: "? <F1>", category: "Columns", help: "this help") { pane in
+            pane.list.browser.showHelp(table, title: "Keys of the columns")
+        },
+        Command("close", keys: "<Esc> q <Enter> | <C-c>", category: "Columns", help: "back to the list") { $0.close() },
+    ])
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key):
+            switch keys.read(key, in: Self.table) {
+            case .command(let command): command.action(self)
+            case .prefix: break
+            case .none: return false
+            }
+        case .mouse(let mouse):
+            let row = mouse.position.y - origin.y
+            if mouse.action == .wheelUp { move(by: -1) }
+            if mouse.action == .wheelDown { move(by: 1) }
+            guard mouse.action == .press, (0..<height).contains(row), top + row < entries.count else { return true }
+            cursor = top + row
+            toggle()
+        default: return false
+        }
+        return true
+    }
+
+    var footer: String? { "Space show or hide  J K move  < > width  f freeze  0 as at first  Esc close" }
+
+    func draw(in canvas: Canvas) {
+        let entries = entries
+        let width = min(canvas.width, 44)
+        let boxHeight = min(canvas.height - 2, entries.count + 2)
+        guard boxHeight > 2 else { return }
+        let box = canvas.part(x: canvas.width - width, y: 1, width: width, height: boxHeight)
+        box.clear()
+        box.box(title: "Columns of \(list.entity.name ?? "")")
+        height = boxHeight - 2
+        top = max(0, min(top, cursor))
+        if cursor >= top + height { top = cursor - height + 1 }
+        origin = Point(x: box.frame.minX, y: box.frame.minY + 1)
+        let layout = list.records.settings.columns
+        for row in 0..<height where top + row < entries.count {
+            let entry = entries[top + row]
+            let line = box.part(x: 1, y: row + 1, width: width - 2, height: 1)
+            let isSelected = top + row == cursor
+            line.fillLine(0, style: Style(.text, selected: isSelected))
+            let sign = entry.isShown ? line.symbols.checked : line.symbols.unchecked
+            line.write(sign, x: 1, y: 0, style: Style(.key, selected: isSelected))
+            var notes: [String] = []
+            if entry.isShown, top + row < layout.frozen { notes.append("stays") }
+            if let width = layout.widths[entry.key] { notes.append("\(width) wide") }
+            let note = notes.joined(separator: ", ")
+            line.write(
+                entry.title, x: 3, y: 0, style: Style(entry.isShown ? .text : .muted, selected: isSelected),
+                limit: width - 7 - note.count)
+            line.write(note, x: width - 3 - note.count, y: 0, style: Style(.muted, selected: isSelected))
+        }
+    }
+}
+
+// What is done with columns from the list itself.
+
+extension ListScreen {
+    /// Arranges the columns in another way; the focus stays on its column.
+    func arrangeColumns(_ change: (inout ColumnLayout) -> Void) {
+        let focus = focusedKey
+        records.arrangeColumns(change)
+        view.columns = records.display.columns.map(\.listColumn)
+        view.frozenColumns = records.settings.columns.frozen
+        let place = view.columns.firstIndex { $0.id == focus }
+        view.focusedColumn = place ?? max(0, min(view.focusedColumn, view.columns.count - 1))
+    }
+
+    func setShown(_ isShown: Bool, column key: String) {
+        if !isShown, view.columns.count == 1 { return browser.say("the last column stays", role: .warning) }
+        let usual = EntityDisplay.usualColumns(of: entity, settings: records.settings)
+        arrangeColumns { layout in
+            if isShown { layout.show(key, isDefault: usual.contains { $0.key == key }) } else { layout.hide(key) }
+        }
+    }
+
+    func hideFocusedColumn() {
+        let key = focusedKey
+        setShown(false, column: key)
+        guard !view.columns.contains(where: { $0.id == key }) else { return }
+        browser.say("\(PropertyTitle.title(key)) is hidden; | shows the columns")
+    }
+
+    func moveColumn(_ key: String, by step: Int) {
+        let shown = view.columns.map(\.id)
+        arrangeColumns { $0.move(key, by: step, among: shown) }
+    }
+
+    func widenColumn(_ key: String, by step: Int) {
+        let width = view.shownWidth(ofColumn: key) ?? 12
+        arrangeColumns { $0.widen(key, by: step, from: width) }
+    }
+
+    /// Lets the columns up to one stay at the left; those that do so already, no longer.
+    func freezeColumns(upTo key: String) {
+        guard let place = view.columns.firstIndex(where: { $0.id == key }) else { return }
+        let isSo = records.settings.columns.frozen == place + 1
+        arrangeColumns { $0.frozen = isSo ? 0 : place + 1 }
+        browser.say(
+            isSo ? "no column stays any more" : "\(DeletePlan.counted(place + 1, "column")) stay at the left")
+    }
+}

@@ -1,0 +1,63 @@
+import CoreData
+import TerminalKit
+
+/// The entities of a store to choose from, with how many records each has: first those that have some.
+final class EntityPickerSource: PickerSource {
+    private let session: StoreSession
+    private let entities: [NSEntityDescription]
+    private var matching: [NSEntityDescription] = []
+    /// The number behind `g` that shows an entity, by name.
+    private let numbers: [String: Int]
+    private static let countingTime = Duration.milliseconds(150)
+
+    init(session: StoreSession) {
+        self.session = session
+        let all = session.entities
+        numbers = Dictionary(all.enumerated().map { ($1.name ?? "", $0 + 1) }) { first, _ in first }
+        // What cannot be counted in a moment is shown as it was known last.
+        _ = session.counts.count(all, in: session.context, until: .now + Self.countingTime)
+        let counts = session.counts
+        entities = all.filter { counts[$0] != 0 } + all.filter { counts[$0] == 0 }
+        filter("")
+    }
+
+    var count: Int { matching.count }
+
+    func entity(at index: Int) -> NSEntityDescription { matching[index] }
+
+    func place(of entity: NSEntityDescription) -> Int { matching.firstIndex { $0 === entity } ?? 0 }
+
+    func text(at index: Int) -> String {
+        let name = matching[index].name ?? ""
+        guard let number = numbers[name], number <= 9 else { return "   " + name }
+        return "g\(number) " + name
+    }
+
+    func detail(at index: Int) -> String {
+        guard let count = session.counts[matching[index]] else { return "?" }
+        return count == 0 ? "empty" : Self.grouped(count)
+    }
+
+    func filter(_ text: String) {
+        let text = text.lowercased()
+        let found = text.isEmpty ? entities : entities.filter { ($0.name ?? "").lowercased().contains(text) }
+        let (first, rest) = (found.filter { begins($0, text) }, found.filter { !begins($0, text) })
+        matching = first + rest
+    }
+
+    private func begins(_ entity: NSEntityDescription, _ text: String) -> Bool {
+        !text.isEmpty && (entity.name ?? "").lowercased().hasPrefix(text)
+    }
+
+    /// `1,234,567`
+    static func grouped(_ number: Int) -> String {
+        var digits = String(abs(number))
+        var parts: [String] = []
+        while digits.count > 3 {
+            parts.insert(String(digits.suffix(3)), at: 0)
+            digits.removeLast(3)
+        }
+        parts.insert(digits, at: 0)
+        return (number < 0 ? "-" : "") + parts.joined(separator: ",")
+    }
+}

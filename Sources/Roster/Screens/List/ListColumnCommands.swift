@@ -1,0 +1,71 @@
+import TerminalKit
+
+extension ListCommands {
+    /// Columns, what is said of them, and how the list lives.
+    static var columns: [Command<ListScreen>] {
+        let category = "Columns"
+        return [
+            Command("columns", keys: "|", category: category, help: "choose, order, widen and freeze the columns") {
+                $0.browser.layers.push(ColumnsPane(list: $0))
+            },
+            Command("hide column", keys: "gh", category: category, help: "hide the column with the focus") {
+                $0.hideFocusedColumn()
+            },
+            Command("wider", keys: ">", category: category, help: "make the column wider") {
+                $0.widenColumn($0.focusedKey, by: 2 * $0.count)
+            },
+            Command("narrower", keys: "<lt>", category: category, help: "make the column narrower") {
+                $0.widenColumn($0.focusedKey, by: -2 * $0.count)
+            },
+            Command("column forward", keys: "<S-Left>", category: category, help: "move the column to the left") {
+                $0.moveColumn($0.focusedKey, by: -1)
+            },
+            Command("column backward", keys: "<S-Right>", category: category, help: "move the column to the right") {
+                $0.moveColumn($0.focusedKey, by: 1)
+            },
+            Command(
+                "freeze columns", keys: "gf", category: category,
+                help: "let the columns up to the focus stay at the left, or not"
+            ) { $0.freezeColumns(upTo: $0.focusedKey) },
+            Command(
+                "aggregates", keys: "ga", category: category,
+                help: "count, sum, average, least and greatest of the column"
+            ) { $0.toggleAggregates() },
+        ]
+    }
+
+    static var panes: [Command<ListScreen>] {
+        let category = "Panes"
+        return [
+            Command(
+                "detail pane", keys: "p", category: category, help: "show the record beside the list, or not any more"
+            ) { $0.toggleDetailPane() },
+            Command(
+                "unsaved changes", keys: "gu", category: category, help: "what is not saved, each change to be dropped"
+            ) { $0.browser.layers.push(ChangesPane(browser: $0.browser, session: $0.session)) },
+            Command("go to detail pane", keys: "<Tab>", category: category, help: "go to the record beside the list") {
+                $0.goToDetailPane()
+            },
+        ]
+    }
+
+    static var living: [Command<ListScreen>] {
+        let category = "Live"
+        return [
+            Command("freeze", keys: "Z", category: category, help: "let the list stand still, or go on") {
+                $0.toggleFreeze()
+            },
+            Command(
+                "history", keys: "H", category: category, help: "what was committed to the store, by whom, and when"
+            ) {
+                $0.browser.layers.push(HistoryPane(browser: $0.browser, session: $0.session))
+            },
+            Command("statements", keys: "gt", category: category, help: "show the store's statements as they come") {
+                $0.toggleStatements()
+            },
+            Command("follow", keys: "F", category: category, help: "let the cursor go to every new record, or not") {
+                $0.toggleFollowing()
+            },
+        ]
+    }
+}

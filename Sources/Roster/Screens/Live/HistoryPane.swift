@@ -1,0 +1,270 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// What was committed to the store, newest first: by which program and author, when, and what changed in it.
+final class HistoryPane: Layer {
+    private struct Row {
+        let transaction: NSPersistentHistoryTransaction
+        /// One of its changes; `nil` for the transaction itself.
+        let change: NSPersistentHistoryChange?
+    }
+
+    private unowned let browser: Browser
+    private let session: StoreSession
+    private(set) var isFinished = false
+    private(set) var cursor = 0
+    private var top = 0
+    private var height = 1
+    private var keys = KeySequenceReader()
+    private var transactions: [NSPersistentHistoryTransaction] = []
+    private var unfolded: Set<Int64> = []
+    private var rows: [Row] = []
+    private var problem: String?
+    private var revision = -1
+    private var limit = 200
+    private static let greatestLimit = 20_000
+
+    init(browser: Browser, session: StoreSession) {
+        self.browser = browser
+        self.session = session
+        reload()
+    }
+
+    // MARK: Contents
+
+    private func reload() {
+        revision = session.revision
+        let current = rows.indices.contains(cursor) ? rows[cursor] : nil
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        let fetch = NSFetchRequest<NSFetchRequestResult>()
+        fetch.entity = NSPersistentHistoryTransaction.entityDescription(with: session.context)
+        fetch.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
+        fetch.fetchLimit = limit
+        request.fetchRequest = fetch
+        do {
+            let result = try session.context.execute(request) as? NSPersistentHistoryResult
+            transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+            problem = transactions.isEmpty ? "nothing was committed yet, or the history was removed" : nil
+        } catch {
+            transactions = []
+            problem =
+                (error as NSError).code == 134_091
+                ? "the store keeps no history" : CommandError.line(for: error)
+        }
+        makeRows()
+        if let current {
+            cursor =
+                rows.firstIndex {
+                    $0.transaction.transactionNumber == current.transaction.transactionNumber
+                        && $0.change?.changeID == current.change?.changeID
+                } ?? cursor
+        }
+        move(by: 0)
+    }
+
+    private func makeRows() {
+        rows = transactions.flatMap { transaction -> [Row] in
+            let head = Row(transaction: transaction, change: nil)
+            guard unfolded.contains(transaction.transactionNumber) else { return [head] }
+            return [head] + (transaction.changes ?? []).map { Row(transaction: transaction, change: $0) }
+        }
+    }
+
+    private var current: Row? { rows.indices.contains(cursor) ? rows[cursor] : nil }
+
+    // MARK: What the commands do
+
+    func move(by step: Int) {
+        cursor = max(0, min(rows.count - 1, cursor + step))
+        // The older ones are read when the user comes near.
+        if step > 0, cursor == rows.count - 1, transactions.count == limit, limit < Self.greatestLimit {
+            limit *= 2
+            reload()
+        }
+    }
+
+    /// Unfolds a transaction, or opens the record that a change was about.
+    func open() {
+        guard let current else { return }
+        guard let change = current.change else { return toggle() }
+        guard let object = try? session.context.existingObject(with: change.changedObjectID) else {
+            return browser.say("the record was deleted since")
+        }
+        browser.layers.push(DetailScreen(browser: browser, session: session, object: object))
+    }
+
+    func toggle() {
+        guard let current else { return }
+        let number = current.transaction.transactionNumber
+        if unfolded.remove(number) == nil { unfolded.insert(number) }
+        makeRows()
+        cursor = rows.firstIndex { $0.transaction.transactionNumber == number } ?? cursor
+    }
+
+    func setAllUnfolded(_ isUnfolded: Bool) {
+        let number = current?.transaction.transactionNumber
+        unfolded = isUnfolded ? Set(transactions.map(\.transactionNumber)) : []
+        makeRows()
+        cursor = rows.firstIndex { $0.transaction.transactionNumber == number } ?? 0
+    }
+
+    func close() { isFinished = true }
+
+    nonisolated(unsafe) static let table: CommandTable<HistoryPane> = CommandTable([
+        Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: 1) },
+        Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -1) },
+        Command("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: "History", help: "a page down") {
+            $0.move(by: $0.height)
+        },
+        Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "History", help: "a page up") {
+            $0.move(by: -$0.height)
+        },
+        Command("newest", keys: "gg <Home>", category: "History", help: "the newest transaction") {
+            $0.move(by: -$0.rows.count)
+        },
+        Command("oldest", keys: "G <End>", category: "History", help: "the oldest that was read") {
+            $0.move(by: $0.rows.count)
+        },
+        Command("open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record")
+        {
+            $0.open()
+        },
+        Command("fold", keys: "za h <Left> + -", category: "History", help: "fold the transaction, or unfold it") {
+            $0.toggle()
+        },
+        Command("unfold all", keys: "zR", category: "History", help: "unfold all transactions") {
+            $0.setAllUnfolded(true)
+        },
+        Command("fold all", keys: "zM", category: "History", help: "fold all transactions") {
+            $0.setAllUnfolded(false)
+        },
+        Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in
+            pane.browser.showHelp(table, title: "Keys of the history")
+        },
+        Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { $0.close() },
+    ])
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key):
+            switch keys.read(key, in: Self.table) {
+            case .command(let command): command.action(self)
+            case .prefix: break
+            case .none: return false
+            }
+        case .mouse(let mouse):
+            if mouse.action == .wheelUp { move(by: -3) }
+            if mouse.action == .wheelDown { move(by: 3) }
+            guard mouse.action == .press, rows.indices.contains(top + mouse.position.y - 1) else { return true }
+            if cursor == top + mouse.position.y - 1 { open() } else { cursor = top + mouse.position.y - 1 }
+        default: return false
+        }
+        return true
+    }
+
+    // MARK: Painting
+
+    func draw(in canvas: Canvas) {
+        if revision != session.revision { reload() }
+        canvas.clear()
+        height = max(1, canvas.height - 2)
+        StatusLine(
+            left: [(" History of \(session.url.lastPathComponent)", .status)],
+            right: rows.isEmpty
+                ? [] : [("\(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status)]
+        ).draw(in: canvas, y: 0)
+        if let problem { canvas.write(problem, x: 2, y: 1, style: .muted) }
+        top = max(0, min(top, cursor))
+        if cursor >= top + height { top = cursor - height + 1 }
+        for row in 0..<height where top + row < rows.count {
+            draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
+        }
+        let hints = [
+            ("?", "help"), ("Enter", "unfold, open"), ("zR zM", "all"), ("G gg", "oldest, newest"), ("Esc", "back"),
+        ]
+        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+    }
+
+    private func draw(_ row: Row, isSelected: Bool, in canvas: Canvas, y: Int) {
+        canvas.fillLine(y, style: Style(.text, selected: isSelected))
+        func style(_ role: Role) -> Style { Style(role, selected: isSelected) }
+        guard let change = row.change else {
+            let transaction = row.transaction
+            let isOpen = unfolded.contains(transaction.transactionNumber)
+            canvas.write(isOpen ? canvas.symbols.foldOpen : canvas.symbols.foldClosed, x: 0, y: y, style: style(.key))
+            var x = 2
+            let number = canvas.text.padded("#\(transaction.transactionNumber)", to: 8)
+            x += canvas.write(number, x: x, y: y, style: style(.key))
+            x += canvas.write(Self.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
+            let author =
+                [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
+                .first { !$0.isEmpty } ?? "?"
+            x += canvas.write(canvas.text.padded(author, to: 16) + "  ", x: x, y: y, style: style(.heading))
+            canvas.write(Self.summary(transaction), x: x, y: y, style: style(.text))
+            return
+        }
+        let (sign, role, what) = text(of: change)
+        var x = 4
+        x += canvas.write(sign + " ", x: x, y: y, style: style(role))
+        let id = change.changedObjectID
+        x += canvas.write((id.entity.name ?? "?") + " ", x: x, y: y, style: style(.muted))
+        x += canvas.write(name(of: change), x: x, y: y, style: style(.link))
+        canvas.write("  " + what, x: x, y: y, style: style(.text))
+    }
+
+    private static func time(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 60)
+        let rest = Int(seconds < 0 ? seconds + 60 : seconds)
+        let short = DateDisplay.short(date)
+        return short.contains(":") ? short + (rest < 10 ? ":0" : ":") + String(rest) : short + " 00:00:00"
+    }
+
+    /// `2 Teams inserted, 1 Team changed`.
+    private static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
+        var counts: [(key: String, verb: String, entity: String, count: Int)] = []
+        for change in transaction.changes ?? [] {
+            let verb = word(for: change.changeType)
+            let entity = change.changedObjectID.entity.name ?? "record"
+            if let place = counts.firstIndex(where: { $0.key == verb + entity }) {
+                counts[place].count += 1
+            } else {
+                counts.append((verb + entity, verb, entity, 1))
+            }
+        }
+        guard !counts.isEmpty else { return "nothing that the history names" }
+        return counts.map { "\(DeletePlan.counted($0.count, $0.entity)) \($0.verb)" }.joined(separator: ", ")
+    }
+
+    private static func word(for type: NSPersistentHistoryChangeType) -> String {
+        switch type {
+        case .insert: "inserted"
+        case .update: "changed"
+        case .delete: "deleted"
+        @unknown default: "touched"
+        }
+    }
+
+    private func text(of change: NSPersistentHistoryChange) -> (String, Role, String) {
+        switch change.changeType {
+        case .insert: return ("+", .inserted, "")
+        case .update:
+            let keys = change.updatedProperties?.map { PropertyTitle.title($0.name) }.sorted() ?? []
+            return ("~", .updated, keys.joined(separator: ", "))
+        default: return ("−", .error, "")
+        }
+    }
+
+    /// What the record is called now; of a deleted one, what its tombstone says.
+    private func name(of change: NSPersistentHistoryChange) -> String {
+        let id = change.changedObjectID
+        if change.changeType != .delete, let object = try? session.context.existingObject(with: id) {
+            return RecordName.text(object)
+        }
+        if let label = EntityDisplay.label(of: id.entity), let text = change.tombstone?[label.name] as? String {
+            return text
+        }
+        return id.uriRepresentation().lastPathComponent
+    }
+}

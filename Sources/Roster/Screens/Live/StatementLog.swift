@@ -1,0 +1,91 @@
+import CoreData
+import Foundation
+import Synchronization
+import TerminalKit
+
+/// The statements that the store runs, as they come, for the pane that shows them.
+final class StatementLog: Sendable {
+    static let limit = 500
+
+    private struct State {
+        var statements: [ExecutedStatement] = []
+        var count = 0
+        var isTold = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes up a statement, on whatever thread. Answers whether the screen has to be told.
+    func add(_ statement: ExecutedStatement) -> Bool {
+        // Asked all the time whether another program wrote: nothing that the user did.
+        if statement.sql.hasPrefix("PRAGMA data_version") { return false }
+        return note(statement)
+    }
+
+    private func note(_ statement: ExecutedStatement) -> Bool {
+        state.withLock { state in
+            state.count += 1
+            state.statements.append(statement)
+            if state.statements.count > Self.limit { state.statements.removeFirst(state.statements.count - Self.limit) }
+            defer { state.isTold = true }
+            return !state.isTold
+        }
+    }
+
+    /// The last lines, oldest first: rows, milliseconds, the statement.
+    func lines(_ limit: Int) -> [TextPane.Line] {
+        let statements = state.withLock { state in
+            state.isTold = false
+            return Array(state.statements.suffix(limit))
+        }
+        return statements.map { statement in
+            let milliseconds = statement.duration / .milliseconds(1)
+            let time = Self.padded(String(format: "%.2f ms", milliseconds), to: 11)
+            let rows = Self.padded(DeletePlan.counted(statement.rows, "row"), to: 11)
+            return TextPane.Line(runs: [
+                (rows, .muted), (time, milliseconds >= 50 ? .warning : .key), ("  " + statement.sql, .text),
+            ])
+        }
+    }
+
+    /// How many statements came.
+    var count: Int { state.withLock { $0.count } }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+// The pane of statements.
+
+extension ListScreen {
+    /// Shows the store's statements as they come, or not any more.
+    func toggleStatements() {
+        if statements != nil {
+            statements = nil
+            statementObservation = nil
+            return
+        }
+        let log = StatementLog()
+        statements = log
+        showsCallbacks = false
+        // Told on any thread; the browser is used on the main thread.
+        nonisolated(unsafe) weak let browser = self.browser
+        statementObservation = StatementObservation { statement in
+            guard log.add(statement) else { return }
+            DispatchQueue.main.async { browser?.needsDisplay = true }
+        }
+    }
+
+    func drawStatements(_ log: StatementLog, in canvas: Canvas) {
+        canvas.rule(y: 0)
+        canvas.write(" Statements of the store: \(log.count) ", x: 2, y: 0, style: .heading)
+        let lines = log.lines(canvas.height - 1)
+        if lines.isEmpty { canvas.write("none yet: scroll, sort or save", x: 2, y: 1, style: .muted) }
+        for (row, line) in lines.enumerated() {
+            canvas.fillLine(row + 1, style: .text)
+            var x = 0
+            for run in line.runs { x += canvas.write(run.text, x: x, y: row + 1, style: Style(run.role)) }
+        }
+    }
+}

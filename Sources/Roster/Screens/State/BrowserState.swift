@@ -1,0 +1,96 @@
+import CoreData
+import Foundation
+
+/// How the user left a store: kept by value, so that nothing of it depends on what the program is made of.
+///
+/// Every part may be missing or wrong: what cannot be read, or does not fit the model any more, is as if it were not there.
+struct BrowserState: Codable, Equatable {
+    /// The store's file, for people who look into the folder.
+    var store: String?
+    var entity: String?
+    var lists: [String: ListState] = [:]
+    var filters: [String] = []
+    var searches: [String] = []
+    var commands: [String] = []
+    var showsDetail = false
+
+    /// So many entries of a history are kept.
+    static let historyLimit = 100
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys, or other: Value) -> Value {
+            (try? values.decodeIfPresent(Value.self, forKey: key)) ?? other
+        }
+        store = read(.store, or: nil)
+        entity = read(.entity, or: nil)
+        // One list that cannot be read does not take the others along.
+        lists = read(.lists, or: [String: Lenient<ListState>]()).compactMapValues(\.value)
+        filters = read(.filters, or: [])
+        searches = read(.searches, or: [])
+        commands = read(.commands, or: [])
+        showsDetail = read(.showsDetail, or: false)
+    }
+
+    /// A value, or nothing where it cannot be read.
+    private struct Lenient<Value: Decodable>: Decodable {
+        let value: Value?
+
+        init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
+    }
+}
+
+/// How the user left the list of one entity.
+struct ListState: Codable, Equatable {
+    struct Key: Codable, Equatable {
+        var key: String
+        var ascending: Bool
+    }
+
+    var section: String?
+    var sectionsAscend: Bool?
+    var sort: [Key]?
+    var filter: String?
+    var folded: [String]?
+    /// The URI of the record under the cursor.
+    var cursor: String?
+    var focus: String?
+    var columns: ColumnLayout?
+
+    init(_ settings: ListSettings) {
+        section = settings.sectionKey
+        sectionsAscend = settings.sectionsAscend
+        sort = settings.sortKeys.map { Key(key: $0.keyPath, ascending: $0.isAscending) }
+        filter = settings.filter
+        folded = settings.folded.sorted()
+        cursor = settings.cursor.flatMap { $0.isTemporaryID ? nil : $0.uriRepresentation().absoluteString }
+        focus = settings.focusedColumn
+        columns = settings.columns
+    }
+
+    /// The settings, as far as they still fit the entity.
+    ///
+    /// - Parameter first: how the list is first shown.
+    func settings(
+        _ first: ListSettings, of entity: NSEntityDescription, in coordinator: NSPersistentStoreCoordinator?
+    ) -> ListSettings {
+        var settings = first
+        let known = Set(entity.sortableKeyPaths)
+        settings.sectionKey = section.flatMap { known.contains($0) ? $0 : nil }
+        settings.sectionsAscend = sectionsAscend ?? true
+        settings.setSortKeys(
+            (sort ?? []).filter { known.contains($0.key) }.map {
+                ListSettings.SortKey(keyPath: $0.key, isAscending: $0.ascending)
+            })
+        if let filter, FilterText.problem(filter, for: entity) == nil { settings.filter = filter }
+        settings.folded = settings.sectionKey == section ? Set(folded ?? []) : []
+        settings.cursor = cursor.flatMap(URL.init(string:)).flatMap {
+            $0.scheme == "x-coredata" ? coordinator?.managedObjectID(forURIRepresentation: $0) : nil
+        }
+        settings.focusedColumn = focus
+        settings.columns = columns ?? ColumnLayout()
+        return settings
+    }
+}

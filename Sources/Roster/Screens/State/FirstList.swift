@@ -1,0 +1,129 @@
+import CoreData
+import Foundation
+import RosterCommands
+
+/// Which list is shown first: what the command line asks for, what was left there last time, or what is the most of a store.
+struct FirstList {
+    let browser: Browser
+    let session: StoreSession
+    let options: BrowserOptions
+    let state: BrowserState
+
+    /// The entity that is shown first.
+    ///
+    /// - Throws: where the command line names an entity that is not there, or there is none at all.
+    func entity() throws -> NSEntityDescription {
+        let entities = session.entities
+        if let name = options.entityName, !options.isSuggestion || known(state.entity) == nil {
+            if let found = known(name) { return found }
+            let names = entities.compactMap(\.name).joined(separator: ", ")
+            throw CommandError.misuse("\(session.url.path) has no entity “\(name)”; it has \(names)")
+        }
+        if let found = known(state.entity) { return found }
+        guard let found = entities.max(by: { weight($0) < weight($1) }) else {
+            throw CommandError.failure("the model of \(session.url.path) has no entity to show")
+        }
+        return found
+    }
+
+    private func known(_ name: String?) -> NSEntityDescription? {
+        name.flatMap { name in session.entities.first { $0.name == name } }
+    }
+
+    /// How much an entity is what a store is about: it has many records, and many others belong to it. Of entities that
+    /// weigh the same, the first by name.
+    private func weight(_ entity: NSEntityDescription) -> Double {
+        let count = session.counts[entity] ?? 0
+        let ties = entity.relationshipsByName.values.count { !$0.isTransient }
+        let isNamed = EntityDisplay.label(of: entity) != nil
+        return log2(Double(1 + count)) * Double(2 + min(ties, 20)) + (isNamed ? 0.5 : 0)
+    }
+
+    /// How the list of the first entity is shown.
+    ///
+    /// - Throws: where a key of the command line does not fit the entity.
+    func settings(for entity: NSEntityDescription) throws -> ListSettings {
+        let kept = state.lists[entity.name ?? ""]
+        var settings =
+            kept?.settings(
+                browser.settings(for: entity), of: entity, in: session.container.persistentStoreCoordinator)
+            ?? browser.settings(for: entity)
+        guard !options.isSuggestion || kept == nil else { return settings }
+        if let section = options.sectionKeyPath {
+            try EntityKeys.attribute(at: section, of: entity, for: "make sections by")
+            settings.setSections(by: section)
+        } else if kept == nil, settings.sectionKey == nil, options.entityName == nil, options.sortKeys == nil {
+            settings.sectionKey = SectionGuess(entity: entity, context: session.context).keyPath
+        }
+        if let text = options.sortKeys {
+            let keys = try SortKey.parse(text)
+            for key in keys { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
+            settings.setSortKeys(keys.map { ListSettings.SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
+        }
+        if let predicate = options.predicate { settings.filter = predicate }
+        return settings
+    }
+}
+
+/// By which attribute the records of an entity fall into groups that people would look for.
+struct SectionGuess {
+    let entity: NSEntityDescription
+    let context: NSManagedObjectContext
+
+    /// So many records are looked at.
+    private static let sample = 400
+    private static let tellingWords = [
+        "kind", "type", "category", "group", "zone", "genre", "status", "state", "level", "label", "country", "city",
+        "year", "section", "style", "name",
+    ]
+
+    /// The key path; `nil` where nothing groups well.
+    var keyPath: String? {
+        let candidates = entity.properties.compactMap { $0 as? NSAttributeDescription }.filter(mayGroup)
+        guard !candidates.isEmpty else { return nil }
+        let request = NSFetchRequest<NSDictionary>()
+        request.entity = entity
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = candidates.map(\.name)
+        request.fetchLimit = Self.sample
+        request.includesPendingChanges = false
+        guard let rows = try? context.fetch(request), rows.count >= 6 else { return nil }
+        let rated = candidates.compactMap { attribute in
+            weight(of: attribute, in: rows).map { (name: attribute.name, weight: $0) }
+        }
+        return rated.max { $0.weight < $1.weight }?.name
+    }
+
+    private func mayGroup(_ attribute: NSAttributeDescription) -> Bool {
+        guard attribute.isSortable, attribute !== EntityDisplay.label(of: entity) else { return false }
+        switch attribute.attributeType {
+        case .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+            .booleanAttributeType:
+            return true
+        default: return false
+        }
+    }
+
+    /// How well an attribute groups the rows; `nil` for not at all.
+    private func weight(of attribute: NSAttributeDescription, in rows: [NSDictionary]) -> Double? {
+        var sizes: [AnyHashable: Int] = [:]
+        for row in rows {
+            guard let value = row[attribute.name] as? AnyHashable, !(value is NSNull) else { continue }
+            sizes[value, default: 0] += 1
+        }
+        let filled = sizes.values.reduce(0, +)
+        // Some groups, each with several records, and not all of them in one.
+        guard sizes.count >= 2, sizes.count * 2 <= filled, filled * 2 >= rows.count, sizes.count <= 60,
+            let largest = sizes.values.max(), largest * 20 <= filled * 19
+        else { return nil }
+        let name = attribute.name.lowercased()
+        var weight = 1 - Double(largest) / Double(filled)
+        if attribute.attributeType == .stringAttributeType { weight += 1 }
+        if attribute.attributeType == .booleanAttributeType { weight -= 0.3 }
+        if Self.tellingWords.contains(where: { name.hasSuffix($0) }) { weight += 0.5 }
+        if ["id", "count", "index", "version", "width", "height", "size"].contains(where: { name.hasSuffix($0) }) {
+            weight -= 0.6
+        }
+        return weight
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Synchronization
+
+/// A statement that a connection ran to its end.
+package struct ExecutedSQL: Sendable {
+    package let sql: String
+    package let rows: Int
+    package let duration: Duration
+}
+
+/// Who hears of the statements of all connections of the process, while the program runs.
+///
+/// A connection listens to SQLite only while somebody hears it: it looks before each statement, on its own thread.
+package enum StatementObservers {
+    private static let active = Atomic<Bool>(false)
+    private static let handlers = Mutex<[ObjectIdentifier: @Sendable (ExecutedSQL) -> Void]>([:])
+
+    /// Whether anybody hears.
+    static var isActive: Bool { active.load(ordering: .relaxed) }
+
+    /// Begins to tell `handler`, on the threads of the connections, until `remove` is called with the same owner.
+    package static func add(_ owner: AnyObject, _ handler: @escaping @Sendable (ExecutedSQL) -> Void) {
+        handlers.withLock {
+            $0[ObjectIdentifier(owner)] = handler
+            active.store(true, ordering: .relaxed)
+        }
+    }
+
+    package static func remove(_ owner: AnyObject) {
+        handlers.withLock {
+            $0[ObjectIdentifier(owner)] = nil
+            active.store(!$0.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    static func tell(_ statement: ExecutedSQL) {
+        // Called without the lock: a handler may run statements of its own.
+        for handler in handlers.withLock({ Array($0.values) }) { handler(statement) }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// A picture in a frame, for terminals that can show some: it covers whole cells.
+public struct Picture: Hashable, Sendable {
+    /// The bytes of a PNG file.
+    public let png: Data
+    /// Where it stands, in cells of the frame.
+    public let frame: Rect
+
+    public init(png: Data, frame: Rect) {
+        self.png = png
+        self.frame = frame
+    }
+}
+
+/// Pictures in the protocol of kitty, which other terminals have too: the bytes go to the terminal in pieces of base64.
+struct KittyGraphics {
+    /// Larger ones take too long over a slow line.
+    static let greatestPicture = 2 << 20
+    private static let piece = 4096
+    private var shown: [Picture] = []
+
+    /// Whether a terminal says that it knows the protocol.
+    static func isKnown(to environment: [String: String]) -> Bool {
+        // Inside a multiplexer the terminal beneath does not get the bytes.
+        guard environment["TMUX"] == nil, environment["STY"] == nil else { return false }
+        let type = environment["TERM"] ?? ""
+        let program = (environment["TERM_PROGRAM"] ?? "").lowercased()
+        return type.contains("kitty") || type.contains("ghostty") || environment["KITTY_WINDOW_ID"] != nil
+            || ["wezterm", "ghostty"].contains(program)
+    }
+
+    /// What is to be sent so that exactly `pictures` are on the screen; empty where they are already.
+    mutating func text(toShow pictures: [Picture]) -> String {
+        guard pictures != shown else { return "" }
+        shown = pictures
+        // All pictures of ours go, and those that are wanted come: the cursor stays where it was.
+        var text = "\u{1B}7\u{1B}_Ga=d,d=A,q=2\u{1B}\\"
+        for picture in pictures where picture.png.count <= Self.greatestPicture {
+            text += "\u{1B}[\(picture.frame.minY + 1);\(picture.frame.minX + 1)H" + Self.transmission(of: picture)
+        }
+        return text + "\u{1B}8"
+    }
+
+    /// Nothing of ours is on the screen any more.
+    mutating func forget() { shown = [] }
+
+    private static func transmission(of picture: Picture) -> String {
+        let code = Array(picture.png.base64EncodedString().utf8)
+        var text = ""
+        for start in stride(from: 0, to: max(1, code.count), by: piece) {
+            let end = min(code.count, start + piece)
+            let more = end < code.count ? 1 : 0
+            let head =
+                start == 0
+                ? "a=T,f=100,q=2,C=1,c=\(picture.frame.width),r=\(picture.frame.height),m=\(more)" : "m=\(more),q=2"
+            text += "\u{1B}_G\(head);" + String(decoding: code[start..<end], as: UTF8.self) + "\u{1B}\\"
+        }
+        return text
+    }
+}

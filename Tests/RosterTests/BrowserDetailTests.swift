@@ -1,0 +1,176 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Reading a record: the pane that follows the cursor, and what a record unfolds.
+@MainActor
+@Suite(.serialized) struct BrowserDetailTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func change(_ name: String, _ values: [String: Any]) throws {
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == %@", name)
+            let team = try #require(try context.fetch(request).first)
+            for (key, value) in values { team.setValue(value, forKey: key) }
+            try context.save()
+        }
+    }
+
+    @Test func thePaneFollowsTheCursorBesideOrBeneath() throws {
+        let wide = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
+        wide.keys("p")
+        try wide.expectGolden("pane-wide")
+        wide.keys("j")
+        #expect(wide.text.contains("┌─ South Korea"), "\(wide.text)")
+        wide.keys("p")
+        #expect(!wide.text.contains("┌─"), "\(wide.text)")
+        let narrow = BrowserDriver(teamsOf: fixture)
+        narrow.keys("jp")
+        try narrow.expectGolden("pane-narrow")
+        narrow.keys("G")
+        #expect(narrow.text.contains("┌─ Spain") && narrow.selectedLine?.contains("Spain") == true, "\(narrow.text)")
+    }
+
+    @Test func tabGoesToThePaneAndBack() {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120, height: 24)
+        driver.keys("'U<Tab>")
+        driver.keys("[")
+        #expect(driver.text.contains("[ means nothing here"), "\(driver.text)")
+        driver.keys("<Tab>[")
+        #expect(driver.text.contains("┌─ Brazil"), "\(driver.text)")
+        driver.keys("<Tab>G<Enter>")
+        #expect(driver.text.contains("Brazil › Maracanã"), "\(driver.text)")
+        // The list has the team under its cursor all the while.
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("┌─ Brazil ─"))
+        driver.keys("<Esc>j")
+        #expect(driver.text.contains("┌─ Argentina"), "\(driver.text)")
+        driver.keys("<Tab>q")
+        #expect(!driver.text.contains("┌─"))
+    }
+
+    @Test func longTextsAreBrokenAndSearched() throws {
+        let text = (1...80).map { "word\($0)" }.joined(separator: " ") + "\nsecond paragraph"
+        try change("Spain", ["localName": text])
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("<Enter>")
+        for word in ["word1 ", "word40", "word80", "second paragraph"] {
+            #expect(driver.text.contains(word), "\(word): \(driver.text)")
+        }
+        driver.keys("/")
+        driver.type("WORD66")
+        driver.keys("<Enter>")
+        #expect(driver.selectedLine?.contains("word66") == true, "\(driver.text)")
+        // A text longer than the screen is paged through.
+        driver.screen.resize(width: 40, height: 12)
+        driver.keys("G")
+        #expect(driver.text.contains("Wins"), "\(driver.text)")
+        driver.keys("gg<Space><Space>")
+        #expect(driver.text.contains("word"))
+    }
+
+    @Test func jsonUnfolds() throws {
+        try change("Spain", ["localName": #"{"coach": {"name": "Luis", "years": [2022, 2024]}, "ok": true}"#])
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("<Enter>/")
+        driver.type("local")
+        driver.keys("<Enter>")
+        #expect(driver.selectedLine?.contains("▸ {2}") == true, "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("▸ {2}") && driver.text.contains("true"), "\(driver.text)")
+        driver.keys("j<Enter>jj<Enter>")
+        try driver.expectGolden("record-json")
+        driver.keys("kkkza")
+        #expect(!driver.text.contains("Luis"))
+    }
+
+    @Test func relatedRecordsUnfoldInPlace() throws {
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
+        driver.find("Wembley")
+        driver.keys("<Enter>")
+        try driver.expectGolden("record-relations")
+        driver.keys("G")
+        #expect(driver.selectedLine?.contains("England") == true, "\(driver.text)")
+        driver.keys("za")
+        #expect(driver.text.contains("Qualifying zone") && driver.text.contains("UEFA"), "\(driver.text)")
+        driver.keys("za")
+        #expect(!driver.text.contains("Qualifying zone"))
+    }
+
+    @Test func manyRelatedRecordsAreCountedAndNotRead() throws {
+        try fixture.elsewhere { context in
+            let venue = try #require(
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Venue")).first {
+                    $0.value(forKey: "name") as? String == "Azteca"
+                })
+            for index in 0..<700 {
+                let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+                team.setValue("Club \(1000 + index)", forKey: "teamName")
+                team.setValue(venue, forKey: "homeVenue")
+            }
+            try context.save()
+        }
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Venue"))
+        driver.find("Azteca")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("701 Teams") && driver.text.contains("Club 1000"), "\(driver.text)")
+        #expect(driver.text.contains("all 701…"))
+        let read = driver.browser.session?.context.registeredObjects.count { $0.entity.name == "Team" } ?? 0
+        #expect(read < 50, "\(read) teams were read")
+        driver.keys("G<Enter>")
+        driver.type("1699")
+        #expect(driver.text.contains("1 item"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("Azteca › Club 1699"), "\(driver.text)")
+    }
+
+    @Test func bytesAreShownAsHexAndPicturesByTheirKind() throws {
+        let png = try #require(
+            Data(
+                base64Encoded:
+                    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEklEQVR4nGP4z8DwHxkzIAsAAKXgB/n0pAv3AAAAAElFTkSuQmCC"
+            ))
+        #expect(PictureHeader(png)?.text == "PNG image, 3×2")
+        #expect(PictureHeader(Data("GIF89a".utf8) + Data([5, 0, 7, 0]))?.text == "GIF image, 5×7")
+        let jpeg = Data([0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 0, 9, 0, 16, 1, 0, 0, 0, 0])
+        #expect(PictureHeader(jpeg)?.text == "JPEG image, 16×9")
+        #expect(PictureHeader(Data([1, 2, 3])) == nil && PictureHeader(Data()) == nil)
+        #expect(PictureHeader(Data([0xFF, 0xD8, 0xFF])) != nil)
+        let lines = HexDump.lines(of: Data(0..<40), width: 100)
+        #expect(lines.count == 3 && lines[2].hasPrefix("000020  20 21 22 23 24 25 26 27 "), "\(lines)")
+        #expect(lines[2].hasSuffix("   !\"#$%&'"), "\(lines[2])")
+        #expect(HexDump.lines(of: Data(count: 70_000), width: 40).last == "and 4464 bytes more")
+    }
+
+    @Test func propertyListsAreTrees() throws {
+        let list: [String: Any] = ["name": "x", "tags": ["a", "b"], "raw": Data([1, 2])]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+        let tree = try #require(ValueTree(data))
+        #expect(tree.summary == "{3}")
+        #expect(tree.parts.map(\.title) == ["name", "raw", "tags"])
+        #expect(tree.parts.map(\.value.summary) == ["x", "2 bytes", "[2]"])
+        #expect(ValueTree("{broken") == nil && ValueTree("plain") == nil && ValueTree(Data([0, 1])) == nil)
+        #expect(ValueTree([1, 2, 3])?.summary == "[3]" && ValueTree(3) == nil)
+    }
+
+    @Test func datesAreShownShortAndExactly() throws {
+        let date = Date(timeIntervalSinceReferenceDate: 693_075_723.25)
+        try change("Spain", ["firstAppearance": date])
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Spain")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("(2022-12-18T16:42:03.250Z)"), "\(driver.text)")
+        #expect(driver.text.contains(DateDisplay.short(date)))
+    }
+}

@@ -1,0 +1,88 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// The panes that show what happens: the history of the store, and its statements.
+@MainActor
+@Suite(.serialized) struct BrowserHistoryTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func rename(_ name: String, to other: String, by author: String) throws {
+        try fixture.elsewhere { context in
+            context.transactionAuthor = author
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == %@", name)
+            try context.fetch(request).first?.setValue(other, forKey: "teamName")
+            try context.save()
+        }
+    }
+
+    @Test func transactionsAreListedAndUnfolded() async throws {
+        try rename("Spain", to: "Espagne", by: "importer")
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("H")
+        #expect(driver.lines[1].contains("importer") && driver.lines[1].contains("1 Team changed"), "\(driver.text)")
+        #expect(driver.lines[2].contains("3 Locations inserted"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.lines[2].hasPrefix("    ~ Team Espagne  Team name"), "\(driver.text)")
+        // What others commit comes in while one looks.
+        try rename("Japan", to: "Nippon", by: "sync")
+        try await driver.wait(for: "the next transaction") { driver.lines[1].contains("sync") }
+        #expect(driver.selectedLine?.contains("importer") == true, "\(driver.text)")
+        driver.keys("j<Enter>")
+        #expect(driver.text.contains("┌─ Espagne"), "\(driver.text)")
+        driver.keys("<Esc>zM")
+        #expect(!driver.text.contains("~ Team"))
+        driver.keys("H")
+        #expect(driver.text.contains("16 Teams"))
+    }
+
+    @Test func aStoreWithoutHistorySaysSo() throws {
+        let fixture = try Fixture()
+        try fixture.fill(keepsHistory: false)
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("H")
+        #expect(driver.text.contains("the store keeps no history"), "\(driver.text)")
+        driver.keys("j<Enter>zaG<Esc>")
+        #expect(driver.text.contains("16 Teams"))
+    }
+
+    @Test func statementsAreShownWithRowsAndTime() throws {
+        let driver = BrowserDriver(teamsOf: fixture, height: 30)
+        driver.keys("gt")
+        driver.keys(":")
+        driver.type("sort titles:desc")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("Statements of the store"), "\(driver.text)")
+        #expect(driver.lines.contains { $0.contains("rows") && $0.contains(" ms  SELECT") }, "\(driver.text)")
+        driver.keys("gt")
+        #expect(!driver.text.contains("Statements of the store"))
+        driver.keys("gtc")
+        #expect(driver.text.contains("Callbacks of the results controller"))
+    }
+
+    @Test func anObservationHearsStatementsWhileItLives() throws {
+        final class Heard: @unchecked Sendable {
+            var statements: [ExecutedStatement] = []
+        }
+        let heard = Heard()
+        try fixture.elsewhere { context in
+            var observation: StatementObservation? = StatementObservation { heard.statements.append($0) }
+            _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            let count = heard.statements.count
+            #expect(heard.statements.contains { $0.sql.contains("ZTEAM") && $0.rows == 16 && $0.duration > .zero })
+            withExtendedLifetime(observation) {}
+            observation = nil
+            _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Venue"))
+            #expect(heard.statements.count == count)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// What takes its time goes on beside the keys (issue 23, defect 3).
+@MainActor
+@Suite(.serialized) struct BrowserWaitingTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    /// Another program that has locked the store.
+    private func lock(_ sql: String...) throws -> Connection {
+        let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        for statement in sql { try connection.execute(statement) }
+        return connection
+    }
+
+    @Test func aSaveWaitsForALockBesideTheKeys() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        let other = try lock("BEGIN IMMEDIATE")
+        let began = ContinuousClock.now
+        driver.keys("<C-s>")
+        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
+        driver.keys("gg")
+        #expect(driver.selectedLine?.contains("Japan") == true && driver.text.contains("1 unsaved"))
+        try other.execute("ROLLBACK")
+        other.close()
+        try await driver.wait(for: "the save") { driver.text.contains("saved 1 record") }
+        #expect(!driver.text.contains("unsaved") && !driver.text.contains("locked"))
+    }
+
+    @Test func aSaveThatWaitsCanBeStopped() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        let other = try lock("BEGIN IMMEDIATE")
+        driver.keys("<C-s>")
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("not saved: your changes are as they were"), "\(driver.text)")
+        try other.execute("ROLLBACK")
+        other.close()
+        try await Task.sleep(for: .milliseconds(300))
+        driver.draw()
+        #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+    }
+
+    @Test func openingWaitsForALockBesideTheKeys() async throws {
+        let other = try lock("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE")
+        let options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
+        let driver = BrowserDriver(options, settles: false)
+        #expect(driver.text.contains("opening Cup.sqlite"), "\(driver.text)")
+        try await Task.sleep(for: .milliseconds(1200))
+        driver.draw()
+        #expect(driver.text.contains("Another program may have locked it"), "\(driver.text)")
+        try other.execute("ROLLBACK")
+        other.close()
+        try await driver.wait(for: "the list") { driver.text.contains("Brazil") }
+        driver.keys("j")
+        #expect(driver.selectedLine?.contains("Atlantis") == true, "\(driver.text)")
+    }
+
+    @Test func openingCanBeGivenUp() throws {
+        let other = try lock("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE")
+        defer { other.close() }
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL), settles: false)
+        driver.keys("<Esc>")
+        #expect(driver.browser.isFinished && driver.browser.status == 1)
+        #expect(driver.browser.lastWords?.contains("gave up opening") == true)
+        try other.execute("ROLLBACK")
+    }
+}
