@@ -8,6 +8,7 @@ let package = Package(
     name: "Roster",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "StoreConformance", targets: ["StoreConformance"]),
         .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
         .executable(name: "momc", targets: ["momc"]),
         .executable(name: "roster", targets: ["Roster"]),
@@ -35,6 +36,9 @@ let package = Package(
         // The framework.
         .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"]),
 
+        // What every store type has to do, for tests of store types.
+        .target(name: "StoreConformance", dependencies: ["CoreData"]),
+
         // The terminal program.
         .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler"]),
         .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
@@ -46,7 +50,12 @@ let package = Package(
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(
-            name: "CoreDataTests", dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax"]),
+            name: "CoreDataTests",
+            dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance"]),
+        // The package of Examples/Stores as one module.
+        .testTarget(
+            name: "StoreExampleTests", dependencies: ["CoreData", "StoreConformance"], path: "Examples/Stores",
+            exclude: ["Package.swift"], sources: ["Sources", "Tests"]),
         .testTarget(
             name: "GeneratedClassesTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),

@@ -11,6 +11,7 @@ import Testing
         "momc": ["ModelCompiler"],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
+        "StoreConformance": ["CoreData"],
         "RosterCommands": ["CoreData", "ModelCompiler"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StoreConformance
 import Testing
 
 /// Processes that are killed while they save an atomic store.

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StoreConformance
 import Testing
 
 /// Atomic stores of a program's own: nodes, references, and saves that they refuse.

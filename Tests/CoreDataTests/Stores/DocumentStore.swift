@@ -4,11 +4,12 @@ import Synchronization
 
 /// An incremental store of a program's own, as it is written against Apple's framework: documents of a service, named by texts.
 final class DocumentStore: NSIncrementalStore, @unchecked Sendable {
-    static let type = NSPersistentStore.StoreType(rawValue: "org.example.DocumentStore")
-
-    static func register() {
+    /// The type, which coordinators know from the first use of this on.
+    static let type = {
+        let type = NSPersistentStore.StoreType(rawValue: "org.example.DocumentStore")
         NSPersistentStoreCoordinator.registerStoreClass(DocumentStore.self, type: type)
-    }
+        return type
+    }()
 
     /// What the store was asked, for tests.
     private(set) var asked: [String] = []

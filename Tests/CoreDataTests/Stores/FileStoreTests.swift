@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StoreConformance
 import Testing
 
 /// The files of the built-in atomic stores: damaged, foreign, and written by others.

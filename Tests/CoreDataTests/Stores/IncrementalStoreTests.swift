@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StoreConformance
 import Testing
 
 /// Incremental stores of a program's own: what they are asked, when, and what becomes of their answers.

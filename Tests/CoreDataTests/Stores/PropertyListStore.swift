@@ -3,11 +3,12 @@ import Foundation
 
 /// An atomic store of a program's own, as it is written against Apple's framework: one property list, rows named by texts.
 final class PropertyListStore: NSAtomicStore, @unchecked Sendable {
-    static let type = NSPersistentStore.StoreType(rawValue: "org.example.PropertyListStore")
-
-    static func register() {
+    /// The type, which coordinators know from the first use of this on.
+    static let type = {
+        let type = NSPersistentStore.StoreType(rawValue: "org.example.PropertyListStore")
         NSPersistentStoreCoordinator.registerStoreClass(PropertyListStore.self, type: type)
-    }
+        return type
+    }()
 
     private(set) var removed: [String] = []
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StoreConformance
 import Testing
 
 /// A migration manager brings stores of every type to another version of their model.

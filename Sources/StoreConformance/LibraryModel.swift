@@ -1,53 +1,6 @@
 import CoreData
-import Foundation
 
-/// A stack for what every store type must do, and the model for it: a library.
-final class StoreConformance {
-    let folder: URL
-    let url: URL
-    let type: NSPersistentStore.StoreType
-    let model: NSManagedObjectModel
-    private(set) var coordinator: NSPersistentStoreCoordinator
-
-    init(_ type: NSPersistentStore.StoreType) throws {
-        PropertyListStore.register()
-        DocumentStore.register()
-        self.type = type
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("stores-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        url = folder.appendingPathComponent("Library.store")
-        model = Self.library()
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: type, at: url)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    var store: NSPersistentStore { coordinator.persistentStores[0] }
-
-    /// Whether the rows outlive their coordinator.
-    var keepsRows: Bool { type != .inMemory }
-
-    /// The same store in a new coordinator.
-    func reopen(options: [AnyHashable: Any]? = nil) throws {
-        try coordinator.remove(store)
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: type, at: url, options: options)
-    }
-
-    func context() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
-    }
-
-    func inContext<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
-        let context = context()
-        return try context.performAndWait { try body(context) }
-    }
-
-    // MARK: The model
-
+extension StoreConformance {
     private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
         attribute.name = name
@@ -81,7 +34,7 @@ final class StoreConformance {
 
     /// `Author` with books in order (cascade) and an address, `Book` with tags, `Novel` and `Atlas` beneath it, and `Sample`
     /// with an attribute of each type.
-    static func library() -> NSManagedObjectModel {
+    package static func library() -> NSManagedObjectModel {
         let author = entity(
             "Author", [attribute("name", .stringAttributeType), attribute("born", .integer32AttributeType)])
         let address = entity("Address", [attribute("city", .stringAttributeType)])
@@ -111,35 +64,5 @@ final class StoreConformance {
         let model = NSManagedObjectModel()
         model.entities = [author, address, book, novel, atlas, tag, sample]
         return model
-    }
-}
-
-extension NSManagedObjectContext {
-    func make(_ entity: String, named name: String? = nil, _ key: String = "name") -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
-        if let name { object.setValue(name, forKey: key) }
-        return object
-    }
-
-    func all(
-        _ entity: String, where predicate: NSPredicate? = nil, by key: String? = nil
-    ) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = predicate
-        if let key { request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)] }
-        return try fetch(request)
-    }
-}
-
-extension NSManagedObject {
-    func text(_ key: String) -> String? { value(forKey: key) as? String }
-
-    func texts(_ relationship: String, _ key: String) -> [String] {
-        let isOrdered = entity.relationshipsByName[relationship]?.isOrdered == true
-        let members =
-            isOrdered
-            ? mutableOrderedSetValue(forKey: relationship).array : mutableSetValue(forKey: relationship).allObjects
-        let texts = members.compactMap { ($0 as? NSManagedObject)?.text(key) }
-        return isOrdered ? texts : texts.sorted()
     }
 }

@@ -1,0 +1,84 @@
+import CoreData
+import Foundation
+
+/// What a store did, and what it should have done.
+public struct ConformanceFailure: Error, CustomStringConvertible {
+    /// The name of the scenario.
+    public internal(set) var scenario = ""
+    /// What was looked at, what was found, and what was expected.
+    public let reason: String
+    /// The line of the scenario, as `file:line`.
+    public let place: String
+
+    public var description: String { "\(scenario): \(reason) (\(place))" }
+
+    init(_ reason: String, _ file: StaticString, _ line: UInt) {
+        self.reason = reason
+        place = "\(("\(file)" as NSString).lastPathComponent):\(line)"
+    }
+}
+
+/// - Throws: ``ConformanceFailure`` where the values are not equal.
+func expect<Value: Equatable>(
+    _ found: Value, _ expected: Value, _ what: String, file: StaticString = #fileID, line: UInt = #line
+) throws {
+    guard found != expected else { return }
+    throw ConformanceFailure("\(what): found \(found), expected \(expected)", file, line)
+}
+
+/// - Throws: ``ConformanceFailure`` where the condition does not hold.
+func expect(_ condition: Bool, _ what: String, file: StaticString = #fileID, line: UInt = #line) throws {
+    guard !condition else { return }
+    throw ConformanceFailure("\(what): this is not so", file, line)
+}
+
+/// - Throws: ``ConformanceFailure`` where there is no value.
+func need<Value>(
+    _ value: Value?, _ what: String, file: StaticString = #fileID, line: UInt = #line
+) throws -> Value {
+    if let value { return value }
+    throw ConformanceFailure("\(what): there is none", file, line)
+}
+
+/// - Throws: ``ConformanceFailure`` where `body` throws no error with that code.
+func expectError(
+    _ code: Int, _ what: String, file: StaticString = #fileID, line: UInt = #line, _ body: () throws -> Void
+) throws {
+    do { try body() } catch {
+        return try expect((error as NSError).code, code, "the error of \(what)", file: file, line: line)
+    }
+    throw ConformanceFailure("\(what): it succeeded, an error \(code) was expected", file, line)
+}
+
+extension NSManagedObjectContext {
+    /// Inserts an object, and sets one of its texts.
+    package func make(_ entity: String, named name: String? = nil, _ key: String = "name") -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        if let name { object.setValue(name, forKey: key) }
+        return object
+    }
+
+    /// All objects of an entity, in the order of a key.
+    package func all(
+        _ entity: String, where predicate: NSPredicate? = nil, by key: String? = nil
+    ) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = predicate
+        if let key { request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)] }
+        return try fetch(request)
+    }
+}
+
+extension NSManagedObject {
+    package func text(_ key: String) -> String? { value(forKey: key) as? String }
+
+    /// The texts of the members of a to-many relationship: in its order, or sorted where it has none.
+    package func texts(_ relationship: String, _ key: String) -> [String] {
+        let isOrdered = entity.relationshipsByName[relationship]?.isOrdered == true
+        let members =
+            isOrdered
+            ? mutableOrderedSetValue(forKey: relationship).array : mutableSetValue(forKey: relationship).allObjects
+        let texts = members.compactMap { ($0 as? NSManagedObject)?.text(key) }
+        return isOrdered ? texts : texts.sorted()
+    }
+}

@@ -1,0 +1,137 @@
+import CoreData
+import Foundation
+
+/// A stack over one store type, in a folder of its own, and the scenarios that every store type has to pass.
+///
+/// A program that has a store type of its own registers it and runs the scenarios in its tests:
+///
+/// ```swift
+/// @Test(arguments: StoreConformance.scenarios) func conforms(_ scenario: StoreConformance.Scenario) throws {
+///     try scenario.run(on: StoreConformance(MyStore.type))
+/// }
+/// ```
+///
+/// Each run makes a store anew. The folder goes away with the instance.
+public final class StoreConformance {
+    /// What a store type does beside what all of them do.
+    public struct Traits: OptionSet, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Rows outlive their coordinator: the store can be opened again.
+        public static let keepsRows = Traits(rawValue: 1)
+        /// The store refuses a save that breaks a uniqueness constraint of the model (133021).
+        public static let constraints = Traits(rawValue: 2)
+        /// `migratePersistentStore` can make stores of the type.
+        public static let copyTarget = Traits(rawValue: 4)
+        /// The store keeps a history where `NSPersistentHistoryTrackingKey` asks for it.
+        public static let history = Traits(rawValue: 8)
+
+        /// What the scenarios expect where nothing else is said.
+        public static let usual: Traits = [.keepsRows, .constraints, .copyTarget]
+    }
+
+    /// One thing that a store type has to do.
+    public struct Scenario: Sendable, CustomStringConvertible {
+        /// What it shows, in a few words.
+        public let name: String
+        /// What the store type has to have for it; the scenario does nothing with others.
+        let needs: Traits
+        let body: @Sendable (StoreConformance) throws -> Void
+
+        init(_ name: String, needs: Traits = [], _ body: @escaping @Sendable (StoreConformance) throws -> Void) {
+            self.name = name
+            self.needs = needs
+            self.body = body
+        }
+
+        public var description: String { name }
+
+        /// Runs the scenario.
+        ///
+        /// - Parameter stack: a fresh one: nothing was done with it before.
+        /// - Throws: ``ConformanceFailure`` where the store did something else; an error of the store where it failed.
+        public func run(on stack: StoreConformance) throws {
+            guard stack.traits.isSuperset(of: needs) else { return }
+            do { try body(stack) } catch var failure as ConformanceFailure {
+                failure.scenario = name
+                throw failure
+            }
+        }
+    }
+
+    /// All scenarios.
+    public static let scenarios: [Scenario] =
+        rowScenarios + fetchScenarios + changeScenarios + metadataScenarios + historyScenarios
+
+    /// The folder in which the store stands, with nothing else in it at first.
+    public let folder: URL
+    /// Where the store stands.
+    public let url: URL
+    public let type: NSPersistentStore.StoreType
+    public let traits: Traits
+    /// The model of the scenarios: a library with authors, books and tags, and a sample of each type of attribute.
+    public let model: NSManagedObjectModel
+    /// The options with which the store is opened.
+    public let options: [AnyHashable: Any]
+    public private(set) var coordinator: NSPersistentStoreCoordinator
+
+    /// Makes a store of the type in a new temporary folder.
+    ///
+    /// - Parameters:
+    ///   - type: a store type that is registered.
+    ///   - traits: what the type does beside what all do.
+    ///   - options: the options of each opening.
+    ///   - place: the URL of the store, where it is none in the folder that it is given.
+    /// - Throws: what adding the store throws.
+    public init(
+        _ type: NSPersistentStore.StoreType, traits: Traits = .usual, options: [AnyHashable: Any] = [:],
+        at place: (URL) throws -> URL = { $0.appendingPathComponent("Library.store") }
+    ) throws {
+        self.type = type
+        self.traits = traits
+        self.options = options
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("stores-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        url = try place(folder)
+        model = Self.library()
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: type, at: url, options: options)
+    }
+
+    deinit {
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// The store, as it is open now.
+    public var store: NSPersistentStore { coordinator.persistentStores[0] }
+
+    /// Whether the rows outlive their coordinator.
+    public var keepsRows: Bool { traits.contains(.keepsRows) }
+
+    /// Opens the same store in a new coordinator.
+    ///
+    /// - Parameter options: `nil` takes those of the first opening.
+    public func reopen(options: [AnyHashable: Any]? = nil) throws {
+        try coordinator.remove(store)
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(type: type, at: url, options: options ?? self.options)
+    }
+
+    /// A new context with a queue of its own.
+    public func context() -> NSManagedObjectContext { Self.context(coordinator) }
+
+    static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// Runs `body` on the queue of a new context.
+    public func inContext<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+        let context = context()
+        return try context.performAndWait { try body(context) }
+    }
+}
