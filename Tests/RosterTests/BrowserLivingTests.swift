@@ -66,7 +66,10 @@ import Testing
         try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes wait") }
         #expect(driver.text.contains("16 Teams") && !driver.text.contains("Aland"), "\(driver.text)")
         driver.keys("j")
-        #expect(driver.selectedLine?.contains("South Korea") == true, "\(driver.text)")
+        // What was deleted meanwhile is still to be read, and no more.
+        #expect(driver.selectedLine?.hasPrefix("− Japan") == true, "\(driver.text)")
+        driver.keys("e")
+        #expect(driver.text.contains("there is no record under the cursor"), "\(driver.text)")
         driver.keys("k")
         driver.keys("Z")
         #expect(driver.text.contains("Aland") && driver.text.contains("2 changes came in meanwhile"), "\(driver.text)")
@@ -92,7 +95,7 @@ import Testing
         driver.keys("ggF")
         try insert("Yland", zone: "UEFA")
         try await driver.wait(for: "the change") { driver.text.contains("18 Teams") }
-        #expect(driver.selectedLine?.contains("Japan") == true, "\(driver.text)")
+        #expect(driver.selectedLine?.contains("Atlantis") == true, "\(driver.text)")
     }
 
     @Test func placesWithFadingRows() {

@@ -85,7 +85,7 @@ import Testing
     @Test func helpListsEveryCommand() throws {
         #expect(ListCommands.table.problems == [])
         #expect(DetailCommands.table.problems == [])
-        let driver = BrowserDriver(teamsOf: fixture, width: 80, height: 80)
+        let driver = BrowserDriver(teamsOf: fixture, width: 80, height: 140)
         driver.keys("?")
         for command in ListCommands.table.commands { #expect(driver.text.contains(command.help)) }
         try driver.expectGolden("help")

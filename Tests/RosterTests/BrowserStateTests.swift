@@ -38,6 +38,7 @@ import Testing
         let driver = BrowserDriver(BrowserOptions(storeURL: copy.appendingPathComponent("Photos.sqlite")))
         #expect(driver.text.contains("16 Assets  by "), "\(driver.text)")
         driver.keys("ge")
+        driver.type("scene")
         #expect(driver.text.contains("SceneClassification") && driver.text.contains("262"), "\(driver.text)")
     }
 
@@ -64,10 +65,14 @@ import Testing
         first.keys("'C")
         first.keys("za")
         first.find("Italy")
-        let lines = first.lines.dropLast(2)
+        // Widths follow what was seen, and a filter that goes leaves wider columns behind.
+        func words(_ driver: BrowserDriver) -> [[Substring]] {
+            driver.lines.dropFirst(2).dropLast(2).map { $0.split(separator: " ") }
+        }
+        let lines = words(first)
         try first.browser.close()
         let second = driver()
-        #expect(second.lines.dropLast(2) == lines, "\(second.text)")
+        #expect(words(second) == lines, "\(second.text)")
         #expect(second.selectedLine?.contains("Italy") == true)
         // What was typed is there again.
         second.keys("\\<C-u><Up>")

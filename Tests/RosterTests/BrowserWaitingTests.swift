@@ -32,7 +32,7 @@ import Testing
         #expect(ContinuousClock.now - began < .seconds(1))
         #expect(driver.text.contains("another program has the store locked"), "\(driver.text)")
         driver.keys("gg")
-        #expect(driver.selectedLine?.contains("Japan") == true && driver.text.contains("1 unsaved"))
+        #expect(driver.selectedLine?.contains("Atlantis") == true && driver.text.contains("1 unsaved"))
         try other.execute("ROLLBACK")
         other.close()
         try await driver.wait(for: "the save") { driver.text.contains("saved 1 record") }

@@ -287,7 +287,7 @@ public final class Form: Layer {
             canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
         canvas.write(
-            "\(footerOfField)Enter accept  Tab next field  ^N no value  ^S accept and save  Esc cancel", x: 1, y: y,
+            "Enter accept  Tab next field  ^N no value  ^S save  Esc cancel\(footerOfField)", x: 1, y: y,
             style: .muted)
     }
 }
@@ -297,10 +297,10 @@ extension Form {
     private var footerOfField: String {
         guard !fields.isEmpty else { return "" }
         switch fields[cursor].kind {
-        case .reference, .choice: return "Space choose  "
-        case .date: return "^T calendar  Shift-↑↓ day  "
-        case .number: return "Shift-↑↓ step  "
-        case .text: return "^O editor  "
+        case .reference, .choice: return "  Space choose"
+        case .date: return "  ^T calendar"
+        case .number: return "  Shift-↑↓ step"
+        case .text: return "  ^O editor"
         case .boolean, .readOnly: return ""
         }
     }

@@ -9,6 +9,8 @@ public protocol ListSource: AnyObject {
     func text(ofColumn column: Int, at row: ListPath) -> String
     /// What is worth noting about a row now.
     func mark(at row: ListPath) -> RowMark?
+    /// How many rows the header of a section counts: all of them, unless the source knows better.
+    func count(ofSection section: Int) -> Int
     /// What is said of a section beside its count, and how long a bar stands beside it, from 0 to 1.
     func note(ofSection section: Int) -> (text: String, share: Double?)?
     /// Whether the user marked the row.
@@ -17,6 +19,8 @@ public protocol ListSource: AnyObject {
 
 extension ListSource {
     public func isMarked(at row: ListPath) -> Bool { false }
+
+    public func count(ofSection section: Int) -> Int { rowCount(inSection: section) }
 
     public func note(ofSection section: Int) -> (text: String, share: Double?)? { nil }
 

@@ -69,7 +69,7 @@ extension SectionedList {
         let style = Style(.heading, selected: isSelected)
         canvas.fillLine(y, style: style)
         let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
-        let count = " (\(lines.rowCounts[section])) "
+        let count = " (\(source.count(ofSection: section))) "
         let room = max(1, canvas.width - Self.margin - canvas.text.width(count))
         canvas.write(fold, x: 0, y: y, style: style)
         var x = Self.margin

@@ -192,8 +192,7 @@ final class CellEditor: Layer {
         // Beneath the cell, or above it where that is the last line.
         let y = cell.minY + 1 < canvas.height - 2 ? cell.minY + 1 : cell.minY - 1
         canvas.fillLine(y, style: .error)
-        canvas.write(
-            "\(canvas.symbols.moreLeft) \(PropertyTitle.title(attribute.name)) \(problem)", x: 2, y: y, style: .error)
+        canvas.write("\(canvas.symbols.moreLeft) \(problem)", x: 2, y: y, style: .error)
     }
 }
 

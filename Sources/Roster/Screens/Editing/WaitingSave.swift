@@ -38,6 +38,6 @@ extension Browser {
 
     /// What is said of work that goes on beside the keys.
     var activity: String? {
-        waitingSave.map { Activity.text("saving: another program has the store locked, Esc stops", since: $0.began) }
+        waitingSave.map { Activity.text("saving", since: $0.began) }
     }
 }

@@ -69,6 +69,8 @@ final class ColumnsPane: Layer {
 
     nonisolated(unsafe) static let table: CommandTable<ColumnsPane> = CommandTable([
         Command("down", keys: "j <Down> <Tab>", category: "Columns", help: "next column") { $0.move(by: 1) },
+        Command("first", keys: "gg <Home>", category: "Columns", help: "first column") { $0.move(by: -1000) },
+        Command("last", keys: "G <End>", category: "Columns", help: "last column") { $0.move(by: 1000) },
         Command("up", keys: "k <Up> <S-Tab>", category: "Columns", help: "previous column") { $0.move(by: -1) },
         Command("show", keys: "<Space>", category: "Columns", help: "show the column, or hide it") { $0.toggle() },
         Command("forward", keys: "K <S-Up> <S-Left>", category: "Columns", help: "move it to the left") {

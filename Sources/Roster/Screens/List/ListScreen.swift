@@ -288,6 +288,7 @@ extension ListScreen: RecordListDelegate {
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
         let path = cursorObject.flatMap { records.path(of: $0) }
         view.reload(cursor: path.map { .row($0) }, screenLine: screenLine)
+        leaveFadingRow()
         search?.listChanged(changed.map(\.object))
         if revealsChanges { reveal(changed.map(\.object)) }
         if followsNewest, let newest = changed.last(where: { $0.mark == .inserted }) { moveCursor(to: newest.object) }
@@ -296,6 +297,19 @@ extension ListScreen: RecordListDelegate {
         rememberCursor()
         log.didChange(sections: records.sectionCount, objects: records.objectCount)
         browser.needsDisplay = true
+    }
+
+    /// Goes on to a record where the cursor's own one fades.
+    private func leaveFadingRow() {
+        func isFading() -> Bool { view.cursor?.path.map { records.object(at: $0) == nil } ?? false }
+        for step in [1, -1] {
+            var last = view.cursor
+            while isFading() {
+                view.move(by: step)
+                if view.cursor == last { break }
+                last = view.cursor
+            }
+        }
     }
 
     /// Puts the cursor on the first of these records, unless it is on one of them or a fold hides them.

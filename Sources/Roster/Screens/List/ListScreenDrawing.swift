@@ -131,6 +131,11 @@ extension ListScreen {
             canvas.write("section beginning with: \(titles)", x: 0, y: y, style: .key)
             return
         }
+        if browser.waitingSave != nil {
+            let text = "another program has the store locked: the save is tried again, Esc stops it"
+            canvas.write(text, x: 0, y: y, style: .warning)
+            return
+        }
         if isSearching, let search {
             canvas.write("looking for “\(search.text)”: any key stops", x: 0, y: y, style: .muted)
             return

@@ -107,7 +107,7 @@ struct AggregateReader {
         guard let property else { return nil }
         let sections = (0..<list.sectionCount).map { section in
             var aggregate = Aggregate()
-            for row in 0..<list.recordCount(inSection: section) {
+            for row in 0..<list.count(ofSection: section) {
                 let object = list.controller.object(at: IndexPath(row: row, section: section))
                 if let value = Self.number(object.value(forKey: key)) { aggregate.add(value) }
             }

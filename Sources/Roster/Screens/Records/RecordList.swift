@@ -23,7 +23,9 @@ final class RecordList: ListSource {
     /// What left the list a moment ago.
     var fading = FadingRows()
     /// While the list is frozen: the records that others deleted meanwhile.
-    var goneWhileFrozen: Set<NSManagedObjectID>?
+    var goneWhileFrozen: Set<NSManagedObjectID>? { didSet { if goneWhileFrozen == nil { frozenTexts = [:] } } }
+    /// What was shown of records while the list is frozen: what goes meanwhile stays to be read.
+    private var frozenTexts: [NSManagedObjectID: [Int: String]] = [:]
     /// What is said of the column with the focus, by the sections' places.
     var aggregates: ListAggregates?
     /// Asked whether the user marked a record.
@@ -111,8 +113,12 @@ final class RecordList: ListSource {
 
     // MARK: Records
 
-    /// The record in a row; `nil` where a row fades that left the list.
+    /// The record in a row; `nil` where there is none any more: the row fades, or the list is frozen.
     func object(at path: ListPath) -> NSManagedObject? {
+        shownObject(at: path).flatMap { isGone($0) ? nil : $0 }
+    }
+
+    private func shownObject(at path: ListPath) -> NSManagedObject? {
         guard path.section < sections.count else { return nil }
         guard !fading.isEmpty else {
             return path.row < rowCounts[path.section] ? record(path.row, in: path.section) : nil
@@ -172,8 +178,8 @@ final class RecordList: ListSource {
         fading.isEmpty ? rowCounts[section] : rowCounts[section] + fading.count(in: sections[section].name)
     }
 
-    /// How many records a section has.
-    func recordCount(inSection section: Int) -> Int { rowCounts[section] }
+    /// How many records a section has, without those that fade.
+    func count(ofSection section: Int) -> Int { rowCounts[section] }
 
     func note(ofSection section: Int) -> (text: String, share: Double?)? {
         aggregates?.note(ofSection: section)
@@ -194,12 +200,17 @@ final class RecordList: ListSource {
     }
 
     func text(ofColumn column: Int, at row: ListPath) -> String {
-        guard let object = object(at: row) else {
+        guard let object = shownObject(at: row) else {
             let texts = fading.row(at: row.row, in: sections[row.section].name)?.texts ?? []
             return texts.indices.contains(column) ? texts[column] : ""
         }
-        if isGone(object) { return column == 0 ? RecordName.fallback(object) : "" }
-        return display.columns[column].text(of: object)
+        if isGone(object) {
+            let texts = frozenTexts[object.objectID] ?? [0: RecordName.fallback(object)]
+            return texts[column] ?? ""
+        }
+        let text = display.columns[column].text(of: object)
+        if goneWhileFrozen != nil { frozenTexts[object.objectID, default: [:]][column] = text }
+        return text
     }
 
     /// Whether a record of a frozen list is no more: reading it would fail.
@@ -211,7 +222,7 @@ final class RecordList: ListSource {
     func isMarked(at row: ListPath) -> Bool { object(at: row).map(isMarked) ?? false }
 
     func mark(at row: ListPath) -> RowMark? {
-        guard let object = object(at: row), !isGone(object) else { return .removed }
+        guard let object = object(at: row) else { return .removed }
         if let mark = glow.mark(for: object) { return mark }
         return object.isInserted || UnsavedRecords.isChangedItself(object) ? .edited : nil
     }
