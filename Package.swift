@@ -39,8 +39,11 @@ let package = Package(
         // What every store type has to do, for tests of store types.
         .target(name: "StoreConformance", dependencies: ["CoreData"]),
 
+        // Swift source for Apple's systems → source for here.
+        .target(name: "SourcePort"),
+
         // The terminal program.
-        .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler"]),
+        .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler", "SourcePort"]),
         .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
@@ -48,6 +51,7 @@ let package = Package(
         .testTarget(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
+        .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(
             name: "CoreDataTests",

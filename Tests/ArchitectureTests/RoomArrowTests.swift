@@ -12,7 +12,8 @@ import Testing
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "StoreConformance": ["CoreData"],
-        "RosterCommands": ["CoreData", "ModelCompiler"],
+        "SourcePort": [],
+        "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]
     static let packageModules = Set(rooms.keys).union([

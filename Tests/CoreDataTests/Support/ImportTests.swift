@@ -13,4 +13,13 @@ import Testing
         #expect(read.predicateOperatorType == .greaterThan)
         #expect(NSSortDescriptor(key: "added", ascending: true).key == "added")
     }
+
+    @Test func autoreleasepoolCallsItsBody() throws {
+        struct Refusal: Error {}
+        #expect(autoreleasepool { 1 + 1 } == 2)
+        var count = 0
+        for _ in 0..<3 { autoreleasepool { count += 1 } }
+        #expect(count == 3)
+        #expect(throws: Refusal.self) { try autoreleasepool { throw Refusal() } }
+    }
 }

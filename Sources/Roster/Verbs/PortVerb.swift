@@ -1,0 +1,35 @@
+import Foundation
+import RosterCommands
+
+enum InPlaceFlag: CommandFlag {
+    static let name = "in-place"
+    static let letter: Character? = "i"
+    static let help = "Change the files, and print their paths."
+    typealias Value = Bool
+}
+
+enum PortVerb: CommandVerb {
+    static let name = "port"
+    static let summary = "Rewrite Swift source that was written for Apple's Core Data for this package."
+    static let operands = [Operand(name: "DIR", completion: .files)]
+    static let flags: [any CommandFlag.Type] = [InPlaceFlag.self]
+    static let stopsCleanly = true
+    static let notes = """
+        Prints what would change as a diff (for patch -p1 in DIR). What it could not do is listed on standard error:
+        file:line: what, and what to do.
+
+        @NSManaged becomes @Managed and @ManagedMethod, #keyPath a text, a cast to an erased request .erased, a
+        selector of a sort descriptor SortSelector; @objc and dynamic go; initialisers that contexts call are
+        required; imports of frameworks that are only on Apple's systems, and what needs them, go behind
+        #if canImport. What a condition such as #if os(iOS) excludes is left as it is, links are not followed, and
+        hidden folders, Pods, DerivedData and Carthage are left out.
+        Example: roster port Sources | less; roster port --in-place Sources
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try PortCommand(path: arguments.operands[0], isInPlace: arguments.has(InPlaceFlag.self)).run(in: surroundings) {
+            FileHandle.standardError.write(Data("\($0)\n".utf8))
+        }
+        return .done
+    }
+}

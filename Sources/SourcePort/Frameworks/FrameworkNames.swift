@@ -1,0 +1,70 @@
+/// Tells which names of a file come from a framework that is only on Apple's systems.
+struct FrameworkNames {
+    private let source: SwiftSource
+    private let modules: [AbsentModule]
+    private let facts: PortFacts
+
+    /// What Apple's Core Data itself has for CloudKit and nothing else. It needs no other import.
+    private static let cloudNames: Set<String> = [
+        "NSPersistentCloudKitContainerOptions", "NSPersistentCloudKitContainerEvent",
+        "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
+        "NSPersistentCloudKitContainerSchemaInitializationOptions",
+    ]
+    private static let cloudMembers: Set<String> = ["cloudKitContainerOptions", "initializeCloudKitSchema"]
+
+    /// - Parameter facts: what the program declares itself.
+    init(_ source: SwiftSource, _ items: ItemReader, facts: PortFacts) {
+        self.source = source
+        self.facts = facts
+        var modules: [AbsentModule] = []
+        for item in items.items(in: nil) where item.kind == .importing {
+            if let module = ImportedModule(item, source).absent { modules.append(module) }
+        }
+        self.modules = modules
+    }
+
+    /// The framework of the name that a token is; `nil` for all other tokens.
+    func module(at index: Int) -> String? {
+        owner(of: index)?.name
+    }
+
+    /// What to do where the name is used, if that is not to go behind a condition.
+    func advice(at index: Int) -> String? { owner(of: index)?.advice }
+
+    private func owner(of index: Int) -> AbsentModule? {
+        guard source.kind(index) == .word || source.isToken(index, "#Preview") else { return nil }
+        let word = source.text(index)
+        if Self.cloudNames.contains(word) || Self.cloudMembers.contains(word) && source.isToken(index - 1, ".") {
+            return AbsentModule.named("CloudKit")
+        }
+        if source.isToken(index, "#Preview") { return modules.first { $0.name == "SwiftUI" } }
+        guard !source.isToken(index - 1, "."), !isLabel(index) else { return nil }
+        if facts.declares(word) { return facts.typesOfFrameworks[word].flatMap(AbsentModule.named) }
+        return modules.first { $0.has(word) }
+    }
+
+    /// Whether the word is a label of an argument or a key of a dictionary: `Text: 1`. A type after a colon is none.
+    private func isLabel(_ index: Int) -> Bool {
+        source.isToken(index + 1, ":") && (source.isToken(index - 1, "(") || source.isToken(index - 1, ","))
+    }
+}
+
+/// What an `import` names.
+struct ImportedModule {
+    private static let kinds: Set<String> = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"]
+
+    /// `UIKit` of `import class UIKit.UIImage`.
+    let name: String
+    /// Whether it takes in the whole module, and says nothing else of it.
+    let isPlain: Bool
+
+    init(_ item: SourceItem, _ source: SwiftSource) {
+        var index = item.keyword + 1
+        let isScoped = Self.kinds.contains(source.text(index)) && source.isWord(index + 1)
+        if isScoped { index += 1 }
+        name = source.text(index)
+        isPlain = item.prefix.isEmpty && !isScoped && item.tokens.upperBound == index + 1
+    }
+
+    var absent: AbsentModule? { AbsentModule.named(name) }
+}

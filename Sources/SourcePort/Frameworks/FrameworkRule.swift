@@ -1,0 +1,135 @@
+/// Puts imports of frameworks that are only on Apple's systems, and what needs them, behind `#if canImport(…)`: a type whose header
+/// names one, a member, or a statement.
+enum FrameworkRule {
+    static func apply(to work: inout PortingWork) {
+        let source = work.source
+        let names = FrameworkNames(source, work.items, facts: work.facts)
+        var regions: [Region] = []
+        for item in work.items.items(in: nil) where item.kind == .importing && work.isLive(item.keyword) {
+            let module = ImportedModule(item, source)
+            if module.absent != nil { regions.append(Region(module: module.name, tokens: item.tokens)) }
+        }
+        var covered = 0
+        for index in work.live where index >= covered {
+            guard let module = names.module(at: index) else { continue }
+            if let advice = names.advice(at: index) {
+                if !regions.contains(where: { $0.tokens.contains(index) }) {
+                    work.note(at: index, "\(source.text(index)): \(advice)")
+                }
+                continue
+            }
+            guard let tokens = FrameworkPlace.tokens(around: index, in: work) else {
+                work.note(
+                    at: index,
+                    "\(source.text(index)) is of \(module), which is not here: put what needs it behind #if canImport(\(module))"
+                )
+                continue
+            }
+            regions.append(Region(module: module, tokens: tokens))
+            covered = tokens.upperBound
+        }
+        for region in merged(regions, source) { wrap(region, &work) }
+    }
+
+    private struct Region {
+        let module: String
+        var tokens: Range<Int>
+    }
+
+    /// The regions in the order of the file, those that follow one another and need the same put together.
+    private static func merged(_ regions: [Region], _ source: SwiftSource) -> [Region] {
+        var result: [Region] = []
+        for region in regions.sorted(by: { $0.tokens.lowerBound < $1.tokens.lowerBound }) {
+            if let last = result.last, region.tokens.lowerBound < last.tokens.upperBound {
+                if region.tokens.upperBound > last.tokens.upperBound {
+                    result[result.count - 1].tokens = last.tokens.lowerBound..<region.tokens.upperBound
+                }
+            } else if let last = result.last, last.module == region.module,
+                last.tokens.upperBound == region.tokens.lowerBound
+            {
+                result[result.count - 1].tokens = last.tokens.lowerBound..<region.tokens.upperBound
+            } else {
+                result.append(region)
+            }
+        }
+        return result
+    }
+
+    private static func wrap(_ region: Region, _ work: inout PortingWork) {
+        let source = work.source
+        let first = region.tokens.lowerBound, last = region.tokens.upperBound - 1
+        let offset = source.tokens[first].range.lowerBound
+        guard source.startsLine(first), source.startsLine(last + 1) else {
+            return work.note(
+                at: first,
+                "this needs \(region.module), which is not here: put it behind #if canImport(\(region.module))")
+        }
+        let end = source.nextLineStart(at: source.tokens[last].range.upperBound - 1)
+        let indentation = source.indentation(at: offset)
+        // What stands above an import is about the file.
+        let isImport = work.items.path(to: first).first?.kind == .importing
+        let start = isImport ? source.lineStart(at: offset) : start(ofRegionAt: first, source)
+        work.insert("\(indentation)#if canImport(\(region.module))\(source.lineBreak)", at: start)
+        let closing = indentation + "#endif"
+        let endsLine = end > 0 && source.bytes[end - 1] == .newline
+        work.insert(endsLine ? closing + source.lineBreak : source.lineBreak + closing, at: end)
+        work.putAside(region.tokens)
+    }
+
+    /// Where the region begins: with the comments that stand right above its first token.
+    private static func start(ofRegionAt first: Int, _ source: SwiftSource) -> Int {
+        var start = source.lineStart(at: source.tokens[first].range.lowerBound)
+        let limit = first > 0 ? source.nextLineStart(at: source.tokens[first - 1].range.upperBound - 1) : 0
+        while start > limit {
+            let line = source.bytes[source.lineStart(at: start - 1)..<start].drop { $0.isBlank }
+            // Comments of one line; of others it is not known here where they begin.
+            guard line.starts(with: Array("//".utf8)) else { break }
+            start = source.lineStart(at: start - 1)
+        }
+        return start
+    }
+}
+
+/// The smallest part of a file that can go behind a condition when one of its tokens has to.
+enum FrameworkPlace {
+    private static let control: Set<String> = [
+        "if", "for", "while", "do", "repeat", "switch", "guard", "return", "throw", "defer", "break", "continue",
+        "case", "default",
+        "else", "catch", "fallthrough",
+    ]
+
+    /// - Returns: `nil` where there is none.
+    static func tokens(around token: Int, in work: PortingWork) -> Range<Int>? {
+        let path = work.items.path(to: token)
+        for (depth, item) in path.enumerated() {
+            switch item.kind {
+            case .type:
+                // In its body, its members are next.
+                guard let body = item.body, token > body, depth < path.count - 1 else { return item.tokens }
+            case .function, .initializer:
+                guard let body = item.body, token > body else { return item.tokens }
+                return statement(in: path[(depth + 1)...], work.source) ?? item.tokens
+            case .statement: return statement(in: path[depth...], work.source)
+            case .variable, .importing, .otherDeclaration: return item.tokens
+            }
+        }
+        return nil
+    }
+
+    /// The outermost statement that may be missing: a call or an assignment, beside others.
+    private static func statement(in path: ArraySlice<SourceItem>, _ source: SwiftSource) -> Range<Int>? {
+        for item in path {
+            guard item.kind == .statement else { return nil }
+            // What stands in the braces of a condition or a loop may go, but not the condition.
+            if control.contains(source.text(item.keyword)) { continue }
+            // The value of a closure or of a function may be its only statement.
+            return isAlone(item, source) ? nil : item.tokens
+        }
+        return nil
+    }
+
+    private static func isAlone(_ item: SourceItem, _ source: SwiftSource) -> Bool {
+        guard let opening = source.parent(item.tokens.lowerBound) else { return false }
+        return opening + 1 == item.tokens.lowerBound && source.partner(opening) == item.tokens.upperBound
+    }
+}

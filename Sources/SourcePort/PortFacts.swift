@@ -1,0 +1,124 @@
+/// What has to be known of all files of a program before one of them can be ported: its classes, and which types need a framework
+/// that is only on Apple's systems.
+public struct PortFacts: Sendable {
+    private struct Declaration {
+        let superclass: String?
+        /// Names of its header that a framework of Apple's has, each with the framework.
+        let candidates: [String: String]
+        /// The types that its header names.
+        let inherited: [String]
+    }
+
+    private var declarations: [String: [Declaration]] = [:]
+    /// The types of the program that need a framework of Apple's, with its name.
+    private(set) var typesOfFrameworks: [String: String] = [:]
+
+    /// Of no program.
+    private init() {}
+
+    /// - Parameter files: the source of a program. A file that is no Swift declares nothing.
+    public init(of files: some Sequence<[UInt8]>) {
+        for file in files { add(file) }
+        findTypesOfFrameworks()
+    }
+
+    /// Whether the program declares a type of that name.
+    func declares(_ type: String) -> Bool { declarations[type] != nil }
+
+    private mutating func add(_ bytes: [UInt8]) {
+        guard case .source(let source) = SourceReading(bytes) else { return }
+        let reader = ItemReader(source)
+        let frameworks = FrameworkNames(source, reader, facts: PortFacts())
+        var groups: [(opening: Int?, depth: Int)] = [(nil, 0)]
+        while let (opening, depth) = groups.popLast() {
+            for item in reader.items(in: opening) where item.kind == .type && !source.isExcluded[item.keyword] {
+                if let body = item.body, depth < Self.deepest { groups.append((body, depth + 1)) }
+                let header = TypeHeader(item, source)
+                if header.keyword == "extension" { continue }
+                var candidates: [String: String] = [:]
+                for token in item.tokens.lowerBound..<item.header.upperBound where frameworks.advice(at: token) == nil {
+                    if let module = frameworks.module(at: token) { candidates[source.text(token)] = module }
+                }
+                declarations[header.name, default: []].append(
+                    Declaration(
+                        superclass: header.keyword == "class" ? header.inherited.first : nil, candidates: candidates,
+                        inherited: header.inherited))
+            }
+        }
+    }
+
+    /// Types in types are looked at so far.
+    static let deepest = 20
+
+    /// Whether a class is one of managed objects, as far as the files say so.
+    func isManaged(_ name: String) -> Bool {
+        var name = name
+        for _ in 0..<50 {
+            guard let superclass = declarations[name]?.lazy.compactMap(\.superclass).first else { return false }
+            if superclass == "NSManagedObject" { return true }
+            name = superclass
+        }
+        return false
+    }
+
+    private mutating func findTypesOfFrameworks() {
+        var isGrowing = true
+        while isGrowing {
+            isGrowing = false
+            for (name, all) in declarations where typesOfFrameworks[name] == nil {
+                guard let module = all.compactMap(module).first else { continue }
+                typesOfFrameworks[name] = module
+                isGrowing = true
+            }
+        }
+    }
+
+    private func module(of declaration: Declaration) -> String? {
+        // A type of the program hides the framework's of the same name.
+        let own = declaration.candidates.filter { declarations[$0.key] == nil }.min { $0.key < $1.key }
+        return own?.value ?? declaration.inherited.lazy.compactMap { typesOfFrameworks[$0] }.first
+    }
+}
+
+/// The header of a type: `public final class Note: NSManagedObject, Identifiable`.
+struct TypeHeader {
+    /// `class`, `struct`, `extension` …
+    let keyword: String
+    /// Without the types around it.
+    let name: String
+    /// Its superclass and protocols, each without the module or type around it.
+    let inherited: [String]
+    let access: String?
+
+    init(_ item: SourceItem, _ source: SwiftSource) {
+        keyword = source.text(item.keyword)
+        var index = item.keyword + 1
+        var name = source.text(index)
+        index += 1
+        while source.isToken(index, "."), source.isWord(index + 1) {
+            name = source.text(index + 1)
+            index += 2
+        }
+        self.name = name.filter { $0 != "`" }
+        var inherited: [String] = []
+        var isListed = false
+        var depth = 0
+        while index < item.header.upperBound {
+            if source.isToken(index, "<") { depth += 1 }
+            if source.isToken(index, ">") { depth -= 1 }
+            if source.isToken(index, "where"), depth == 0 { break }
+            if source.isToken(index, ":"), depth == 0 { isListed = true }
+            // The last word of a path counts.
+            if isListed, depth == 0, source.isWord(index), !source.isToken(index - 1, "@"),
+                !source.isToken(index + 1, ".")
+            {
+                inherited.append(source.text(index))
+            }
+            index = source.next(after: index)
+        }
+        self.inherited = inherited
+        access = item.prefix.lazy.map(source.text).first {
+            ["public", "open", "package", "internal", "fileprivate", "private"].contains($0)
+        }
+    }
+}

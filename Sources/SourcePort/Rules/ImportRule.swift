@@ -1,0 +1,103 @@
+/// Sees to it that a file imports what the names in it need here.
+enum ImportRule {
+    /// What Foundation and `CoreData` both have as types.
+    private static let ambiguous: Set<String> = ["NSExpression", "NSComparisonPredicate"]
+    private static let networkNames: Set<String> = [
+        "URLSession", "URLRequest", "URLSessionConfiguration", "URLSessionDataTask", "URLSessionTask",
+        "HTTPURLResponse",
+        "URLResponse", "HTTPCookie", "URLProtocol", "URLSessionDelegate", "URLSessionUploadTask",
+        "URLSessionDownloadTask",
+    ]
+    private static let xmlNames: Set<String> = [
+        "XMLParser", "XMLParserDelegate", "XMLDocument", "XMLElement", "XMLNode",
+    ]
+
+    static func apply(to work: inout PortingWork) {
+        let source = work.source
+        let imports = work.items.items(in: nil).filter { $0.kind == .importing }
+        let live = imports.filter { work.isLive($0.keyword) }
+        var names: Set<String> = []
+        var ambiguousTypes: [Int] = []
+        for index in work.live where work.isName(index) {
+            let word = source.text(index)
+            names.insert(word)
+            if ambiguous.contains(word), isType(index, source) { ambiguousTypes.append(index) }
+        }
+        let modules = Set(live.map { ImportedModule($0, source).name })
+        if !names.isDisjoint(with: ambiguous) { work.needsCoreData = true }
+        let lacksCoreData = work.needsCoreData && !modules.contains("CoreData")
+        var additions: [String] = []
+        if lacksCoreData { additions.append("import CoreData") }
+        let lost = imports.contains { item in
+            !work.isLive(item.keyword) && !source.isExcluded[item.keyword]
+                && ImportedModule(item, source).absent?.bringsFoundation == true
+        }
+        let hasCode = work.live.contains { index in !live.contains { $0.tokens.contains(index) } }
+        if lost, hasCode, !lacksCoreData, modules.isDisjoint(with: ["Foundation", "CoreData", "XCTest"]) {
+            additions.append("import Foundation")
+        }
+        let everyModule = Set(imports.map { ImportedModule($0, source).name })
+        for (module, itsNames) in [("FoundationNetworking", networkNames), ("FoundationXML", xmlNames)] {
+            guard !everyModule.contains(module), !names.isDisjoint(with: itsNames) else { continue }
+            additions += ["#if canImport(\(module))", "import \(module)", "#endif"]
+        }
+        settle(ambiguousTypes, live, modules, &work)
+        add(additions, imports, live, &work)
+    }
+
+    /// Whether a name stands for a type, not for one of which an instance is made: only the former is ambiguous.
+    private static func isType(_ index: Int, _ source: SwiftSource) -> Bool {
+        if source.isToken(index + 1, "(") { return false }
+        if source.isToken(index + 1, ".") { return source.text(index + 2).first?.isUppercase == true }
+        return true
+    }
+
+    private static func settle(
+        _ types: [Int], _ imports: [SourceItem], _ modules: Set<String>, _ work: inout PortingWork
+    ) {
+        guard !types.isEmpty else { return }
+        let source = work.source
+        let foundation = imports.filter { ImportedModule($0, source).name == "Foundation" }
+        let isSettled = !modules.contains("XCTest") && foundation.allSatisfy { ImportedModule($0, source).isPlain }
+        if isSettled {
+            for item in foundation {
+                work.remove(
+                    item.tokens.lowerBound, through: item.tokens.upperBound - 1,
+                    otherwise:
+                        "import Foundation: take it away, CoreData brings it, and some types are ambiguous with both")
+            }
+        } else {
+            for index in types {
+                let name = source.text(index)
+                work.replace(
+                    index, through: index, by: "CoreData.\(name)",
+                    otherwise: "\(name): write CoreData.\(name), as Foundation has one too")
+            }
+        }
+    }
+
+    /// Adds lines beside the imports: before the first of those that count here, else behind them all.
+    private static func add(
+        _ lines: [String], _ imports: [SourceItem], _ live: [SourceItem], _ work: inout PortingWork
+    ) {
+        guard !lines.isEmpty, !work.source.tokens.isEmpty else { return }
+        let source = work.source
+        let text = lines.map { $0 + source.lineBreak }.joined()
+        let startsWithCoreData = lines[0] == "import CoreData"
+        if startsWithCoreData, let first = live.first(where: { source.startsLine($0.tokens.lowerBound) }) {
+            work.insert(
+                lines[0] + source.lineBreak,
+                at: source.lineStart(at: source.tokens[first.tokens.lowerBound].range.lowerBound))
+            return add(Array(lines.dropFirst()), imports, live, &work)
+        }
+        if let last = imports.last(where: { source.startsLine($0.tokens.upperBound) && !source.isExcluded[$0.keyword] })
+        {
+            let end = source.nextLineStart(at: source.tokens[last.tokens.upperBound - 1].range.upperBound - 1)
+            let needsBreak = end > 0 && source.bytes[end - 1] != .newline
+            work.insert(needsBreak ? source.lineBreak + text : text, at: end)
+        } else {
+            let start = source.lineStart(at: source.tokens[0].range.lowerBound)
+            work.insert(text + source.lineBreak, at: start)
+        }
+    }
+}

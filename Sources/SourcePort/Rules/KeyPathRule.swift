@@ -1,0 +1,48 @@
+/// `#keyPath(Note.folder.name)` → `"folder.name"`.
+enum KeyPathRule {
+    static func apply(to work: inout PortingWork) {
+        for index in work.live where work.source.isToken(index, "#keyPath") {
+            guard work.source.isToken(index + 1, "("), let end = work.source.partner(index + 1),
+                let keys = keys(index + 2..<end, work.source)
+            else {
+                work.note(at: index, "#keyPath with more than names in it: write the key path as a text")
+                continue
+            }
+            let message = "#keyPath: write \"\(keys)\""
+            if let (first, last) = interpolation(around: index, end, work.source) {
+                // The text needs no interpolation any more.
+                work.replace(first, through: last, by: keys, otherwise: message)
+            } else {
+                work.replace(index, through: end, by: "\"\(keys)\"", otherwise: message)
+            }
+        }
+    }
+
+    /// The path without the types with which it begins.
+    private static func keys(_ tokens: Range<Int>, _ source: SwiftSource) -> String? {
+        var words: [String] = []
+        for (place, index) in tokens.enumerated() {
+            if place % 2 == 1 {
+                guard source.isToken(index, ".") else { return nil }
+            } else {
+                guard source.isWord(index) else { return nil }
+                words.append(source.text(index).filter { $0 != "`" })
+            }
+        }
+        guard tokens.count % 2 == 1 else { return nil }
+        var keys = words[...]
+        while keys.count > 1, let first = keys.first, first.first?.isUppercase == true || first == "self" {
+            keys.removeFirst()
+        }
+        guard let first = keys.first, first.first?.isUppercase == false, first != "self" else { return nil }
+        return keys.joined(separator: ".")
+    }
+
+    /// The interpolation of which the tokens are all.
+    private static func interpolation(around first: Int, _ last: Int, _ source: SwiftSource) -> (Int, Int)? {
+        guard source.kind(first - 1) == .interpolationOpening, source.kind(last + 1) == .interpolationClosing else {
+            return nil
+        }
+        return (first - 1, last + 1)
+    }
+}

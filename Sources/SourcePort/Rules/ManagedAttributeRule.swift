@@ -1,0 +1,29 @@
+/// `@NSManaged var` → `@Managed var`, `@NSManaged func` → `@ManagedMethod func`.
+enum ManagedAttributeRule {
+    static func apply(to work: inout PortingWork) {
+        for index in work.live where work.source.isToken(index, "NSManaged") && work.source.isToken(index - 1, "@") {
+            let declared = keyword(after: index, work)
+            guard let name = ["var": "Managed", "func": "ManagedMethod"][declared] else {
+                work.note(at: index, "@NSManaged of what is neither a variable nor a function: declare it by hand")
+                continue
+            }
+            if work.replace(index, through: index, by: name, otherwise: "@NSManaged: write @\(name)") {
+                work.needsCoreData = true
+            }
+        }
+    }
+
+    /// The word that says what an attribute belongs to.
+    private static func keyword(after index: Int, _ work: PortingWork) -> String {
+        var place = index + 1
+        while work.source.isToken(place, "@") || ItemReader.modifiers.contains(work.source.text(place)) {
+            if work.source.isToken(place, "@") {
+                place = work.items.endOfAttribute(at: place)
+            } else {
+                place += 1
+                if work.source.isToken(place, "(") { place = work.source.next(after: place) }
+            }
+        }
+        return work.source.text(place)
+    }
+}

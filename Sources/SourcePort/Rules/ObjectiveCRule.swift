@@ -1,0 +1,95 @@
+/// Takes away `@objc`, `@objc(name)`, `@objcMembers` and `dynamic`.
+enum ObjectiveCRule {
+    static func apply(to work: inout PortingWork) {
+        for index in work.live {
+            let source = work.source
+            if source.isToken(index, "@"), ["objc", "objcMembers"].contains(source.text(index + 1)) {
+                removeAttribute(at: index, &work)
+            } else if source.isToken(index, "dynamic"), isModifier(index, source) {
+                work.remove(index, through: index, otherwise: "dynamic means nothing here: take it away")
+            }
+        }
+    }
+
+    private static func isModifier(_ index: Int, _ source: SwiftSource) -> Bool {
+        guard !source.isToken(index - 1, "."), source.isWord(index + 1) || source.isToken(index + 1, "@") else {
+            return false
+        }
+        let declares: Set<String> = ["var", "let", "func", "class", "subscript", "init", "lazy", "weak"]
+        return declares.contains(source.text(index + 1)) || ItemReader.modifiers.contains(source.text(index + 1))
+            || source.isToken(index + 1, "@")
+    }
+
+    private static func removeAttribute(at index: Int, _ work: inout PortingWork) {
+        let source = work.source
+        var last = index + 1
+        if source.isToken(last + 1, "("), source.touches(last, last + 1), let end = source.partner(last + 1) {
+            last = end
+        }
+        if isOptionalRequirement(after: last, source) {
+            return work.note(
+                at: index,
+                "an optional requirement: there are none here; give it a default in an extension of the protocol")
+        }
+        let path = work.items.path(to: index)
+        if let item = path.last, item.prefix.contains(index) { remark(item, path.dropLast().last, index, last, &work) }
+        work.remove(index, through: last, otherwise: "\(source.text(index + 1)): take it away, it is not here")
+    }
+
+    private static func isOptionalRequirement(after last: Int, _ source: SwiftSource) -> Bool {
+        var place = last + 1
+        while ItemReader.modifiers.contains(source.text(place)) {
+            if source.isToken(place, "optional") { return true }
+            place += 1
+        }
+        return false
+    }
+
+    // MARK: What the attribute did
+
+    private static func remark(
+        _ item: SourceItem, _ owner: SourceItem?, _ index: Int, _ last: Int, _ work: inout PortingWork
+    ) {
+        let source = work.source
+        let name = last > index + 2 ? (index + 3..<last).map(source.text).joined() : ""
+        let declared = source.text(item.keyword + 1).filter { $0 != "`" }
+        switch item.kind {
+        case .type where !name.isEmpty && name != declared:
+            work.note(
+                at: index,
+                "@objc(\(name)): classes are found by their own name here; where a model, an archive or a transformer says "
+                    + "\(name), let it say \(declared)")
+        case .variable where isOfManagedClass(owner, work):
+            let isStored = item.prefix.contains { source.isToken($0, "NSManaged") }
+            if isStored, !name.isEmpty, name != declared {
+                work.note(
+                    at: index,
+                    "@objc(\(name)): the property has the name of the variable here; call the variable \(name), or the property \(declared)"
+                )
+            } else if !isStored, item.body != nil {
+                work.note(
+                    at: index,
+                    "\(declared) is computed: value(forKey:), predicates and section key paths do not reach it here; make it a transient attribute of the model where they do"
+                )
+            }
+        case .function where isOfManagedClass(owner, work): remarkOnHook(declared, index, &work)
+        default: break
+        }
+    }
+
+    /// Methods that Apple's framework finds by their names.
+    private static func remarkOnHook(_ name: String, _ index: Int, _ work: inout PortingWork) {
+        if name.hasPrefix("validate"), name.count > 8 {
+            work.note(
+                at: index,
+                "\(name) is not found by its name here: override validateValue(_:forKey:), and call it from there")
+        } else if name.hasPrefix("keyPathsForValuesAffecting") {
+            work.note(at: index, "\(name) is not found by its name here: computed properties are not observed by key")
+        }
+    }
+
+    private static func isOfManagedClass(_ owner: SourceItem?, _ work: PortingWork) -> Bool {
+        guard let owner, owner.kind == .type else { return false }
+        return work.facts.isManaged(TypeHeader(owner, work.source).name)
+    }
+}

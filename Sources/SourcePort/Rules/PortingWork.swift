@@ -1,0 +1,87 @@
+/// One file while rules change it.
+struct PortingWork {
+    let source: SwiftSource
+    let items: ItemReader
+    let facts: PortFacts
+    private(set) var edits = EditList()
+    private(set) var notes: [PortNote] = []
+    private var told: Set<PortNote> = []
+    /// Tokens that rules do not look at: what conditions exclude, and what a rule has moved behind one.
+    private var isAside: [Bool]
+    /// Whether the file names something that Foundation has at Apple's, and `CoreData` here.
+    var needsCoreData = false
+
+    init(_ source: SwiftSource, _ facts: PortFacts) {
+        self.source = source
+        self.facts = facts
+        items = ItemReader(source)
+        isAside = source.isExcluded
+    }
+
+    /// The tokens that rules look at, in their order.
+    var live: [Int] { source.tokens.indices.filter { !isAside[$0] } }
+
+    func isLive(_ index: Int) -> Bool { isAside.indices.contains(index) && !isAside[index] }
+
+    mutating func putAside(_ tokens: Range<Int>) { for index in tokens { isAside[index] = true } }
+
+    /// Whether a token is a word that stands for itself: no member of something, and no label.
+    func isName(_ index: Int) -> Bool { source.isWord(index) && !source.isToken(index - 1, ".") }
+
+    // MARK: Changes
+
+    /// Replaces the tokens from `first` to `last`, unless something else stands between them, such as a comment.
+    /// - Returns: whether it was done. Where not, `otherwise` becomes a note.
+    @discardableResult
+    mutating func replace(_ first: Int, through last: Int, by text: String, otherwise: String) -> Bool {
+        let range = source.tokens[first].range.lowerBound..<source.tokens[last].range.upperBound
+        guard source.hasOnlyBlanks(between: first, and: last), edits.add(range, text) else {
+            note(at: first, otherwise)
+            return false
+        }
+        return true
+    }
+
+    /// Takes away some tokens and the blanks after them; with their line, where nothing else stands on it.
+    @discardableResult
+    mutating func remove(_ first: Int, through last: Int, otherwise: String) -> Bool {
+        let start = source.tokens[first].range.lowerBound
+        var end = source.tokens[last].range.upperBound
+        guard source.hasOnlyBlanks(between: first, and: last) else {
+            note(at: first, otherwise)
+            return false
+        }
+        let blanks = source.bytes[end...].prefix { $0.isBlank }
+        let following = source.bytes[blanks.endIndex...].first
+        var range = start..<blanks.endIndex
+        let lineStart = source.lineStart(at: start)
+        let isOnlyOfLine = source.bytes[lineStart..<start].allSatisfy { $0.isBlank } && (following?.isLineBreak ?? true)
+        if isOnlyOfLine {
+            range = lineStart..<source.nextLineStart(at: end)
+        } else if following?.isLineBreak ?? true {
+            // At the end of a line, the blanks before it go.
+            end = source.tokens[last].range.upperBound
+            let before = source.bytes[..<start].reversed().prefix { $0.isBlank }.count
+            range = start - before..<end
+        }
+        guard edits.add(range, "") else {
+            note(at: first, otherwise)
+            return false
+        }
+        return true
+    }
+
+    /// Replaces some bytes.
+    mutating func replace(bytes range: Range<Int>, by text: String, note: String, at token: Int) {
+        if !edits.add(range, text) { self.note(at: token, note) }
+    }
+
+    /// Adds text before or behind a byte.
+    @discardableResult
+    mutating func insert(_ text: String, at offset: Int) -> Bool { edits.add(offset..<offset, text) }
+
+    mutating func note(at token: Int, _ message: String) {
+        let note = PortNote(line: source.line(at: source.tokens[token].range.lowerBound), message: message)
+        if told.insert(note).inserted { notes.append(note) }
+    }
+}

@@ -1,0 +1,61 @@
+/// Tells what compiles no more and has to be written by a person.
+enum RemarkRule {
+    /// What is called, and what to do instead.
+    private static let calls: [String: String] = [
+        "containerURL": "there are no containers of app groups here: give both programs the same path",
+        "observe":
+            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context",
+        "publisher":
+            "there are no publishers here: wait for notifications(named:), or the streams of a results controller",
+    ]
+    private static let overrides: [String: String] = [
+        "observeValue":
+            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context"
+    ]
+
+    static func apply(to work: inout PortingWork) {
+        for index in work.live where work.source.isWord(index) {
+            let source = work.source
+            let word = source.text(index)
+            switch word {
+            case "autoreleasepool", "ValueTransformer", "UndoManager":
+                if work.isName(index) { work.needsCoreData = true }
+            case "NSPredicate" where source.areTokens(from: index + 1, ["(", "format"]),
+                "NSSortDescriptor" where source.areTokens(from: index + 1, ["(", "key"]):
+                // Foundation has the types, but not these initialisers.
+                work.needsCoreData = true
+            case "containerURL" where source.isToken(index + 2, "forSecurityApplicationGroupIdentifier"),
+                "publisher" where source.isToken(index + 2, "for"):
+                remark(calls[word], word, index, &work)
+            case "observe" where source.isToken(index - 1, ".") && source.isToken(index + 2, "\\"):
+                remark(calls[word], word, index, &work)
+            case "addObserver" where isKeyValueObservation(index, source): remark(calls["observe"], word, index, &work)
+            case "observeValue" where source.isToken(index - 1, "func"): remark(overrides[word], word, index, &work)
+            case "objectWillChange":
+                remark("objects do not publish here: observe them with Swift's Observation", word, index, &work)
+            case "NSFetchRequestResult" where isExtended(index, source):
+                remark(
+                    "it is no protocol here and cannot be extended: extend NSManagedObject, or write a generic function",
+                    word, index, &work)
+            case "FileProtectionType" where source.isToken(index + 3, "as"):
+                remark("it is no object here: leave out the protection of files", word, index, &work)
+            default: break
+            }
+        }
+    }
+
+    private static func remark(_ text: String?, _ word: String, _ index: Int, _ work: inout PortingWork) {
+        if let text { work.note(at: index, "\(word): \(text)") }
+    }
+
+    private static func isKeyValueObservation(_ index: Int, _ source: SwiftSource) -> Bool {
+        guard source.isToken(index + 1, "("), let end = source.partner(index + 1) else { return false }
+        return (index + 1..<min(end, index + 200)).contains {
+            source.isToken($0, "forKeyPath") && source.isToken($0 + 1, ":")
+        }
+    }
+
+    private static func isExtended(_ index: Int, _ source: SwiftSource) -> Bool {
+        source.isToken(index - 1, "extension")
+    }
+}

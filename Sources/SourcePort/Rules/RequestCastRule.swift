@@ -1,0 +1,108 @@
+/// `request as! NSFetchRequest<NSFetchRequestResult>` → `request.erased`, and casts of erased requests to typed ones.
+enum RequestCastRule {
+    static func apply(to work: inout PortingWork) {
+        let casts = work.live.compactMap { index in
+            work.isName(index) && work.source.isToken(index, "as") ? Cast(at: index, work.source) : nil
+        }
+        let opaque = casts.isEmpty ? [] : opaqueVariables(work)
+        for cast in casts {
+            guard cast.type == "NSFetchRequest" else {
+                work.note(
+                    at: cast.index,
+                    "a cast to \(cast.type)<\(cast.argument)>: Swift stops the program at it here; methods that take it take "
+                        + "one of any result type")
+                continue
+            }
+            rewrite(cast, opaque, in: &work)
+        }
+    }
+
+    private static func rewrite(_ cast: Cast, _ opaque: Set<String>, in work: inout PortingWork) {
+        let source = work.source
+        let other =
+            "a cast to NSFetchRequest<\(cast.argument)>: use erased or typed(as:) of a request, as Swift stops a program at the cast here"
+        guard let operand = Operand(endingAt: cast.index - 1, source) else { return work.note(at: cast.index, other) }
+        if operand.isOpaque || operand.variable.map(opaque.contains) == true {
+            return work.note(
+                at: cast.index,
+                "a cast of a value of any type to NSFetchRequest<\(cast.argument)>, which only succeeds for exactly that type "
+                    + "here: keep the type of the request, and use erased or typed(as:)")
+        }
+        let member = cast.argument == "NSFetchRequestResult" ? ".erased" : ".typed(as: \(cast.argument).self)"
+        if operand.isOptional {
+            // `fetchRequestTemplate(forName:)` has no value for names that the model does not have.
+            let mark = cast.sign == "?" ? "?" : "!"
+            work.replace(
+                cast.index - 1, through: cast.end, by: source.text(cast.index - 1) + mark + member, otherwise: other)
+        } else if cast.sign == "?" {
+            let type = "NSFetchRequest<\(cast.argument)>?"
+            work.replace(
+                cast.index - 1, through: cast.end, by: "\(source.text(cast.index - 1))\(member) as \(type)",
+                otherwise: other)
+        } else {
+            work.replace(cast.index - 1, through: cast.end, by: source.text(cast.index - 1) + member, otherwise: other)
+        }
+    }
+
+    /// The variables of which the file says that they are no requests.
+    private static func opaqueVariables(_ work: PortingWork) -> Set<String> {
+        let types: Set<String> = ["Any", "AnyObject", "NSPersistentStoreRequest"]
+        return Set(
+            work.live.filter { index in
+                work.source.isToken(index, ":") && types.contains(work.source.text(index + 1))
+                    && work.source.isWord(index - 1)
+            }.map { work.source.text($0 - 1) })
+    }
+
+    /// `as! NSFetchRequest<Note>`; `as` alone chooses among overloads, and stays.
+    private struct Cast {
+        let index: Int
+        let sign: String
+        let type: String
+        let argument: String
+        let end: Int
+
+        init?(at index: Int, _ source: SwiftSource) {
+            let sign = source.text(index + 1), type = source.text(index + 2)
+            guard ["!", "?"].contains(sign), source.touches(index, index + 1),
+                ["NSFetchRequest", "NSFetchedResultsController", "NSAsynchronousFetchRequest"].contains(type),
+                source.isToken(index + 3, "<")
+            else { return nil }
+            var end = index + 4
+            while source.isWord(end), source.isToken(end + 1, ".") { end += 2 }
+            guard source.isWord(end), source.isToken(end + 1, ">") else { return nil }
+            self.index = index
+            self.sign = sign
+            self.type = type
+            argument = (index + 4...end).map(source.text).joined()
+            self.end = end + 1
+        }
+    }
+
+    /// What is cast, as far as its last words tell.
+    private struct Operand {
+        /// The variable, where it is one.
+        var variable: String?
+        /// The method that is called last, where one is.
+        var method: String?
+
+        /// `nil` where something else than a variable, a call or parentheses stands there.
+        init?(endingAt index: Int, _ source: SwiftSource) {
+            if source.isWord(index), !["try", "await", "in", "return"].contains(source.text(index)) {
+                if !source.isToken(index - 1, ".") { variable = source.text(index) }
+            } else if source.isToken(index, ")"), let opening = source.partner(index) {
+                if source.isWord(opening - 1), source.touches(opening - 1, opening) {
+                    method = source.text(opening - 1)
+                }
+            } else if source.isToken(index, "!") || source.isToken(index, "]") {
+                return
+            } else {
+                return nil
+            }
+        }
+
+        /// Whether the result is of any type.
+        var isOpaque: Bool { ["copy", "mutableCopy", "value", "object"].contains(method ?? "") }
+        var isOptional: Bool { ["fetchRequestTemplate", "fetchRequestFromTemplate"].contains(method ?? "") }
+    }
+}

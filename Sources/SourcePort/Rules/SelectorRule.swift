@@ -1,0 +1,73 @@
+/// The selectors that sort descriptors have → `SortSelector`. There are no others here.
+enum SelectorRule {
+    private static let names: Set<String> = [
+        "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
+        "localizedStandardCompare",
+    ]
+
+    static func apply(to work: inout PortingWork) {
+        for index in work.live {
+            let source = work.source
+            if source.isToken(index, "#selector") {
+                guard let (name, end) = selector(at: index, source) else {
+                    work.note(
+                        at: index,
+                        "#selector: there are no selectors here; pass a closure, such as with "
+                            + "addObserver(forName:object:queue:using:) or Timer.scheduledTimer(withTimeInterval:repeats:block:)"
+                    )
+                    continue
+                }
+                replace(index, end, name, in: &work)
+            } else if work.isName(index), ["Selector", "NSSelectorFromString"].contains(source.text(index)) {
+                if let (name, end) = literal(after: index, source) {
+                    replace(index, end, name, in: &work)
+                } else if isType(index, of: &work) {
+                    work.replace(index, through: index, by: "SortSelector", otherwise: "Selector: write SortSelector")
+                } else {
+                    work.note(at: index, "\(source.text(index)): there are no selectors here; pass a closure")
+                }
+            }
+        }
+    }
+
+    private static func replace(_ first: Int, _ last: Int, _ name: String, in work: inout PortingWork) {
+        let isDone = work.replace(
+            first, through: last, by: "SortSelector.\(name)", otherwise: "a selector: write SortSelector.\(name)")
+        if isDone { work.needsCoreData = true }
+    }
+
+    /// `#selector(NSString.localizedCompare(_:))`, with or without its argument.
+    private static func selector(at index: Int, _ source: SwiftSource) -> (name: String, end: Int)? {
+        guard source.isToken(index + 1, "("), let end = source.partner(index + 1),
+            ["NSString", "NSNumber", "NSDate"].contains(source.text(index + 2)), source.isToken(index + 3, ".")
+        else { return nil }
+        let name = source.text(index + 4)
+        guard names.contains(name), name == "compare" || source.isToken(index + 2, "NSString") else { return nil }
+        let hasArgument = source.areTokens(from: index + 5, ["(", "_", ":", ")"])
+        return end == index + 5 || hasArgument && end == index + 9 ? (name, end) : nil
+    }
+
+    /// `Selector("localizedCompare:")`, with one pair of parentheses or two.
+    private static func literal(after index: Int, _ source: SwiftSource) -> (name: String, end: Int)? {
+        var place = index + 1
+        while source.isToken(place, "(") { place += 1 }
+        let depth = place - index - 1
+        guard (1...2).contains(depth), source.kind(place) == .stringOpening, source.kind(place + 1) == .stringText,
+            source.kind(place + 2) == .stringClosing, let end = source.partner(index + 1), end == place + 2 + depth
+        else { return nil }
+        let text = source.text(place + 1)
+        guard text.hasSuffix(":"), names.contains(String(text.dropLast())) else { return nil }
+        return (String(text.dropLast()), end)
+    }
+
+    /// Whether a variable has this type and one of the selectors as its value.
+    private static func isType(_ index: Int, of work: inout PortingWork) -> Bool {
+        let source = work.source
+        guard source.isToken(index - 1, ":") else { return false }
+        var place = index + 1
+        if source.isToken(place, "?") { place += 1 }
+        guard source.isToken(place, "=") else { return false }
+        return source.isToken(place + 1, "#selector")
+            ? selector(at: place + 1, source) != nil : literal(after: place + 1, source) != nil
+    }
+}

@@ -1,0 +1,83 @@
+/// Rewrites Swift source that was written for Apple's Core Data into what the same program needs here.
+///
+/// Works on text alone, one file at a time; what is not understood stays byte for byte as it is, and is told in a note where a
+/// person has to do something. The result, ported again, is the same.
+public enum SourcePort {
+    /// Ports one file.
+    ///
+    /// - Parameter facts: of all files of the program, this one among them.
+    public static func port(_ bytes: [UInt8], knowing facts: PortFacts) -> PortedFile {
+        switch SourceReading(bytes) {
+        case .problem(let note): return PortedFile(original: bytes, edits: [], notes: [note])
+        case .source(let source):
+            var work = PortingWork(source, facts)
+            // What goes behind a condition is Apple's afterwards: no other rule looks at it.
+            FrameworkRule.apply(to: &work)
+            ManagedAttributeRule.apply(to: &work)
+            ObjectiveCRule.apply(to: &work)
+            InitializerRule.apply(to: &work)
+            KeyPathRule.apply(to: &work)
+            SelectorRule.apply(to: &work)
+            RequestCastRule.apply(to: &work)
+            ArgumentRule.apply(to: &work)
+            MutableSetRule.apply(to: &work)
+            CloudContainerRule.apply(to: &work)
+            RemarkRule.apply(to: &work)
+            ImportRule.apply(to: &work)
+            return PortedFile(original: bytes, edits: work.edits.edits, notes: work.notes.sorted { $0.line < $1.line })
+        }
+    }
+}
+
+/// A file with what porting it means.
+public struct PortedFile: Sendable {
+    public let original: [UInt8]
+    /// In the order of the file; they do not overlap.
+    public let edits: [SourceEdit]
+    /// What a person has to look at, by line; lines are those of the original.
+    public let notes: [PortNote]
+
+    /// The file after the edits.
+    public var text: [UInt8] { edits.isEmpty ? original : EditList.apply(edits, to: original) }
+
+    /// The edits as a diff.
+    ///
+    /// - Parameter path: what the file is called in the header.
+    public func diff(path: String) -> String { UnifiedDiff.text(of: edits, in: original, path: path) }
+}
+
+/// A file's bytes, looked at: Swift source, or why not.
+enum SourceReading {
+    case source(SwiftSource)
+    case problem(PortNote)
+
+    init(_ bytes: [UInt8]) {
+        if let offset = bytes.firstIndex(of: 0) {
+            self = .problem(Self.note(bytes, offset, "a zero byte: this is no Swift source, and is left alone"))
+        } else if String(validating: bytes, as: UTF8.self) == nil {
+            self = .problem(PortNote(line: 1, message: "this is no UTF-8 text, and is left alone"))
+        } else if let offset = Self.loneReturn(in: bytes) {
+            self = .problem(
+                Self.note(
+                    bytes, offset, "a carriage return without a line feed: convert the line breaks, and port again"))
+        } else {
+            do {
+                self = .source(try SwiftSource(bytes))
+            } catch {
+                self = .problem(
+                    Self.note(
+                        bytes, error.offset, "\(error.message); the file is left alone: correct this, and port again"))
+            }
+        }
+    }
+
+    private static func loneReturn(in bytes: [UInt8]) -> Int? {
+        bytes.indices.first { index in
+            bytes[index] == .carriageReturn && (index + 1 == bytes.count || bytes[index + 1] != .newline)
+        }
+    }
+
+    private static func note(_ bytes: [UInt8], _ offset: Int, _ message: String) -> PortNote {
+        PortNote(line: 1 + bytes[..<min(offset, bytes.count)].count { $0 == .newline }, message: message)
+    }
+}

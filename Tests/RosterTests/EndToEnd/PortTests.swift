@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// `roster port` as a shell runs it.
+@Suite struct PortTests {
+    private let folder: URL
+    private static let before =
+        "import CoreData\nextension Note { @NSManaged var title: String? }\nlet s = #selector(A.b)\n"
+    private static let after =
+        "import CoreData\nextension Note { @Managed var title: String? }\nlet s = #selector(A.b)\n"
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(Self.before.utf8).write(to: folder.appendingPathComponent("Note.swift"))
+    }
+
+    private var text: String {
+        get throws { try String(contentsOf: folder.appendingPathComponent("Note.swift"), encoding: .utf8) }
+    }
+
+    private func clear() { try? FileManager.default.removeItem(at: folder) }
+
+    @Test func theDiffIsForPatch() throws {
+        defer { clear() }
+        let outcome = try RosterProcess.shell(
+            "cd \"$1\" && \"$roster\" port . > ../$(basename \"$1\").diff; echo $?; git apply ../$(basename \"$1\").diff; echo $?; rm ../$(basename \"$1\").diff",
+            [folder.path])
+        #expect(outcome.lines == ["0", "0"])
+        #expect(
+            outcome.errorLines.count == 1 && outcome.errors.hasPrefix("./Note.swift:3: #selector: "),
+            "\(outcome.errors)")
+        #expect(try text == Self.after)
+    }
+
+    @Test func inPlaceChangesTheFile() throws {
+        defer { clear() }
+        let outcome = try RosterProcess.run(["port", "--in-place", folder.path])
+        #expect(outcome.status == 0 && outcome.lines == ["ported \(folder.path)/Note.swift"])
+        #expect(try text == Self.after)
+        let again = try RosterProcess.run(["port", "-i", folder.path])
+        #expect(again.status == 0 && again.output.isEmpty)
+    }
+
+    @Test func exitStatusesAreThoseOfAllVerbs() throws {
+        defer { clear() }
+        let missing = try RosterProcess.run(["port", "/nowhere/at/all"])
+        #expect(missing.status == 1 && missing.errorLines.count == 1)
+        #expect(try RosterProcess.run(["port"]).status == 2)
+        #expect(try RosterProcess.run(["port", folder.appendingPathComponent("Note.swift").path]).status == 2)
+        let help = try RosterProcess.run(["port", "--help"])
+        #expect(
+            help.status == 0 && help.output.hasPrefix("Usage: roster port DIR [OPTIONS]")
+                && help.output.contains("--in-place"))
+    }
+
+    /// One file that cannot be written does not keep the others from being ported, and stays as it is.
+    @Test(.enabled(if: RosterProcess.canDropPrivileges))
+    func aFileThatMayNotBeWrittenIsSaid() throws {
+        defer { clear() }
+        try Data(Self.before.utf8).write(to: folder.appendingPathComponent("Other.swift"))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o444], ofItemAtPath: folder.appendingPathComponent("Note.swift").path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o666], ofItemAtPath: folder.appendingPathComponent("Other.swift").path)
+        let outcome = try RosterProcess.runUnprivileged(["port", "--in-place", folder.path])
+        #expect(
+            outcome.status == 1 && outcome.errors.contains("cannot write \(folder.path)/Note.swift: Permission denied"))
+        #expect(outcome.lines == ["ported \(folder.path)/Other.swift"])
+        #expect(try text == Self.before)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["Note.swift", "Other.swift"])
+    }
+}
