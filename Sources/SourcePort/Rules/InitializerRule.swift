@@ -52,7 +52,8 @@ enum InitializerRule {
         if let overriding {
             work.replace(overriding, through: overriding, by: "required", otherwise: message)
         } else {
-            work.insert("required ", at: source.tokens[firstModifier(item, source)].range.lowerBound)
+            let place = item.prefix.first { source.isToken($0, "convenience") } ?? item.keyword
+            work.insert("required ", at: source.tokens[place].range.lowerBound)
         }
     }
 

@@ -4,7 +4,7 @@ enum RequestCastRule {
         let casts = work.live.compactMap { index in
             work.isName(index) && work.source.isToken(index, "as") ? Cast(at: index, work.source) : nil
         }
-        let opaque = casts.isEmpty ? [] : opaqueVariables(work)
+        let variables = casts.isEmpty ? Variables() : Variables(of: work)
         for cast in casts {
             guard cast.type == "NSFetchRequest" else {
                 work.note(
@@ -13,22 +13,23 @@ enum RequestCastRule {
                         + "one of any result type")
                 continue
             }
-            rewrite(cast, opaque, in: &work)
+            rewrite(cast, variables, in: &work)
         }
     }
 
-    private static func rewrite(_ cast: Cast, _ opaque: Set<String>, in work: inout PortingWork) {
+    private static func rewrite(_ cast: Cast, _ variables: Variables, in work: inout PortingWork) {
         let source = work.source
         let other =
             "a cast to NSFetchRequest<\(cast.argument)>: use erased or typed(as:) of a request, as Swift stops a program at the cast here"
         guard let operand = Operand(endingAt: cast.index - 1, source) else { return work.note(at: cast.index, other) }
-        if operand.isOpaque || operand.variable.map(opaque.contains) == true {
+        let isErasing = cast.argument == "NSFetchRequestResult"
+        if operand.isOpaque || variables.areOpaque(operand) || !isErasing && !variables.areRequests(operand) {
             return work.note(
                 at: cast.index,
                 "a cast of a value of any type to NSFetchRequest<\(cast.argument)>, which only succeeds for exactly that type "
                     + "here: keep the type of the request, and use erased or typed(as:)")
         }
-        let member = cast.argument == "NSFetchRequestResult" ? ".erased" : ".typed(as: \(cast.argument).self)"
+        let member = isErasing ? ".erased" : ".typed(as: \(cast.argument).self)"
         if operand.isOptional {
             // `fetchRequestTemplate(forName:)` has no value for names that the model does not have.
             let mark = cast.sign == "?" ? "?" : "!"
@@ -44,14 +45,47 @@ enum RequestCastRule {
         }
     }
 
-    /// The variables of which the file says that they are no requests.
-    private static func opaqueVariables(_ work: PortingWork) -> Set<String> {
-        let types: Set<String> = ["Any", "AnyObject", "NSPersistentStoreRequest"]
-        return Set(
-            work.live.filter { index in
-                work.source.isToken(index, ":") && types.contains(work.source.text(index + 1))
-                    && work.source.isWord(index - 1)
-            }.map { work.source.text($0 - 1) })
+    /// What the file says of its variables.
+    private struct Variables {
+        /// Those that are fetch requests, whatever they find.
+        private var requests: Set<String> = []
+        /// Those of which only the program knows, while it runs, whether they are.
+        private var opaque: Set<String> = []
+
+        private static let anyTypes: Set<String> = ["Any", "AnyObject", "NSPersistentStoreRequest"]
+
+        init() {}
+
+        init(of work: PortingWork) {
+            let source = work.source
+            for index in work.live
+            where source.isWord(index) && source.isWord(index - 1) || source.isToken(index + 1, ":") {
+                let name = source.text(index)
+                if source.isToken(index + 1, ":") {
+                    if Self.anyTypes.contains(source.text(index + 2)) { opaque.insert(name) }
+                    if source.isToken(index + 2, "NSFetchRequest") { requests.insert(name) }
+                } else if source.isToken(index + 1, "="), ["let", "var"].contains(source.text(index - 1)) {
+                    note(name, valueAt: index + 2, source)
+                }
+            }
+        }
+
+        /// Looks at the value that a variable begins with, to the end of the line.
+        private mutating func note(_ name: String, valueAt start: Int, _ source: SwiftSource) {
+            var index = start
+            while index < source.tokens.count, !source.startsLine(index) {
+                let word = source.text(index)
+                if ["copy", "mutableCopy"].contains(word), source.isToken(index + 1, "(") { opaque.insert(name) }
+                if ["NSFetchRequest", "fetchRequest", "erased"].contains(word) { requests.insert(name) }
+                index += 1
+            }
+        }
+
+        func areOpaque(_ operand: Operand) -> Bool { operand.variable.map(opaque.contains) ?? false }
+
+        func areRequests(_ operand: Operand) -> Bool {
+            operand.isOptional || operand.method == "fetchRequest" || operand.variable.map(requests.contains) ?? false
+        }
     }
 
     /// `as! NSFetchRequest<Note>`; `as` alone chooses among overloads, and stays.

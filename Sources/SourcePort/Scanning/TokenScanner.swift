@@ -199,9 +199,8 @@ struct TokenScanner {
             }
         }
         var end = position + 1
-        guard end < bytes.count, ![0x20, 0x09, UInt8(ascii: "/"), UInt8(ascii: "*")].contains(bytes[end]) else {
-            return nil
-        }
+        // Neither a blank nor an operator that is an argument: `reduce(1, /)`.
+        guard end < bytes.count, !" \t/*,)".utf8.contains(bytes[end]) else { return nil }
         var depth = 0
         while end < bytes.count, !bytes[end].isLineBreak {
             switch bytes[end] {
@@ -210,7 +209,7 @@ struct TokenScanner {
             case UInt8(ascii: ")"):
                 depth -= 1
                 if depth < 0 { return nil }
-            case UInt8(ascii: "/"): return depth == 0 ? end + 1 : nil
+            case UInt8(ascii: "/"): return depth == 0 && !bytes[end - 1].isBlank ? end + 1 : nil
             default: break
             }
             end += 1
