@@ -9,21 +9,29 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StoreConformance", targets: ["StoreConformance"]),
+        .library(name: "CoreDataPostgreSQL", targets: ["CoreDataPostgreSQL"]),
         .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
         .executable(name: "momc", targets: ["momc"]),
         .executable(name: "roster", targets: ["Roster"]),
+    ],
+    traits: [
+        .trait(name: "PostgreSQL", description: "Stores on a PostgreSQL server (needs libpq-dev).")
     ],
     targets: [
         // The C libraries of the system.
         .systemLibrary(name: "CSQLite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CNcursesw", providers: [.apt(["libncursesw5-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CPrefetch"),
         .target(name: "CTerminalRestore"),
 
         // What can be understood without Core Data.
         .target(name: "SQLiteAccess", dependencies: ["CSQLite3"]),
+        .target(
+            name: "PostgreSQLAccess",
+            dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         .target(name: "PredicateSyntax"),
         .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
         .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore"]),
@@ -35,6 +43,12 @@ let package = Package(
 
         // The framework.
         .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"]),
+        // A store on a server; empty without the trait.
+        .target(
+            name: "CoreDataPostgreSQL",
+            dependencies: [
+                "CoreData", .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+            ]),
 
         // What every store type has to do, for tests of store types.
         .target(name: "StoreConformance", dependencies: ["CoreData"]),
@@ -43,10 +57,24 @@ let package = Package(
         .target(name: "SourcePort"),
 
         // The terminal program.
-        .target(name: "RosterCommands", dependencies: ["CoreData", "ModelCompiler", "SourcePort"]),
+        .target(
+            name: "RosterCommands",
+            dependencies: [
+                "CoreData", "ModelCompiler", "SourcePort",
+                .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
+        .target(name: "PostgreSQLCluster", path: "Tests/PostgreSQLCluster"),
+        .testTarget(
+            name: "PostgreSQLAccessTests",
+            dependencies: [
+                "PostgreSQLCluster", .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+            ]),
+        .testTarget(
+            name: "CoreDataPostgreSQLTests",
+            dependencies: ["CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster"]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
         .testTarget(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
@@ -55,7 +83,10 @@ let package = Package(
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance"]),
+            dependencies: [
+                "CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance", "PostgreSQLCluster",
+                .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         // The package of Examples/Stores as one module.
         .testTarget(
             name: "StoreExampleTests", dependencies: ["CoreData", "StoreConformance"], path: "Examples/Stores",
@@ -64,7 +95,8 @@ let package = Package(
             name: "GeneratedClassesTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
         .testTarget(
-            name: "RosterTests", dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess"],
+            name: "RosterTests",
+            dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess", "PostgreSQLCluster"],
             exclude: ["Golden"]),
         // The code of the documentation's articles, with a model as their readers would have it.
         .testTarget(name: "DocumentationTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),

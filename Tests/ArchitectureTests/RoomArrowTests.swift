@@ -5,6 +5,7 @@ import Testing
     /// What each room may import of this package.
     static let rooms: [String: Set<String>] = [
         "SQLiteAccess": ["CSQLite3"],
+        "PostgreSQLAccess": ["CPostgreSQL"],
         "ModelFiles": ["CZlib", "PredicateSyntax"],
         "PredicateSyntax": [],
         "ModelCompiler": ["ModelFiles", "PredicateSyntax"],
@@ -12,12 +13,14 @@ import Testing
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "StoreConformance": ["CoreData"],
+        "CoreDataPostgreSQL": ["CoreData", "PostgreSQLAccess"],
         "SourcePort": [],
         "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
     ]
     static let packageModules = Set(rooms.keys).union([
         "CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt", "CPrefetch",
+        "CPostgreSQL",
     ])
 
     @Test(arguments: rooms.keys.sorted())
@@ -33,7 +36,7 @@ import Testing
     /// The folders of `CoreData`, each of which may use those before it.
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
-        "Stores/SQLite", "Stores/Atomic", "Stores/Incremental",
+        "Stores/SQLite", "Stores/Server", "Stores/Atomic", "Stores/Incremental",
         "Stack", "Context", "History", "Migration", "ResultsController",
     ]
 
@@ -53,6 +56,20 @@ import Testing
                     FolderException.allows(file: file.path, type: name),
                     "\(file.path) names \(name) of \(lower), a folder below \(folder)")
             }
+        }
+    }
+
+    /// Without the package trait nothing of PostgreSQL is compiled, and no room needs its library.
+    @Test(arguments: ["PostgreSQLAccess", "CoreDataPostgreSQL"])
+    func isEmptyWithoutTheTrait(room: String) throws {
+        for file in SourceTree.files(below: "Sources/\(room)") {
+            let lines = try String(contentsOf: SourceTree.root.appendingPathComponent(file.path), encoding: .utf8)
+                .split(separator: "\n").filter { !$0.hasPrefix("//") }
+            #expect(lines.first == "#if PostgreSQL" && lines.last == "#endif", "\(file.path)")
+        }
+        for file in SourceTree.files(below: "Sources") where !file.path.hasPrefix("Sources/\(room)/") {
+            guard !file.path.hasPrefix("Sources/CoreDataPostgreSQL/") else { continue }
+            #expect(!file.imports.contains(room), "\(file.path) imports \(room)")
         }
     }
 

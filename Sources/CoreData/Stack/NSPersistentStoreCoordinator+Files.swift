@@ -40,7 +40,7 @@ extension NSPersistentStoreCoordinator {
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        let storeType = options?[NSStoreTypeKey] as? String ?? NSSQLiteStoreType
+        let storeType = options?[NSStoreTypeKey] as? String ?? NSPersistentStoreDescription(url: url).type
         let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
         guard let data = try storeClass.cachedModelData(at: url, options: options) else {
             throw CoreDataError.make(134130, "The store \(url.path) keeps no model of its own; name the model to use.")

@@ -16,10 +16,12 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// A description of an SQLite store in memory (at `/dev/null`).
     public override convenience init() { self.init(url: .memoryPlace) }
 
-    /// A description of the SQLite store at `url`, one that migrates by itself.
+    /// A description of the SQLite store at `url`, one that migrates by itself; of a PostgreSQL store where the URL's scheme is
+    /// `postgresql` or `postgres`.
     public init(url: URL) {
         super.init()
         self.url = url
+        if url.isPostgreSQLPlace { type = NSPersistentStore.StoreType.postgreSQL.rawValue }
         shouldMigrateStoreAutomatically = true
         shouldInferMappingModelAutomatically = true
     }
@@ -87,7 +89,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open override var hash: Int { url?.hashValue ?? 0 }
 
     open override var description: String {
-        "<NSPersistentStoreDescription> (type: \(type), url: \(url?.absoluteString ?? "(null)"))"
+        "<NSPersistentStoreDescription> (type: \(type), url: \(url.map { $0.withoutPassword.absoluteString } ?? "(null)"))"
     }
 
     private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }

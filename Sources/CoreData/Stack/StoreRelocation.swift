@@ -14,12 +14,16 @@ struct StoreRelocation {
             throw CoreDataError.make(
                 134060, "Cannot migrate the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
         }
-        guard url.isMemoryPlace || !FileManager.default.fileExists(atPath: url.path) else {
+        guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
                 516, "Cannot migrate the store \(oldURL.path) to \(url.path): a file stands there already.",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
+        guard url.isFileURL || (try? storeClass.metadataForPersistentStore(with: url)) == nil else {
+            throw CoreDataError.make(
+                516, "Cannot migrate the store \(oldURL.path) to \(url.withoutPassword): a store is there already.")
+        }
         if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }
         do {
             guard type == store.type, storeClass.copiesFiles, !url.isMemoryPlace else { return try copyRows() }

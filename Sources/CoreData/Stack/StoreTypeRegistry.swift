@@ -21,6 +21,10 @@ enum StoreTypeRegistry {
     static func storeClass(of storeType: String) throws -> NSPersistentStore.Type {
         let known = all
         if let found = known[storeType] { return found }
+        if ServerDatabases.database(ofType: storeType) != nil { return ServerStore.self }
+        if storeType == NSPersistentStore.StoreType.postgreSQL.rawValue {
+            throw ServerOpening.unknown("stores of the type \(storeType)")
+        }
         throw CoreDataError.make(
             134000,
             "There is no store type \"\(storeType)\"; the known types are \(known.keys.sorted().joined(separator: ", "))."

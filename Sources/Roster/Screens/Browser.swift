@@ -134,7 +134,9 @@ final class Browser: TerminalProgram {
     /// Tells an error; the store goes by its name, so that the reason has room in the line.
     func complain(_ error: any Error) {
         let store = options.storeURL
-        say(CommandError.line(for: error).replacing(store.path, with: store.lastPathComponent), role: .error)
+        say(
+            CommandError.line(for: error).replacing(
+                StorePlace(url: store).name, with: StorePlace(url: store).shortName), role: .error)
     }
 
     func rememberFilter(_ text: String) { Self.remember(text, in: &filterHistory) }

@@ -33,7 +33,7 @@ extension Browser {
             try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, stop: stop)
         }
         let screen = WaitingScreen(
-            "opening \(url.lastPathComponent)",
+            "opening \(StorePlace(url: url).shortName)",
             note: "Another program may have locked it: it is tried again and again.",
             began: task.began
         ) { [unowned self] in giveUpOpening() }

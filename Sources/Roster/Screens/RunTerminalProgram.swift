@@ -9,7 +9,7 @@ import TerminalKit
 ///
 /// Call on the main thread; the main queue is served while it runs.
 func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
-    guard FileManager.default.fileExists(atPath: options.storeURL.path) else {
+    guard !options.storeURL.isFileURL || FileManager.default.fileExists(atPath: options.storeURL.path) else {
         throw CocoaError(
             .fileNoSuchFile,
             userInfo: [

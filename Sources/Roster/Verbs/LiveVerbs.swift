@@ -101,7 +101,7 @@ enum BrowseVerb: CommandVerb {
             return options
         }
         let url = try StoreLocation(store: store).storeURL()
-        guard FileManager.default.fileExists(atPath: url.path) else {
+        guard !url.isFileURL || FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError.failure("no store at \(store), and no verb of that name")
         }
         return BrowserOptions(storeURL: url, entityName: entity, sectionKeyPath: section)

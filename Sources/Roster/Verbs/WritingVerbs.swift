@@ -102,3 +102,19 @@ enum CreateVerb: CommandVerb {
         return .done
     }
 }
+
+enum CopyVerb: CommandVerb {
+    static let name = "copy"
+    static let summary = "Copy all records of a store into a new one of any type, and compare the two."
+    static let operands: [Operand] = [.store, Operand(name: "COPY", completion: .files)]
+    static let flags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let notes = """
+        COPY is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME.
+        Example: roster copy App.sqlite postgresql://db.example/app?schema=app
+        """
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        try CopyCommand(source: arguments.store, destination: arguments.operands[1]).run(in: surroundings)
+        return .done
+    }
+}

@@ -2,7 +2,7 @@ import Foundation
 
 /// Where a store and its model are, as the command line says it.
 public struct StoreLocation: Sendable {
-    /// A path or a file URL.
+    /// A path, a file URL, or the URL of a store on a server.
     public let store: String
     /// The path of a model; without one, the model that the store itself carries is used.
     public let model: String?
@@ -12,9 +12,9 @@ public struct StoreLocation: Sendable {
         self.model = model
     }
 
-    /// The store's file.
+    /// Where the store is: a file, or a place on a server.
     /// - Throws: ``CommandError`` of misuse for a URL of another kind.
-    public func storeURL() throws -> URL { try Self.fileURL(store) }
+    public func storeURL() throws -> URL { try StorePlace(store).url }
 
     static func fileURL(_ text: String) throws -> URL {
         guard !text.isEmpty else { throw CommandError.misuse("the path of the store is empty") }

@@ -13,7 +13,8 @@ enum StoreModel {
 
     /// The model at `path`, be it the file of a model or a store.
     static func any(at path: String, in surroundings: CommandSurroundings) throws -> NSManagedObjectModel {
-        let url = try StoreLocation.fileURL(path)
+        let url = try StorePlace(path).url
+        guard url.isFileURL else { return try model(inStoreAt: url, in: surroundings) }
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw CommandError.failure("nothing at \(url.path)")
         }
@@ -39,7 +40,8 @@ enum StoreModel {
         inStoreAt url: URL, in surroundings: CommandSurroundings
     ) throws -> NSManagedObjectModel {
         do {
-            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
+                at: url, options: [NSStoreTypeKey: StorePlace(url: url).type.rawValue])
         } catch let error as CocoaError where error.code.rawValue == keepsNoModel {
             let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
             surroundings.note(

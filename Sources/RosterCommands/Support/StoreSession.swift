@@ -29,16 +29,12 @@ final class StoreSession {
         _ location: StoreLocation, for access: StoreAccess, in surroundings: CommandSurroundings,
         context type: NSManagedObjectContext.ConcurrencyType = .privateQueue
     ) throws {
-        let url = try location.storeURL()
-        name = url.path
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw CommandError.failure("no store at \(url.path)")
-        }
-        if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
+        let place = try StorePlace(location.store)
+        name = place.name
+        try place.checkThatItIsThere()
         model = try StoreModel.model(for: location, in: surroundings)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: .sqlite, at: url, options: Self.options(for: access))
+        try coordinator.addPersistentStore(type: place.type, at: place.url, options: Self.options(for: access))
         context = NSManagedObjectContext(type)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
@@ -46,13 +42,12 @@ final class StoreSession {
 
     /// Makes a store where nothing is, with history, and opens it for writing.
     init(creating url: URL, model: NSManagedObjectModel) throws {
-        name = url.path
-        guard !FileManager.default.fileExists(atPath: url.path) else {
-            throw CommandError.failure("there is something at \(url.path) already")
-        }
+        let place = StorePlace(url: url)
+        name = place.name
+        try place.checkThatItIsFree()
         self.model = model
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(type: .sqlite, at: url, options: Self.creationOptions)
+        try coordinator.addPersistentStore(type: place.type, at: url, options: Self.creationOptions)
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

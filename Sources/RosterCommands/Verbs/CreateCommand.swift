@@ -14,10 +14,10 @@ public struct CreateCommand {
 
     /// - Throws: ``CommandError`` when something is there already, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        let url = try StoreLocation.fileURL(store)
-        let session = try StoreSession(creating: url, model: try StoreModel.model(atPath: model))
+        let place = try StorePlace(store)
+        let session = try StoreSession(creating: place.url, model: try StoreModel.model(atPath: model))
         try session.close()
-        try surroundings.output.write("created \(VisibleText.shown(store))\n")
+        try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
         try surroundings.output.flush()
     }
 }

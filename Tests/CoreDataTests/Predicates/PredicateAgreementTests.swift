@@ -60,7 +60,7 @@ import Testing
         var query = StoreQuery(entity: world.venue)
         query.includesSubentities = false
         let statement = try SelectBuilder(query: query, schema: world.schema).keys()
-        let found = try world.connection.rows(statement.fragment.text, statement.fragment.arguments)
+        let found = try world.connection.rows(statement.fragment.text, statement.fragment.bound)
         #expect(found.count == world.places.count { $0.rowLayout.entity === world.venue })
         #expect(statement.onlyEntity === world.venue)
     }

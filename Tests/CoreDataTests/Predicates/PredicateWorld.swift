@@ -49,6 +49,7 @@ extension ObjectOrdering {
 
 /// Tables named as Apple names them, as far as the translation asks.
 final class PredicateSchema: SQLSchema {
+    let dialect = SQLDialect.sqlite
     let numbers: [String: Int64]
     init(_ model: NSManagedObjectModel) {
         let names = model.entities.compactMap(\.name).sorted()
@@ -361,7 +362,7 @@ final class PredicateWorld {
         query.offset = offset
         let statement = try SelectBuilder(query: query, schema: schema).keys()
         guard statement.undone.isEmpty else { return nil }
-        return try connection.rows(statement.fragment.text, statement.fragment.arguments).map { row in
+        return try connection.rows(statement.fragment.text, statement.fragment.bound).map { row in
             if case .integer(let key) = row[0] { key } else { -1 }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLCluster
 import Testing
 
 @testable import CoreData
@@ -13,9 +14,13 @@ import Testing
         var objects: [ObjectIdentifier: NSManagedObject] = [:]
         var teams: [NSManagedObject] { world.teams.compactMap { objects[ObjectIdentifier($0)] } }
 
-        init(seed: UInt64) throws {
+        init(seed: UInt64, server: PostgreSQLCluster? = nil) throws {
             world = try PredicateWorld(seed: seed, teamCount: 40)
-            stack = try ClubStack(model: world.model)
+            stack =
+                try server.map {
+                    try ClubStack(
+                        model: world.model, type: "PostgreSQL", url: $0.url(schema: "predicates_\(UUID().uuidString)"))
+                } ?? ClubStack(model: world.model)
             context = stack.context()
             try context.performAndWait { try fill() }
         }
@@ -72,8 +77,50 @@ import Testing
     }
 
     @Test(arguments: [61, 62] as [UInt64])
-    func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws {
-        let copy = try Copy(seed: seed)
+    func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws { try compare(Copy(seed: seed), seed) }
+
+    #if PostgreSQL
+        @Test(
+            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: [61, 62, 63] as [UInt64])
+        func fetchesFromAServerFindTheSame(seed: UInt64) throws {
+            try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed)
+        }
+
+        /// The order of a server is that of memory, to the last tie.
+        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: [71] as [UInt64])
+        func fetchesFromAServerAreInTheOrderOfMemory(seed: UInt64) throws {
+            let copy = try Copy(seed: seed, server: PostgreSQLCluster.shared)
+            var random = SeededGenerator(seed: seed)
+            try copy.context.performAndWait {
+                for _ in 0..<60 {
+                    let keys = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+                        random.pick([
+                            "name", "wins", "points", "rating", "price", "favorite", "founded", "code", "site",
+                            "homeVenue.label", "homeVenue.size",
+                        ])
+                    }
+                    let sort = keys.map { NSSortDescriptor(key: $0, ascending: random.chance(50)) }
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                    request.sortDescriptors = sort
+                    let found = try copy.context.fetch(request)
+                    let sorted = try ObjectOrdering(sort, entity: copy.world.team).sorted(copy.teams)
+                    #expect(found.count == sorted.count)
+                    // Ties are by the key, which is in the order of insertion here.
+                    #expect(
+                        zip(found, sorted).allSatisfy { $0 === $1 },
+                        "\(keys): \(zip(found, sorted).map { ($0.0.value(forKey: keys[0]), $0.1.value(forKey: keys[0])) })"
+                    )
+                    request.fetchLimit = 7
+                    request.fetchOffset = 3
+                    #expect(
+                        try copy.context.fetch(request).map(\.objectID) == found.dropFirst(3).prefix(7).map(\.objectID))
+                }
+            }
+        }
+    #endif
+
+    private func compare(_ copy: Copy, _ seed: UInt64) throws {
         var generator = PredicateGenerator(copy.world, seed: seed)
         try copy.context.performAndWait {
             for round in 0..<120 { try copy.check(generator.predicate(), "seed \(seed), saved, round \(round)") }

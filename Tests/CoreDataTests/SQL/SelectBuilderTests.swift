@@ -84,7 +84,7 @@ import Testing
         let statement = try keys(try query(world.team, "name IN %@", [names]))
         #expect(statement.fragment.arguments.count == 1)
         #expect(
-            try world.connection.rows(statement.fragment.text, statement.fragment.arguments).count
+            try world.connection.rows(statement.fragment.text, statement.fragment.bound).count
                 == world.teams.count { row in
                     if case .text("x") = row.slots[row.rowLayout.slots.firstIndex { $0.name == "name" } ?? 0] {
                         true
@@ -105,7 +105,7 @@ import Testing
         let list: [Any] = format.hasPrefix("name") ? (0..<50).map { "t\($0)" } : [world.places[0], world.places[1]]
         let statement = try keys(try query(world.team, format, [list]))
         let plan = try world.connection.rows(
-            "EXPLAIN QUERY PLAN " + statement.fragment.text, statement.fragment.arguments)
+            "EXPLAIN QUERY PLAN " + statement.fragment.text, statement.fragment.bound)
         #expect(plan.contains { "\($0)".contains("SEARCH t0 USING") }, "\(plan)")
     }
 
@@ -177,7 +177,7 @@ import Testing
             query.limit = limit
             query.offset = offset
             let fragment = try #require(try SelectBuilder(query: query, schema: world.schema).count())
-            return try world.connection.integer(fragment.text, fragment.arguments)
+            return try world.connection.integer(fragment.text, fragment.bound)
         }
         #expect(try count(limit: 0, offset: 0) == 12)
         #expect(try count(limit: 5, offset: 0) == 5)

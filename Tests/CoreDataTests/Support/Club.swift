@@ -119,13 +119,14 @@ final class ClubStack {
     let folder: URL
     var storeURL: URL { folder.appendingPathComponent("club.sqlite") }
 
-    init(model: NSManagedObjectModel = Club.model, type: String = NSSQLiteStoreType) throws {
+    /// - Parameter url: where the store is; `nil` for a file in a folder of its own.
+    init(model: NSManagedObjectModel = Club.model, type: String = NSSQLiteStoreType, url: URL? = nil) throws {
         _ = ClubTeam.self
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("club-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: folder.appendingPathComponent("club.sqlite"))
+            ofType: type, configurationName: nil, at: url ?? folder.appendingPathComponent("club.sqlite"))
         ManagedObjectClasses.register(ClubTeam.self, for: model.entitiesByName["Team"] ?? NSEntityDescription())
     }
 

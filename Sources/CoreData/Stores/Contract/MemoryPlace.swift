@@ -6,4 +6,18 @@ extension URL {
 
     /// Whether a store at this URL lives in memory.
     var isMemoryPlace: Bool { isFileURL && standardizedFileURL.path == URL.memoryPlace.path }
+
+    /// Whether the URL names a PostgreSQL server.
+    var isPostgreSQLPlace: Bool { scheme == "postgresql" || scheme == "postgres" }
+
+    /// The URL without a password: the one that others may see. That of a file is the same.
+    var withoutPassword: URL {
+        guard !isFileURL, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else { return self }
+        let hasSecret = parts.password != nil || (parts.queryItems ?? []).contains { $0.name.contains("password") }
+        guard hasSecret else { return self }
+        parts.password = nil
+        parts.queryItems = parts.queryItems?.filter { !$0.name.contains("password") }
+        if parts.queryItems?.isEmpty == true { parts.queryItems = nil }
+        return parts.url ?? self
+    }
 }

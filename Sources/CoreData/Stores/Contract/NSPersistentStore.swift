@@ -182,7 +182,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether the store is kept at `other`, however that is spelled.
     final func isKept(at other: URL) -> Bool {
         guard let url else { return false }
-        if url.standardizedFileURL == other.standardizedFileURL { return true }
+        if url.standardizedFileURL == other.withoutPassword.standardizedFileURL { return true }
         return !url.isMemoryPlace && url.isFileURL && other.isFileURL && PlainFile.areSame(url.path, other.path)
     }
 }
@@ -198,5 +198,7 @@ extension NSPersistentStore {
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
         public static let xml = StoreType(rawValue: NSXMLStoreType)
+        /// A store on a PostgreSQL server, for programs that link the product `CoreDataPostgreSQL`. An addition to Apple's types.
+        public static let postgreSQL = StoreType(rawValue: "PostgreSQL")
     }
 }

@@ -19,8 +19,9 @@ extension PredicateToSQL {
     ) throws -> SQLFragment {
         if value.isNull { return expression.fragment + " IS NULL" }
         if TextFolding.isNeeded(options), expression.kind == .text {
-            guard case .text(let text) = value else { return .truth(false) }
-            return SQLFunctions.search(.equal, expression.fragment, .argument(.text(text)), options)
+            guard case .text(let text) = value else { return truth(false) }
+            return try schema.dialect.functions(for: "comparing folded texts").search(
+                .equal, expression.fragment, .argument(.text(text)), options)
         }
         guard let bound = try bound(value, for: expression.kind) else { return expression.fragment + " IS NULL" }
         return expression.fragment + " = " + .argument(bound)
@@ -29,13 +30,14 @@ extension PredicateToSQL {
     private func equal(
         _ left: SQLExpression, _ right: SQLExpression, _ options: ComparisonOptions
     ) throws -> SQLFragment {
-        guard left.kind.isComparable(with: right.kind) else { throw NeedsMemory("values of different kinds") }
+        guard isComparable(left, right) else { throw NeedsMemory("values of different kinds") }
         if TextFolding.isNeeded(options), left.kind == .text {
-            let search = SQLFunctions.search(.equal, left.fragment, right.fragment, options)
+            let search = try schema.dialect.functions(for: "comparing folded texts").search(
+                .equal, left.fragment, right.fragment, options)
             let none = left.fragment + " IS NULL AND " + right.fragment + " IS NULL"
             return (search + " OR " + none.parenthesized).parenthesized
         }
-        return left.fragment + " IS " + right.fragment
+        return left.fragment + " \(schema.dialect.isSame) " + right.fragment
     }
 
     mutating func notEqual(
@@ -51,6 +53,6 @@ extension PredicateToSQL {
         if value.isNull { return expression.fragment + " IS NOT NULL" }
         if TextFolding.isNeeded(options) { return try equal(left, right, options).isNotTrue }
         guard let bound = try bound(value, for: expression.kind) else { return expression.fragment + " IS NOT NULL" }
-        return expression.fragment + " IS NOT " + .argument(bound)
+        return expression.fragment + " \(schema.dialect.isNotSame) " + .argument(bound)
     }
 }

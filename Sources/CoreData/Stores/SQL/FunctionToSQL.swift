@@ -11,7 +11,8 @@ extension PredicateToSQL {
                 throw NeedsMemory("\(name) of what is no text")
             }
             let kind: SQLExpression.Kind = text == .length ? .integer(isNarrow: true) : .text
-            return .expression(SQLExpression(fragment: SQLFunctions.call(text, value.fragment), kind: kind))
+            return .expression(
+                SQLExpression(fragment: try schema.dialect.functions(for: name).call(text, value.fragment), kind: kind))
         }
         var numbers: [SQLExpression] = []
         for argument in arguments { numbers.append(try number(argument, name)) }
@@ -28,13 +29,14 @@ extension PredicateToSQL {
             case .integer, .real: return expression
             case .date:
                 // The table holds whole seconds as integers, which would be divided as such.
-                expression.fragment = "CAST(" + expression.fragment + " AS REAL)"
+                expression.fragment.text = schema.dialect.asReal(expression.fragment.text)
                 expression.kind = .real
                 return expression
             default: break
             }
         case .constant(.integer(let number)):
-            return SQLExpression(fragment: .argument(.integer(number)), kind: .integer(isNarrow: false))
+            return SQLExpression(
+                fragment: .argument(.integer(number)), kind: .integer(isNarrow: Int32(exactly: number) != nil))
         case .constant(.real(let number)) where !number.isNaN, .constant(.date(let number)) where !number.isNaN:
             return SQLExpression(fragment: .argument(.real(number)), kind: .real)
         default: break
@@ -44,6 +46,7 @@ extension PredicateToSQL {
 
     private func unary(_ name: String, _ value: SQLExpression) throws -> SQLExpression {
         let isInteger = value.kind != .real
+        if name != "noindex:" { try checkRange(name, value) }
         switch name {
         case "noindex:": return SQLExpression(fragment: "+" + value.fragment, kind: value.kind)
         case "abs:":
@@ -57,11 +60,25 @@ extension PredicateToSQL {
         }
     }
 
+    /// Where the database refuses what a number of 64 bits cannot hold, only numbers of 32 bits are calculated with, and never
+    /// divided.
+    private func checkRange(_ name: String, _ values: SQLExpression...) throws {
+        guard !schema.dialect.hasFreeNumbers else { return }
+        let known = ["abs:", "onesComplement:", "add:to:", "from:subtract:", "multiply:by:"]
+        guard known.contains(name), values.allSatisfy({ $0.kind == .integer(isNarrow: true) }) else {
+            throw NeedsMemory("\(name) may leave the range of the database's numbers")
+        }
+    }
+
     private func binary(_ name: String, _ left: SQLExpression, _ right: SQLExpression) throws -> SQLExpression {
         let areIntegers = left.kind != .real && right.kind != .real
+        try checkRange(name, left, right)
+        let wide = schema.dialect.asWide
         let kind: SQLExpression.Kind = areIntegers ? .integer(isNarrow: false) : .real
         func infix(_ sign: String) -> SQLExpression {
-            SQLExpression(fragment: (left.fragment + " \(sign) " + right.fragment).parenthesized, kind: kind)
+            SQLExpression(
+                fragment: (SQLFragment(wide(left.fragment.text), left.fragment.arguments) + " \(sign) " + right.fragment)
+                    .parenthesized, kind: kind)
         }
         switch name {
         case "add:to:": return infix("+")

@@ -1,6 +1,5 @@
 import Foundation
 import PredicateSyntax
-import SQLiteAccess
 
 /// The SELECT of a ``StoreGroupQuery``, and what its columns hold.
 struct GroupSelect {
@@ -13,7 +12,7 @@ struct GroupSelect {
         let entity: NSEntityDescription?
 
         /// The value that a column holds. `id` makes the ID of an object.
-        func value(_ value: SQLiteValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
+        func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
             switch value {
             case .null: return .null
             case .integer(let number):
@@ -25,6 +24,9 @@ struct GroupSelect {
                 }
             case .real(let number): return kind == .date ? .date(number) : .real(number)
             case .text(let text): return .text(text)
+            case .uuid(let uuid): return .uuid(uuid)
+            case .decimal(let decimal): return .decimal(decimal)
+            case .list: return .null
             case .blob(let data):
                 guard kind == .uuid, data.count == 16 else { return .data(data) }
                 return .uuid(data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
@@ -51,6 +53,7 @@ extension SelectBuilder {
                 list.append(value.fragment)
                 columns.append(GroupSelect.Column(kind: value.kind, entity: try translator.onlyEntity(tree, value)))
             }
+            try translator.checkGroups(wanted)
             var groups: [SQLFragment] = []
             for tree in wanted.groups { groups.append(try translator.groupValue(tree).fragment) }
             let having = try wanted.having.map { try translator.condition($0) }
@@ -60,7 +63,7 @@ extension SelectBuilder {
             fragment += condition.clause
             if !groups.isEmpty { fragment += " GROUP BY " + groups.joined(separator: ", ") }
             if let having { fragment += " HAVING " + having }
-            order += groups
+            order += groups.map { $0 + schema.dialect.ascendingSuffix }
             if !order.isEmpty { fragment += " ORDER BY " + order.joined(separator: ", ") }
             fragment += limit(wanted)
             return GroupSelect(fragment: fragment, columns: columns)
@@ -71,8 +74,7 @@ extension SelectBuilder {
 
     private func limit(_ wanted: StoreGroupQuery) -> SQLFragment {
         guard wanted.limit > 0 || wanted.offset > 0 else { return SQLFragment("") }
-        let limit = wanted.limit == 0 ? -1 : wanted.limit
-        return SQLFragment(" LIMIT ? OFFSET ?", [.integer(Int64(limit)), .integer(Int64(wanted.offset))])
+        return schema.dialect.limit(wanted.limit) + schema.dialect.offset(wanted.offset)
     }
 }
 
@@ -91,8 +93,25 @@ extension PredicateToSQL {
         guard let known = names[name], value.kind != .decimal else {
             throw NeedsMemory("\(name) of these values is calculated in memory")
         }
-        let (text, kind) = try Self.aggregateFunction(known, of: value.kind, value.fragment.text)
+        let (text, kind) = try aggregateFunction(known, of: value.kind, value.fragment.text)
         return SQLExpression(fragment: SQLFragment(text), kind: kind)
+    }
+
+    /// Refuses what some databases refuse: values of the rows that are not among those that make the groups.
+    fileprivate func checkGroups(_ wanted: StoreGroupQuery) throws {
+        guard schema.dialect.groupsStrictly else { return }
+        func isKeyPath(_ tree: ExpressionTree, in groups: [ExpressionTree]) -> Bool {
+            guard case .keyPath(let keys) = tree else { return false }
+            return groups.contains { if case .keyPath(keys) = $0 { true } else { false } }
+        }
+        func isAggregate(_ tree: ExpressionTree) -> Bool {
+            guard case .function(let name, let arguments) = tree, arguments.count == 1 else { return false }
+            return Functions.ofCollections[name] != nil
+        }
+        let values = wanted.columns + wanted.sortKeys.map(\.tree)
+        guard wanted.groups.allSatisfy({ isKeyPath($0, in: wanted.groups) }),
+            values.allSatisfy({ isAggregate($0) || isKeyPath($0, in: wanted.groups) })
+        else { throw NeedsMemory("values are selected that do not make the groups") }
     }
 
     /// A value of a group that comes out of SQL as it went in.
@@ -121,7 +140,11 @@ extension PredicateToSQL {
         guard key.code == nil, key.key.comparison != .custom else { throw NeedsMemory("a comparator is code") }
         let value = try groupValue(key.tree)
         if case .object = value.kind { throw NeedsMemory("objects have no order among groups") }
-        let collation = value.kind == .text ? SQLFunctions.collation(for: key.key.comparison) : nil
-        return value.fragment + (collation.map { " COLLATE \($0)" } ?? "") + (key.key.ascending ? "" : " DESC")
+        let dialect = schema.dialect
+        let collation =
+            value.kind == .text && key.key.comparison != .plain
+            ? try dialect.functions(for: "a sort of texts").collation(key.key.comparison) : nil
+        return value.fragment + (collation.map { " COLLATE \($0)" } ?? "")
+            + (key.key.ascending ? dialect.ascendingSuffix : dialect.descendingSuffix)
     }
 }

@@ -44,12 +44,17 @@ extension PredicateToSQL {
             guard let column = scopes[scope].column(of: attribute, following: path.toOnes) else {
                 throw NeedsMemory("\(attribute.name) is transient")
             }
-            return .expression(SQLExpression(fragment: SQLFragment(column), kind: schema.kind(of: attribute)))
+            return .expression(
+                SQLExpression(
+                    fragment: SQLFragment(schema.valueText(of: attribute, in: column)), kind: schema.kind(of: attribute)
+                ))
         case .element(let composite, let names, let leaf):
             guard let column = scopes[scope].column(of: composite, at: names, following: path.toOnes) else {
                 throw NeedsMemory("\(composite.name) is transient")
             }
-            return .expression(SQLExpression(fragment: SQLFragment(column), kind: schema.kind(of: leaf)))
+            return .expression(
+                SQLExpression(
+                    fragment: SQLFragment(schema.valueText(of: leaf, in: column)), kind: schema.kind(of: leaf)))
         case .toOne(let relationship):
             guard let column = scopes[scope].column(of: relationship, following: path.toOnes) else {
                 throw NeedsMemory("\(relationship.name) is transient")
@@ -60,9 +65,13 @@ extension PredicateToSQL {
             let entity = path.toOnes.last?.destinationEntity ?? scopes[scope].entity
             return .expression(
                 SQLExpression(
-                    fragment: SQLFragment(try table(path, scope) + ".Z_PK"), kind: .object(root: entity.rootName)))
+                    fragment: SQLFragment(try table(path, scope) + ".\(schema.keyText)"),
+                    kind: .object(root: entity.rootName)))
         case .entity:
-            return .expression(SQLExpression(fragment: SQLFragment(try table(path, scope) + ".Z_ENT"), kind: .entity))
+            return .expression(
+                SQLExpression(
+                    fragment: SQLFragment(try table(path, scope) + ".\(schema.dialect.quoted(schema.dialect.entity))"),
+                    kind: .entity))
         case .toMany(let relationship, let rest):
             let many = SQLMany(scope: scope, toOnes: path.toOnes, relationship: relationship, rest: rest)
             if let name = rest.first, name.hasPrefix("@") {

@@ -1,6 +1,5 @@
 import Foundation
 import PredicateSyntax
-import SQLiteAccess
 
 /// IN.
 extension PredicateToSQL {
@@ -16,11 +15,11 @@ extension PredicateToSQL {
         case (.expression(let expression), .constant(.collection(let values))):
             return try isIn(expression, values, options)
         case (_, .list(let operands)):
-            if operands.isEmpty { return .truth(false) }
+            if operands.isEmpty { return truth(false) }
             var tests: [SQLFragment] = []
             for operand in operands { tests.append(try elementTest(left, operand, options)) }
             return tests.joined(separator: " OR ").parenthesized
-        case (.expression, .constant(.null)): return .truth(false)
+        case (.expression, .constant(.null)): return truth(false)
         case (.expression(let part), .constant(.text)) where part.kind == .text,
             (.constant(.text), .expression(let part)) where part.kind == .text:
             return try textSearch(.contains, right, left, options)
@@ -36,7 +35,7 @@ extension PredicateToSQL {
         guard case .constant(let left) = left, case .constant(let right) = right else {
             return try equal(left, right, options)
         }
-        return .truth(ValueOrder.areEqual(left, right, options))
+        return truth(ValueOrder.areEqual(left, right, options))
     }
 
     private mutating func isIn(
@@ -45,21 +44,27 @@ extension PredicateToSQL {
         var tests: [SQLFragment] = []
         if values.contains(where: \.isNull) { tests.append(expression.fragment + " IS NULL") }
         if TextFolding.isNeeded(options), expression.kind == .text {
-            let folded = values.compactMap { value -> SQLiteValue? in
+            let folded = values.compactMap { value -> SQLValue? in
                 guard case .text(let text) = value else { return nil }
                 return .blob(Data(TextFolding.bytes(of: text, options)))
             }
-            if !folded.isEmpty { tests.append(try list(SQLFunctions.fold(expression.fragment, options), folded)) }
+            if !folded.isEmpty {
+                tests.append(
+                    try list(
+                        schema.dialect.functions(for: "a list of folded texts").fold(expression.fragment, options),
+                        folded))
+            }
         } else {
             let bound = try values.compactMap { try self.bound($0, for: expression.kind) }
             if !bound.isEmpty { tests.append(try list(expression.fragment, bound)) }
         }
-        if tests.isEmpty { return .truth(false) }
+        if tests.isEmpty { return truth(false) }
         return tests.count == 1 ? tests[0] : tests.joined(separator: " OR ").parenthesized
     }
 
     /// `x IN (?, ?)`; long lists of integers and texts as one JSON array, so that the statement stays one and the same.
-    private func list(_ expression: SQLFragment, _ values: [SQLiteValue]) throws -> SQLFragment {
+    private func list(_ expression: SQLFragment, _ values: [SQLValue]) throws -> SQLFragment {
+        if schema.dialect.bindsLists { return expression + " = ANY(" + .argument(.list(values)) + ")" }
         if values.count > Self.shortList, let json = Self.json(values) {
             return expression + " IN (SELECT value FROM json_each(" + .argument(.text(json)) + "))"
         }
@@ -68,7 +73,7 @@ extension PredicateToSQL {
     }
 
     /// `nil` where JSON does not carry the values exactly: reals, data, texts with a zero character.
-    private static func json(_ values: [SQLiteValue]) -> String? {
+    private static func json(_ values: [SQLValue]) -> String? {
         var json = "["
         for value in values {
             if json.utf8.count > 1 { json += "," }

@@ -8,15 +8,15 @@ extension PredicateToSQL {
     ) throws -> SQLFragment {
         switch (left, right) {
         case (.expression(let left), .expression(let right)):
-            guard left.kind.isComparable(with: right.kind) else { throw NeedsMemory("values of different kinds") }
+            guard isComparable(left, right) else { throw NeedsMemory("values of different kinds") }
             try check(left.kind)
-            return orderable(left, options) + " \(sign) " + orderable(right, options)
+            return try orderable(left, options) + " \(sign) " + orderable(right, options)
         case (.expression(let expression), .constant(let value)):
-            guard let bound = try bound(value, expression.kind, options) else { return .truth(false) }
-            return orderable(expression, options) + " \(sign) " + bound
+            guard let bound = try bound(value, expression.kind, options) else { return truth(false) }
+            return try orderable(expression, options) + " \(sign) " + bound
         case (.constant(let value), .expression(let expression)):
-            guard let bound = try bound(value, expression.kind, options) else { return .truth(false) }
-            return bound + " \(sign) " + orderable(expression, options)
+            guard let bound = try bound(value, expression.kind, options) else { return truth(false) }
+            return try bound + " \(sign) " + orderable(expression, options)
         default: throw NeedsMemory("collections have no order")
         }
     }
@@ -28,10 +28,10 @@ extension PredicateToSQL {
         switch right {
         case .constant(.collection(let values)): bounds = values.map { .constant($0) }
         case .list(let operands): bounds = operands
-        case .constant: return .truth(false)
+        case .constant: return truth(false)
         case .expression, .many: throw NeedsMemory("the bounds of BETWEEN are a list")
         }
-        guard bounds.count == 2 else { return .truth(false) }
+        guard bounds.count == 2 else { return truth(false) }
         if case .constant = left, case .constant(.collection) = right { throw NeedsMemory("BETWEEN without a key") }
         let lower = try bound(left, ">=", bounds[0], options)
         let upper = try bound(left, "<=", bounds[1], options)
@@ -46,7 +46,7 @@ extension PredicateToSQL {
             return try ordered(left, sign, right, options)
         }
         let result = ValueOrder.compare(left, right, options)
-        return .truth(
+        return truth(
             sign == ">="
                 ? result == .orderedDescending || result == .orderedSame : result != nil && result != .orderedDescending
         )
@@ -60,9 +60,9 @@ extension PredicateToSQL {
     }
 
     /// What is compared: texts under options by their folded bytes.
-    private func orderable(_ expression: SQLExpression, _ options: ComparisonOptions) -> SQLFragment {
+    private func orderable(_ expression: SQLExpression, _ options: ComparisonOptions) throws -> SQLFragment {
         guard TextFolding.isNeeded(options), expression.kind == .text else { return expression.fragment }
-        return SQLFunctions.fold(expression.fragment, options)
+        return try schema.dialect.functions(for: "the order of folded texts").fold(expression.fragment, options)
     }
 
     private func bound(
@@ -70,6 +70,7 @@ extension PredicateToSQL {
     ) throws -> SQLFragment? {
         try check(kind)
         if TextFolding.isNeeded(options), kind == .text {
+            _ = try schema.dialect.functions(for: "the order of folded texts")
             guard case .text(let text) = value else { return nil }
             return .argument(.blob(Data(TextFolding.bytes(of: text, options))))
         }

@@ -1,6 +1,5 @@
 import Foundation
 import PredicateSyntax
-import SQLiteAccess
 
 /// What became of a predicate: SQL that is true for exactly the rows that match in memory, or the reason why there is none.
 enum SQLTranslation {
@@ -79,7 +78,7 @@ struct PredicateToSQL {
     /// A fragment that can stand beside AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
         switch predicate {
-        case .constant(let value): return .truth(value)
+        case .constant(let value): return truth(value)
         case .and(let parts): return try junction(parts, " AND ", empty: true)
         case .or(let parts): return try junction(parts, " OR ", empty: false)
         case .not(let part): return try condition(part).isNotTrue
@@ -89,7 +88,7 @@ struct PredicateToSQL {
     }
 
     private mutating func junction(_ parts: [PredicateTree], _ word: String, empty: Bool) throws -> SQLFragment {
-        if parts.isEmpty { return .truth(empty) }
+        if parts.isEmpty { return truth(empty) }
         var fragments: [SQLFragment] = []
         for part in parts { fragments.append(try condition(part)) }
         return fragments.count == 1 ? fragments[0] : Self.balanced(fragments[...], word).parenthesized
@@ -120,7 +119,7 @@ struct PredicateToSQL {
 
     /// Without any key: the same for every row.
     private func constantComparison(_ tree: ComparisonTree) throws -> SQLFragment {
-        .truth(try CompiledPredicate(.comparison(tree)).evaluate(any: nil))
+        truth(try CompiledPredicate(.comparison(tree)).evaluate(any: nil))
     }
 
     private mutating func directComparison(
@@ -162,10 +161,12 @@ struct PredicateToSQL {
     }
 }
 
-extension SQLFragment {
+extension PredicateToSQL {
     /// A condition that is the same for every row.
-    static func truth(_ value: Bool) -> SQLFragment { SQLFragment(value ? "1" : "0") }
+    func truth(_ value: Bool) -> SQLFragment { SQLFragment(value ? schema.dialect.always : schema.dialect.never) }
+}
 
+extension SQLFragment {
     /// NOT, with two truth values.
     var isNotTrue: SQLFragment { "(" + self + ") IS NOT TRUE" }
 }

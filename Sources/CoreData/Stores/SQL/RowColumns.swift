@@ -29,10 +29,11 @@ struct RowColumns {
     let names: [String]
     /// By `Z_ENT`.
     let entities: [Int64: EntityColumns]
+    private let dialect: SQLDialect
 
     /// Plans the columns of `entity`, and those of its descendants on request. Cost: one step per property.
     init(entity: NSEntityDescription, includingSubentities: Bool, schema: any SQLSchema) {
-        var names = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var names = [schema.dialect.key, schema.dialect.entity, schema.dialect.version]
         var positions: [String: Int] = [:]
         func position(of column: String?) -> Int {
             guard let column else { return -1 }
@@ -57,11 +58,12 @@ struct RowColumns {
             entities[number] = EntityColumns(entity: concrete, slots: slots)
         }
         self.names = names
+        dialect = schema.dialect
         self.entities = entities
     }
 
     /// The columns as a select list over the table `alias`.
     func selectList(alias: String) -> String {
-        names.map { "\(alias).\(SQLName.quoted($0))" }.joined(separator: ", ")
+        names.map { "\(alias).\(dialect.quoted($0))" }.joined(separator: ", ")
     }
 }

@@ -1,11 +1,9 @@
-import SQLiteAccess
-
 /// A piece of SQL and the values of its `?`s, joined as values until the statement is prepared.
 struct SQLFragment: Equatable {
     var text: String
-    var arguments: [SQLiteValue]
+    var arguments: [SQLValue]
 
-    init(_ text: String, _ arguments: [SQLiteValue] = []) {
+    init(_ text: String, _ arguments: [SQLValue] = []) {
         self.text = text
         self.arguments = arguments
     }
@@ -27,7 +25,7 @@ struct SQLFragment: Equatable {
     var parenthesized: SQLFragment { "(" + self + ")" }
 
     /// One bound value.
-    static func argument(_ value: SQLiteValue) -> SQLFragment { SQLFragment("?", [value]) }
+    static func argument(_ value: SQLValue) -> SQLFragment { SQLFragment("?", [value]) }
 }
 
 extension Sequence where Element == SQLFragment {

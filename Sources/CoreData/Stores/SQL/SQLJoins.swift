@@ -37,7 +37,7 @@ struct SQLJoins {
     var isAlone: Bool { joined.isEmpty }
 
     /// What stands behind FROM.
-    var from: SQLFragment { SQLFragment("\(SQLName.quoted(schema.table(of: entity))) AS \(alias)\(text)") }
+    var from: SQLFragment { SQLFragment("\(schema.tableText(schema.table(of: entity))) AS \(alias)\(text)") }
 
     /// The name of the table at the end of `relationships`, all of them to-one, joining what is not joined yet.
     mutating func alias(following relationships: [NSRelationshipDescription]) -> String? {
@@ -52,8 +52,9 @@ struct SQLJoins {
             } else {
                 guard let column = schema.column(of: relationship, in: source) else { return nil }
                 let next = aliases.next()
-                let table = SQLName.quoted(schema.table(of: destination))
-                text += " LEFT JOIN \(table) AS \(next) ON \(next).Z_PK = \(current).\(SQLName.quoted(column))"
+                let table = schema.tableText(schema.table(of: destination))
+                text +=
+                    " LEFT JOIN \(table) AS \(next) ON \(next).\(schema.keyText) = \(current).\(schema.dialect.quoted(column))"
                 joined.append((path, next))
                 current = next
             }
@@ -70,7 +71,7 @@ struct SQLJoins {
         guard let column = schema.column(of: property, in: source), let table = alias(following: relationships) else {
             return nil
         }
-        return "\(table).\(SQLName.quoted(column))"
+        return "\(table).\(schema.dialect.quoted(column))"
     }
 
     /// The column of a value of a composite attribute at the end of `relationships`; `nil` where the table has none.
@@ -81,7 +82,7 @@ struct SQLJoins {
         guard let column = schema.column(of: composite, at: path), let table = alias(following: relationships) else {
             return nil
         }
-        return "\(table).\(SQLName.quoted(column))"
+        return "\(table).\(schema.dialect.quoted(column))"
     }
 
     /// The condition on `Z_ENT` of the entity's own table, or `nil` where every row of the table belongs.
@@ -89,7 +90,8 @@ struct SQLJoins {
         guard schema.sharesTable(entity) else { return nil }
         if includingSubentities && entity.superentity == nil { return nil }
         let numbers = schema.entityNumbers(of: entity, includingSubentities: includingSubentities)
-        if numbers.count == 1 { return SQLFragment("\(alias).Z_ENT = \(numbers[0])") }
-        return SQLFragment("\(alias).Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))")
+        let column = "\(alias).\(schema.dialect.quoted(schema.dialect.entity))"
+        if numbers.count == 1 { return SQLFragment("\(column) = \(numbers[0])") }
+        return SQLFragment("\(column) IN (\(numbers.map(String.init).joined(separator: ", ")))")
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import SQLiteAccess
 
 /// One side of a comparison on its way into SQL.
 enum SQLOperand {
@@ -84,16 +83,27 @@ extension PredicateToSQL {
     ///
     /// - Returns: `nil` for `nil`.
     /// - Throws: ``NeedsMemory`` where SQL would compare otherwise than memory does.
-    func bound(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> SQLiteValue? {
+    func bound(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> SQLValue? {
+        try plainlyBound(value, for: kind).map { try schema.dialect.comparable($0, with: kind) }
+    }
+
+    /// Whether two expressions compare in the database as their values do in memory.
+    func isComparable(_ left: SQLExpression, _ right: SQLExpression) -> Bool {
+        left.kind.isComparable(with: right.kind) && schema.dialect.compares(left.kind, with: right.kind)
+    }
+
+    private func plainlyBound(_ value: PredicateValue, for kind: SQLExpression.Kind) throws -> SQLValue? {
         switch (value, kind) {
         case (.null, _): return nil
         case (.integer(let number), _) where kind.isNumber: return .integer(number)
         case (.real(let number), _) where kind.isNumber, (.date(let number), _) where kind.isNumber:
             if number.isNaN { break }
             return .real(number)
+        case (.decimal(let decimal), .decimal) where schema.dialect.keepsDecimals && !decimal.isNaN:
+            return .decimal(decimal)
         case (.decimal(let decimal), _) where kind.isNumber: return try bound(decimal)
         case (.text(let text), .text): return .text(text)
-        case (.uuid(let uuid), .uuid): return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case (.uuid(let uuid), .uuid): return .uuid(uuid)
         case (.data(let data), .data): return .blob(data)
         case (.object, .object(let root)), (.reference, .object(let root)):
             return .integer(primaryKey(of: value, root: root))
@@ -116,7 +126,7 @@ extension PredicateToSQL {
     }
 
     /// The decimal as the number that a column holds, if that is the decimal and no neighbour.
-    private func bound(_ decimal: Decimal) throws -> SQLiteValue {
+    private func bound(_ decimal: Decimal) throws -> SQLValue {
         switch Number(decimal) {
         case .integer(let number): return .integer(number)
         case .real(let number):

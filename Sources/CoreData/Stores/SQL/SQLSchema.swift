@@ -1,5 +1,14 @@
-/// What the SQL translation asks of a store's tables. SQLite's table layout answers it.
+/// What the SQL translation asks of a store's tables.
 protocol SQLSchema: AnyObject {
+    /// The database's own SQL.
+    var dialect: SQLDialect { get }
+
+    /// The name of a table as it stands in a statement.
+    func tableText(_ name: String) -> String
+
+    /// The value of an attribute, whose column is `column`, as one of the kind of the attribute.
+    func valueText(of attribute: NSAttributeDescription, in column: String) -> String
+
     /// The table that holds the rows of `entity`, unquoted.
     func table(of entity: NSEntityDescription) -> String
 
@@ -29,6 +38,13 @@ protocol SQLSchema: AnyObject {
 }
 
 extension SQLSchema {
+    func tableText(_ name: String) -> String { dialect.quoted(name) }
+
+    func valueText(of attribute: NSAttributeDescription, in column: String) -> String { column }
+
+    /// The column of the key as it stands in a statement.
+    var keyText: String { dialect.quoted(dialect.key) }
+
     var keepsLongDecimals: Bool { false }
 
     /// What kind of values the column of an attribute gives.

@@ -1,5 +1,4 @@
 import PredicateSyntax
-import SQLiteAccess
 
 /// Makes the SELECT statements of a ``StoreQuery``.
 ///
@@ -12,9 +11,6 @@ struct SelectBuilder {
     let schema: any SQLSchema
     /// The UUID of the store whose tables these are: objects of other stores are none of its rows.
     let storeIdentifier: String?
-
-    /// So many values a statement may bind: SQLite's limit, with room for limit and offset.
-    private static let argumentLimit = 32_700
 
     init(query: StoreQuery, schema: any SQLSchema, storeIdentifier: String? = nil) {
         self.query = query
@@ -59,7 +55,7 @@ struct SelectBuilder {
         }
         let inner = try statement(SelectList(text: "1"), order: .none)
         guard !inner.undone.contains(.predicate) else { return nil }
-        return "SELECT COUNT(*) FROM (" + inner.fragment + limitClause + ")"
+        return "SELECT COUNT(*) FROM (" + inner.fragment + limitClause + ") AS counted"
     }
 
     // MARK: Parts
@@ -88,8 +84,10 @@ struct SelectBuilder {
 
     private func keyList(groupedBy keyPath: [String]?) -> SelectList {
         let only = onlyEntity
+        let key = "t0.\(schema.keyText)"
         return SelectList(
-            text: only == nil ? "t0.Z_PK, t0.Z_ENT" : "t0.Z_PK", count: only == nil ? 2 : 1, onlyEntity: only,
+            text: only == nil ? "\(key), t0.\(schema.dialect.quoted(schema.dialect.entity))" : key,
+            count: only == nil ? 2 : 1, onlyEntity: only,
             groupKeyPath: keyPath)
     }
 
@@ -107,11 +105,11 @@ struct SelectBuilder {
         let condition = try condition(joins: &joins)
         var undone: StoreQueryResult.Undone = condition.isExact ? [] : .predicate
         var orderClause = ""
-        var sortColumns: [SortColumn]? = []
+        var sortColumns: [SQLSortColumn]? = []
         if order != .none {
             if let terms = try orderTerms(joins: &joins) {
                 if order == .bySQL {
-                    orderClause = " ORDER BY " + (terms.map(\.text) + ["t0.Z_PK"]).joined(separator: ", ")
+                    orderClause = " ORDER BY " + (terms.map(\.text) + ["t0.\(schema.keyText)"]).joined(separator: ", ")
                 } else {
                     sortColumns = add(terms, to: &list)
                 }
@@ -143,10 +141,10 @@ struct SelectBuilder {
     }
 
     /// Selects what is sorted by too; `nil` where texts are not sorted by their bytes.
-    private func add(_ terms: [SortToSQL.Term], to list: inout SelectList) -> [SortColumn]? {
+    private func add(_ terms: [SortToSQL.Term], to list: inout SelectList) -> [SQLSortColumn]? {
         guard terms.allSatisfy({ !$0.hasCollation }) else { return nil }
         for term in terms { list.text += ", \(term.expression)" }
-        return terms.enumerated().map { SortColumn(index: list.count + $0, isAscending: $1.isAscending) }
+        return terms.enumerated().map { SQLSortColumn(index: list.count + $0, isAscending: $1.isAscending) }
     }
 
     /// The terms of ORDER BY, or `nil` where a sort key cannot be translated exactly.
@@ -162,9 +160,8 @@ struct SelectBuilder {
     /// ` LIMIT … OFFSET …`, or nothing.
     private var limitClause: SQLFragment {
         if query.limit == 0 && query.offset == 0 { return SQLFragment("") }
-        let limit = query.limit == 0 ? -1 : query.limit
-        if query.offset == 0 { return SQLFragment(" LIMIT ?", [.integer(Int64(limit))]) }
-        return SQLFragment(" LIMIT ? OFFSET ?", [.integer(Int64(limit)), .integer(Int64(query.offset))])
+        let limit = schema.dialect.limit(query.limit)
+        return query.offset == 0 ? limit : limit + schema.dialect.offset(query.offset)
     }
 
     /// ` WHERE …` of entity and predicate, and whether it is exact.
@@ -183,7 +180,7 @@ struct SelectBuilder {
             var argumentCount = 0
             for term in translation.exact {
                 argumentCount += term.arguments.count
-                if argumentCount > Self.argumentLimit { isExact = false } else { terms.append(term) }
+                if argumentCount > schema.dialect.argumentLimit { isExact = false } else { terms.append(term) }
             }
         }
         if terms.isEmpty { return (SQLFragment(""), isExact) }
@@ -203,11 +200,17 @@ struct SelectStatement {
     /// The value that was to be read beside the key; `nil` where the attribute has no column.
     var group: Group?
     /// What a statement without order is to be sorted by, the key last.
-    var sortColumns: [SortColumn]?
+    var sortColumns: [SQLSortColumn]?
 
     struct Group {
         let column: Int
         /// By whose type the value is decoded.
         let attribute: NSAttributeDescription
     }
+}
+
+/// A column to sort by. NULL comes first ascending and last descending.
+struct SQLSortColumn {
+    let index: Int
+    let isAscending: Bool
 }

@@ -5,6 +5,8 @@ enum SortToSQL {
         /// What is compared, without collation and direction.
         var expression: String
         let isAscending: Bool
+        /// What stands behind it for its direction.
+        let suffix: String
         /// The order of texts, where it is not that of their bytes.
         var collation: String?
 
@@ -12,7 +14,7 @@ enum SortToSQL {
 
         /// The whole term.
         var text: String {
-            expression + (collation.map { " COLLATE \($0)" } ?? "") + (isAscending ? "" : " DESC")
+            expression + (collation.map { " COLLATE \($0)" } ?? "") + suffix
         }
     }
 
@@ -29,25 +31,47 @@ enum SortToSQL {
             else {
                 return nil
             }
-            return term(column, attribute, key)
+            return term(column, attribute, key, joins.schema.dialect)
         case .element(let composite, let names, let leaf):
             guard joins.schema.isOrdered(by: leaf), !composite.isTransient,
                 let column = joins.column(of: composite, at: names, following: path.toOnes)
             else { return nil }
-            return term(column, leaf, key)
+            return term(column, leaf, key, joins.schema.dialect)
         case .toOne(let relationship):
             guard let column = joins.column(of: relationship, following: path.toOnes) else { return nil }
-            return Term(expression: column, isAscending: key.ascending)
+            return Term(expression: column, isAscending: key.ascending, suffix: joins.schema.dialect.suffix(key))
         case .object:
             guard let table = joins.alias(following: path.toOnes) else { return nil }
-            return Term(expression: "\(table).Z_PK", isAscending: key.ascending)
+            return Term(
+                expression: "\(table).\(joins.schema.keyText)", isAscending: key.ascending,
+                suffix: joins.schema.dialect.suffix(key))
         case .fetched(let property, _): throw ModelKeyPath.refusal(of: property)
         case .entity, .toMany, .member, .state: return nil
         }
     }
 
-    private static func term(_ column: String, _ attribute: NSAttributeDescription, _ key: StoreSortKey) -> Term {
-        let collation = attribute.holdsText ? SQLFunctions.collation(for: key.comparison) : nil
-        return Term(expression: column, isAscending: key.ascending, collation: collation)
+    private static func term(
+        _ column: String, _ attribute: NSAttributeDescription, _ key: StoreSortKey, _ dialect: SQLDialect
+    ) -> Term? {
+        var collation: String?
+        if attribute.holdsText, key.comparison != .plain {
+            guard let functions = dialect.textFunctions else { return nil }
+            collation = functions.collation(key.comparison)
+        }
+        return Term(
+            expression: column, isAscending: key.ascending, suffix: dialect.suffix(key), collation: collation)
     }
+}
+
+extension SQLDialect {
+    /// What stands behind the term of a sort key.
+    func suffix(_ key: StoreSortKey) -> String { key.ascending ? ascendingSuffix : descendingSuffix }
+
+    /// ` LIMIT …`; 0 means none.
+    func limit(_ limit: Int) -> SQLFragment {
+        if limit == 0, let noLimit { return SQLFragment(" LIMIT \(noLimit)") }
+        return " LIMIT " + .argument(.integer(limit == 0 ? -1 : Int64(limit)))
+    }
+
+    func offset(_ offset: Int) -> SQLFragment { " OFFSET " + .argument(.integer(Int64(offset))) }
 }

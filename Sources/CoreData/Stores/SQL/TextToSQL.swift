@@ -6,20 +6,25 @@ extension PredicateToSQL {
         _ search: SQLTextSearch, _ left: SQLOperand, _ right: SQLOperand, _ options: ComparisonOptions
     ) throws -> SQLFragment {
         if case .constant(.text(let pattern)) = right, search == .matches { _ = try TextPattern(pattern, options) }
-        guard let text = try textFragment(left), let part = try textFragment(right) else { return .truth(false) }
+        guard let text = try textFragment(left), let part = try textFragment(right) else { return truth(false) }
         if !TextFolding.isNeeded(options) {
-            if search == .contains { return "instr(" + text + ", " + part + ") > 0" }
+            let dialect = schema.dialect
+            if search == .contains { return "\(dialect.positionFunction)(" + text + ", " + part + ") > 0" }
+            if search == .endsWith, let end = dialect.endFunction {
+                return (end + "(" + text + ", length(" + part + ")) = " + part).parenthesized
+            }
             if search == .beginsWith, case .expression = left, case .constant(.text(let prefix)) = right {
-                return Self.range(text, prefix)
+                return range(text, prefix)
             }
         }
-        return SQLFunctions.search(search, text, part, options)
+        return try schema.dialect.functions(for: "this search of texts").search(
+            search, text, part, options)
     }
 
     /// A side as SQL of a text; `nil` for a constant that is none, in which nothing is found.
     private func textFragment(_ operand: SQLOperand) throws -> SQLFragment? {
         switch operand {
-        case .constant(.text(let text)): return .argument(.text(text))
+        case .constant(.text(let text)): return .argument(try schema.dialect.comparable(.text(text), with: .text))
         case .constant: return nil
         case .expression(let expression) where expression.kind == .text: return expression.fragment
         case .expression, .many, .list: throw NeedsMemory("only texts are searched in SQL")
@@ -27,10 +32,10 @@ extension PredicateToSQL {
     }
 
     /// The texts that begin with `prefix` are those from it up to the first one behind all of them: an index serves that.
-    private static func range(_ text: SQLFragment, _ prefix: String) -> SQLFragment {
+    private func range(_ text: SQLFragment, _ prefix: String) -> SQLFragment {
         if prefix.isEmpty { return text + " IS NOT NULL" }
         let lower = text + " >= " + .argument(.text(prefix))
-        guard let end = successor(of: prefix) else { return lower }
+        guard let end = Self.successor(of: prefix) else { return lower }
         return (lower + " AND " + text + " < " + .argument(.text(end))).parenthesized
     }
 

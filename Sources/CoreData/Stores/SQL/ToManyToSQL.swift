@@ -69,20 +69,22 @@ extension PredicateToSQL {
             column = value.fragment.text
             return nil
         }
-        let (function, result) = try Self.aggregateFunction(name, of: kind, column)
+        let (function, result) = try aggregateFunction(name, of: kind, column)
         fragment.text = fragment.text.replacingOccurrences(of: placeholder, with: function)
         return SQLExpression(fragment: fragment, kind: result)
     }
 
     /// Only what SQLite calculates as memory does: sums of reals depend on the order of the rows, and sums of 64-bit
     /// integers may overflow, which is an error there.
-    static func aggregateFunction(
+    func aggregateFunction(
         _ name: String, of kind: SQLExpression.Kind, _ column: String
     ) throws -> (text: String, kind: SQLExpression.Kind) {
         switch (name, kind) {
         case ("@sum", .integer(isNarrow: true)): return ("COALESCE(SUM(\(column)), 0)", .integer(isNarrow: false))
-        case ("@avg", .integer(isNarrow: true)): return ("AVG(\(column))", .real)
-        case ("@min", .text), ("@max", .text), ("@min", .uuid), ("@max", .uuid): break
+        case ("@avg", .integer(isNarrow: true)): return (schema.dialect.average(column), .real)
+        case ("@min", .text), ("@max", .text): break
+        case ("@min", .uuid) where schema.dialect.hasLeastUUIDs, ("@max", .uuid) where schema.dialect.hasLeastUUIDs:
+            break
         case ("@min", _) where kind.isNumber, ("@max", _) where kind.isNumber: break
         default: throw NeedsMemory("\(name) of these values is calculated in memory")
         }
@@ -122,15 +124,16 @@ extension PredicateToSQL {
         let more = try condition(&self, scopes.count - 1)
         let from = scopes.removeLast().from
         var fragment: SQLFragment
+        let (quoted, key) = (schema.dialect.quoted, schema.keyText)
         switch schema.storage(of: many.relationship) {
         case .foreignKey(let column, _):
-            fragment = "SELECT \(list) FROM " + from + " WHERE \(inner.alias).\(SQLName.quoted(column)) = \(owner).Z_PK"
+            fragment = "SELECT \(list) FROM " + from + " WHERE \(inner.alias).\(quoted(column)) = \(owner).\(key)"
         case .joinTable(let table, let ownerColumn, let destinationColumn, _):
             let pairs = aliases.next()
             fragment =
-                "SELECT \(list) FROM \(SQLName.quoted(table)) AS \(pairs), " + from
-                + " WHERE \(pairs).\(SQLName.quoted(ownerColumn)) = \(owner).Z_PK"
-                + " AND \(inner.alias).Z_PK = \(pairs).\(SQLName.quoted(destinationColumn))"
+                "SELECT \(list) FROM \(schema.tableText(table)) AS \(pairs), " + from
+                + " WHERE \(pairs).\(quoted(ownerColumn)) = \(owner).\(key)"
+                + " AND \(inner.alias).\(key) = \(pairs).\(quoted(destinationColumn))"
         }
         if let more { fragment += " AND " + more }
         return fragment.parenthesized

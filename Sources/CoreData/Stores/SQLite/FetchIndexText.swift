@@ -137,7 +137,7 @@ extension SQLFragment {
             case .text(let text):
                 result +=
                     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-            case .real, .blob: return nil
+            case .real, .blob, .uuid, .decimal, .list: return nil
             }
             result += part
         }

@@ -19,7 +19,7 @@ final class KnownSortings {
         if let sorting = known[statement.text] { return sorting }
         var sorting = Sorting.index
         try connection.withStatement("EXPLAIN QUERY PLAN " + statement.text) { explained in
-            try explained.bind(statement.arguments)
+            try explained.bind(statement.bound)
             while try explained.step() {
                 let step = explained.text(at: 3)
                 if step.contains("TEMP B-TREE") { sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial }
@@ -81,7 +81,7 @@ struct KeyQueries {
 
     private func sorted(_ select: SelectStatement, _ group: SelectStatement.Group?) throws -> StoreQueryResult? {
         guard let columns = select.sortColumns else { return nil }
-        let sorter = RowSorter(columns: columns)
+        let sorter = RowSorter(columns: columns.map(SortColumn.init))
         var keys: [RowKey] = []
         let isWhole = try forEachKey(select) { key, statement in
             keys.append(key)
@@ -123,7 +123,7 @@ struct KeyQueries {
     @inline(__always) @discardableResult
     private func forEachKey(_ select: SelectStatement, _ body: (RowKey, Statement) -> Bool) throws -> Bool {
         try connection.withStatement(select.fragment.text) { statement in
-            try statement.bind(select.fragment.arguments)
+            try statement.bind(select.fragment.bound)
             if let only = select.onlyEntity {
                 let index = UInt32(only.layout.index)
                 while try statement.step() {

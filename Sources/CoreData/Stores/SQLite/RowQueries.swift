@@ -41,19 +41,19 @@ struct RowQueries {
 
     func count(_ query: StoreQuery) throws -> Int? {
         guard let fragment = try builder(query).count() else { return nil }
-        return Int(try connection.integer(fragment.text, fragment.arguments) ?? 0)
+        return Int(try connection.integer(fragment.text, fragment.bound) ?? 0)
     }
 
     /// The values of each group; `nil` where SQL would not give those that memory does.
     func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
         guard let select = try builder(query.rows).groups(query) else { return nil }
         return try connection.withStatement(select.fragment.text) { statement in
-            try statement.bind(select.fragment.arguments)
+            try statement.bind(select.fragment.bound)
             var found: [[PredicateValue]] = []
             while try statement.step() {
                 found.append(
                     select.columns.enumerated().map { index, column in
-                        column.value(statement.value(at: index)) { context.id(of: $0, reference: $1) }
+                        column.value(SQLValue(statement.value(at: index))) { context.id(of: $0, reference: $1) }
                     })
             }
             return found
@@ -76,7 +76,7 @@ struct RowQueries {
     /// The rows in the order of the table, put in theirs here; `nil` where SQLite has to do it.
     private func sortedRows(_ builder: SelectBuilder) throws -> StoreQueryResult? {
         guard let select = try builder.rowsToSort(), let columns = select.sortColumns else { return nil }
-        let sorter = RowSorter(columns: columns)
+        let sorter = RowSorter(columns: columns.map(SortColumn.init))
         var keys: [RowKey] = []
         var rows: [RowSnapshot?] = []
         let isWhole = try decode(select) { key, row, statement in
@@ -99,7 +99,7 @@ struct RowQueries {
         guard let columns = select.columns else { return true }
         let decoder = RowDecoder(columns: columns, context: context)
         return try connection.withStatement(select.fragment.text) { statement in
-            try statement.bind(select.fragment.arguments)
+            try statement.bind(select.fragment.bound)
             while try statement.step() {
                 guard let (key, row) = decoder.row(of: statement) else { continue }
                 guard body(key, row, statement) else { return false }

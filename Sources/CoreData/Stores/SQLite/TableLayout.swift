@@ -2,6 +2,7 @@
 ///
 /// Immutable. Look-ups cost one hash.
 final class TableLayout: SQLSchema {
+    let dialect = SQLDialect.sqlite
     /// The entities in the order of their numbers.
     let entities: [NSEntityDescription]
     /// In the order of their roots' numbers.

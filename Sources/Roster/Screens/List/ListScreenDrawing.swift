@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 import TerminalKit
 
 // Painting the main screen.
@@ -49,7 +50,8 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
-        let used = canvas.write(session.url.lastPathComponent, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
+        let used = canvas.write(
+            StorePlace(url: session.url).shortName, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
         drawTabs(in: canvas, from: used + 2, to: canvas.width - canvas.text.width(note))
         canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
     }

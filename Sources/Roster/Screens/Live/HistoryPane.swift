@@ -171,7 +171,7 @@ final class HistoryPane: Layer {
         canvas.clear()
         height = max(1, canvas.height - 2)
         StatusLine(
-            left: [(" History of \(session.url.lastPathComponent)", .status)],
+            left: [(" History of \(StorePlace(url: session.url).shortName)", .status)],
             right: rows.isEmpty
                 ? [] : [("\(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status)]
         ).draw(in: canvas, y: 0)

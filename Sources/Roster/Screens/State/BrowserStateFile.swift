@@ -1,4 +1,5 @@
 import Foundation
+import RosterCommands
 
 /// Where the state of a store is kept between two starts: a file of its own in the user's folder for such things.
 ///
@@ -6,15 +7,17 @@ import Foundation
 /// written anew.
 struct BrowserStateFile {
     let url: URL
-    private let store: URL
+    /// The path of the store; the URL of one on a server.
+    private let store: String
     /// More than this is not ours, whatever it is.
     private static let greatestSize = 4 << 20
 
     /// - Parameter folder: where the files of all stores stand.
     init(folder: URL, store: URL) {
-        self.store = store.standardizedFileURL.resolvingSymlinksInPath()
-        let name = self.store.deletingPathExtension().lastPathComponent.prefix(40)
-        url = folder.appendingPathComponent("\(name)-\(Self.digest(of: self.store.path)).json")
+        let place = StorePlace(url: store.isFileURL ? store.standardizedFileURL.resolvingSymlinksInPath() : store)
+        self.store = place.name
+        let name = store.isFileURL ? place.url.deletingPathExtension().lastPathComponent : "server"
+        url = folder.appendingPathComponent("\(name.prefix(40))-\(Self.digest(of: place.name)).json")
     }
 
     /// `$XDG_STATE_HOME/roster`, or `~/.local/state/roster`.
@@ -39,7 +42,7 @@ struct BrowserStateFile {
     /// Writes the state. Where that cannot be, the next start begins as if the store was never opened.
     func write(_ state: BrowserState) {
         var state = state
-        state.store = store.path
+        state.store = store
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         guard let data = try? encoder.encode(state) else { return }

@@ -30,11 +30,13 @@ struct OpenProblem {
         for prefix in ["Cannot open the store ", "cannot open the store "] where short.hasPrefix(prefix) {
             short = String(short.dropFirst(prefix.count))
         }
-        shortText = short.replacingOccurrences(of: store.path, with: store.lastPathComponent)
+        let place = StorePlace(url: store)
+        shortText = short.replacingOccurrences(of: place.name, with: place.shortName)
     }
 
     /// What is known before the store is opened: a file or folder that must not be written.
     init?(unwritable url: URL) {
+        guard url.isFileURL else { return nil }
         let manager = FileManager.default
         let text: String
         var isFolder: ObjCBool = false

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import RosterCommands
 
 /// A store that was opened, before the program uses it: made on any thread.
 struct OpenedStore {
@@ -24,6 +25,7 @@ struct OpenedStore {
         // A model that was inferred does not know what a save has to keep up.
         let isReadOnly = isReadOnly || model.isInferred
         let description = NSPersistentStoreDescription(url: url)
+        description.type = StorePlace(url: url).type.rawValue
         description.isReadOnly = isReadOnly
         // A store of another version is told about, never changed unasked.
         description.shouldMigrateStoreAutomatically = false
@@ -48,7 +50,8 @@ struct OpenedStore {
     private static func model(at modelURL: URL?, forStore url: URL) throws -> NSManagedObjectModel {
         if let modelURL { return try NSManagedObjectModel(validContentsOf: modelURL) }
         do {
-            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+            return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
+                at: url, options: [NSStoreTypeKey: StorePlace(url: url).type.rawValue])
         } catch let error as CocoaError where error.code.rawValue == 134_130 {
             return try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
         }

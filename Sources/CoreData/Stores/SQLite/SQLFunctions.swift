@@ -2,16 +2,6 @@ import Foundation
 import PredicateSyntax
 import SQLiteAccess
 
-/// The searches that SQL leaves to ``SQLFunctions``, by the number under which a statement calls them.
-enum SQLTextSearch: Int64 {
-    case contains = 0
-    case beginsWith = 1
-    case endsWith = 2
-    case equal = 3
-    case like = 4
-    case matches = 5
-}
-
 /// The collations and functions that the translated predicates and sort keys call. They run the evaluators' own code, so
 /// that SQL and memory agree by construction.
 enum SQLFunctions {
@@ -27,7 +17,7 @@ enum SQLFunctions {
             .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard,
         ]
         for comparison in collations {
-            guard let name = collation(for: comparison) else { continue }
+            guard let name = collation(comparison) else { continue }
             if comparison == .caseInsensitive {
                 try connection.addRawCollation(named: name) { TextFolding.compareCaseInsensitive($0, $1) }
             } else {
@@ -55,7 +45,7 @@ enum SQLFunctions {
     // MARK: Calls
 
     /// The collation for text that gives the order of `comparison`; `nil` for SQLite's own BINARY.
-    static func collation(for comparison: StoreSortKey.Comparison) -> String? {
+    @Sendable static func collation(_ comparison: StoreSortKey.Comparison) -> String? {
         switch comparison {
         case .plain, .custom: nil
         case .caseInsensitive: "NSCollateCaseInsensitive"
@@ -66,18 +56,18 @@ enum SQLFunctions {
     }
 
     /// A search of `part` in `text`: 1 or 0, NULL where one of them is.
-    static func search(
+    @Sendable static func search(
         _ search: SQLTextSearch, _ text: SQLFragment, _ part: SQLFragment, _ options: ComparisonOptions
     ) -> SQLFragment {
         "\(searchName)(" + text + ", " + part + ", \(search.rawValue), \(options.rawValue))"
     }
 
     /// The folded bytes of a text, as a blob.
-    static func fold(_ text: SQLFragment, _ options: ComparisonOptions) -> SQLFragment {
+    @Sendable static func fold(_ text: SQLFragment, _ options: ComparisonOptions) -> SQLFragment {
         "\(foldName)(" + text + ", \(options.rawValue))"
     }
 
-    static func call(_ function: TextFunction, _ text: SQLFragment) -> SQLFragment {
+    @Sendable static func call(_ function: TextFunction, _ text: SQLFragment) -> SQLFragment {
         "\(textName)(" + text + ", \(function.rawValue))"
     }
 

@@ -1,0 +1,148 @@
+import Foundation
+
+// The edge between this room and the module of one database. What is here knows rows and objects, and writes SQL with arrays,
+// RETURNING and ON CONFLICT, which is PostgreSQL's and that of what speaks its protocol. What is there knows the connection,
+// its library and its errors. A store class cannot be made outside of this module without being public (members that are
+// `package` cannot be overridden), so the edge runs here and not at the class.
+
+/// The types of columns.
+package enum ServerType: String, Sendable {
+    case boolean
+    case smallint
+    case integer
+    case bigint
+    case double = "double precision"
+    case numeric
+    case text
+    case bytes = "bytea"
+    case uuid
+}
+
+/// What is bound to a `?` of a statement.
+package enum ServerArgument: Sendable {
+    case value(SQLValue, ServerType)
+    case list([SQLValue], ServerType)
+}
+
+/// One statement for the server. Its places are `?`, as everywhere here.
+package struct ServerStatement: Sendable {
+    package var text: String
+    package var arguments: [ServerArgument]
+
+    package init(_ text: String, _ arguments: [ServerArgument] = []) {
+        self.text = text
+        self.arguments = arguments
+    }
+}
+
+/// What a statement gave.
+package protocol ServerResult: AnyObject {
+    var rowCount: Int { get }
+    /// Booleans are whole numbers.
+    func value(_ row: Int, _ column: Int) -> SQLValue
+}
+
+/// Why the server, or the way to it, refused something. Holds no credentials.
+package struct ServerError: Error, Sendable, CustomStringConvertible {
+    package enum Kind: Sendable {
+        /// Another transaction came in between: the same may work when it is done again.
+        case retry
+        case uniqueViolation
+        case referenceViolation
+        /// The connection is of no more use; nothing that was sent is known to be done.
+        case lost
+        /// Who asks is not let in, or has no right to do this.
+        case forbidden
+        /// There is no such database or schema.
+        case missing
+        case other
+    }
+
+    package var kind: Kind
+    /// SQLSTATE.
+    package var state: String?
+    package var message: String
+    package var constraint: String?
+
+    package init(kind: Kind, state: String?, message: String, constraint: String? = nil) {
+        self.kind = kind
+        self.state = state
+        self.message = message
+        self.constraint = constraint
+    }
+
+    package var description: String { message + (state.map { " [SQLSTATE \($0)]" } ?? "") }
+}
+
+/// A connection to the server. Used on one thread at a time. All members throw ``ServerError``.
+package protocol ServerConnection: AnyObject {
+    /// Runs the statements one after the other, in one round trip; none behind the first that fails.
+    func run(_ statements: [ServerStatement]) throws -> [any ServerResult]
+
+    /// Adds rows to a table by the quickest way that the server has.
+    func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) throws
+
+    /// How many messages of other connections came since the last call. Asks nothing of the server.
+    func takeMessages() throws -> Int
+
+    var isInTransaction: Bool { get }
+    /// The number under which the server knows the connection.
+    var number: Int { get }
+    /// Readable when there is something to take.
+    var descriptor: Int32 { get }
+}
+
+/// A kind of database: made by the module that knows it.
+package protocol ServerDatabase: AnyObject, Sendable {
+    init()
+
+    /// The string of the store type, and the schemes of its URLs.
+    static var storeType: String { get }
+    static var schemes: [String] { get }
+
+    var dialect: SQLDialect { get }
+
+    /// A new connection.
+    ///
+    /// - Throws: ``ServerError``: also where the server is too old, or keeps texts in another encoding.
+    func connect(to place: ServerPlace) throws -> any ServerConnection
+}
+
+/// Where a store is: the URL without what only this framework reads of it.
+package struct ServerPlace: Sendable {
+    /// With password, where the URL has one.
+    package let url: URL
+    /// The schema in which the tables are.
+    package let schema: String
+    /// Seconds to wait for a lock; `nil` for ever.
+    package let timeout: Double?
+
+    /// The parameters of the URL that are not the connection's.
+    package static let ownParameters: Set<String> = ["schema"]
+
+    init(_ url: URL, options: StoreOptions) {
+        self.url = url
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let named = items.first { $0.name == "schema" }?.value ?? ""
+        schema = named.isEmpty ? "public" : named
+        timeout = options.timeout
+    }
+
+    /// The URL as errors say it.
+    var name: String { url.withoutPassword.absoluteString }
+}
+
+/// The databases whose modules are in the program.
+enum ServerDatabases {
+    /// The classes by which the modules of the package are found when they are linked; a program need not call anything.
+    private static let classNames = ["CoreDataPostgreSQL.PostgreSQLDatabase"]
+    private static let all: [any ServerDatabase.Type] = classNames.compactMap {
+        NSClassFromString($0) as? any ServerDatabase.Type
+    }
+
+    static func database(ofType type: String) -> (any ServerDatabase.Type)? { all.first { $0.storeType == type } }
+
+    static func database(for url: URL) -> (any ServerDatabase.Type)? {
+        all.first { $0.schemes.contains(url.scheme ?? "") }
+    }
+}

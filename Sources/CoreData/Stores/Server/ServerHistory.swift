@@ -1,0 +1,230 @@
+import Foundation
+
+/// The history: one row for each transaction, one for each row that it changed.
+struct ServerHistory {
+    let layout: ServerLayout
+
+    private func table(_ name: String) -> String { layout.tableText(name) }
+
+    /// The channel on which commits are told: that of the store's UUID.
+    static func channel(_ identifier: String) -> String { "coredata_" + identifier.lowercased() }
+
+    // MARK: Writing
+
+    /// Takes the next number, writes the transaction and its changes, and has the commit told; gives the number. All in one
+    /// statement, the last of a transaction.
+    ///
+    /// - Parameter token: by which the transaction is found again, when its commit was not answered.
+    func recording(
+        _ changes: StoreChangeSet, token: UUID, channel: String, tombstones: [NSManagedObjectID: String]
+    ) -> ServerStatement {
+        let lists = lists(changes, tombstones)
+        let process = ProcessInfo.processInfo.processName
+        let text = { (text: String?) in ServerArgument.value(text.map { .text($0) } ?? .null, .text) }
+        return ServerStatement(
+            "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 RETURNING changes), "
+                + "t AS (INSERT INTO \(table(ServerStoreTables.transactions)) "
+                + "(number, at, author, context, bundle, process, token) "
+                + "SELECT changes, extract(epoch FROM clock_timestamp())::float8 - 978307200, ?, ?, ?, ?, ? FROM n "
+                + "RETURNING number), "
+                + "c AS (INSERT INTO \(table(ServerStoreTables.changes)) "
+                + "(transaction, place, kind, entity, key, properties, tombstone) "
+                + "SELECT t.number, v.place, v.kind, v.entity, v.key, v.properties, v.tombstone FROM t, "
+                + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)) "
+                + "SELECT number, pg_notify(?, number::text) FROM t",
+            [
+                text(changes.author), text(changes.contextName),
+                text(Bundle.main.bundleIdentifier ?? process), text(process), .value(.uuid(token), .uuid),
+            ] + lists + [.value(.text(channel), .text)])
+    }
+
+    /// Adds changes to a transaction that is open, behind the `count` that it has.
+    func appending(
+        _ changes: StoreChangeSet, to number: Int64, from count: Int64, tombstones: [NSManagedObjectID: String]
+    ) -> ServerStatement {
+        ServerStatement(
+            "INSERT INTO \(table(ServerStoreTables.changes)) "
+                + "(transaction, place, kind, entity, key, properties, tombstone) "
+                + "SELECT ?, v.place + ?, v.kind, v.entity, v.key, v.properties, v.tombstone FROM "
+                + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)",
+            [.value(.integer(number), .bigint), .value(.integer(count), .bigint)] + lists(changes, tombstones))
+    }
+
+    private func lists(
+        _ changes: StoreChangeSet, _ tombstones: [NSManagedObjectID: String]
+    ) -> [ServerArgument] {
+        var kinds: [SQLValue] = []
+        var entities: [SQLValue] = []
+        var keys: [SQLValue] = []
+        var properties: [SQLValue] = []
+        var values: [SQLValue] = []
+        func add(_ kind: StoreTransaction.Kind, _ id: NSManagedObjectID, _ names: [String]) {
+            kinds.append(.integer(Int64(kind.rawValue)))
+            entities.append(.integer(layout.number(of: id.entity)))
+            keys.append(.integer(id.savedKey))
+            properties.append(names.isEmpty ? .null : .text(Self.json(names)))
+            values.append(tombstones[id].map { .text($0) } ?? .null)
+        }
+        for row in changes.inserted { add(.insert, row.id, []) }
+        for row in changes.updated { add(.update, row.id, names(of: row)) }
+        for row in changes.deleted { add(.delete, row.id, []) }
+        return [
+            .list(kinds, .smallint), .list(entities, .integer), .list(keys, .bigint), .list(properties, .text),
+            .list(values, .text),
+        ]
+    }
+
+    private func names(of row: StoreRowChange) -> [String] {
+        let layout = row.id.entity.layout
+        return row.changedSlots.map { layout.slots[$0].name }
+            + row.changedToMany.map { layout.toManyRelationships[$0].name }
+    }
+
+    private static func json(_ names: [String]) -> String {
+        let data = try? JSONSerialization.data(withJSONObject: names)
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "[]"
+    }
+
+    // MARK: What deleted rows leave behind
+
+    private static func preserved(_ entity: NSEntityDescription) -> [NSAttributeDescription] {
+        entity.properties.compactMap { $0 as? NSAttributeDescription }
+            .filter { $0.preservesValueInHistoryOnDeletion && !$0.isTransient }
+    }
+
+    /// The deleted rows whose values are to be kept: they are read before they are deleted.
+    static func withTombstones(_ changes: StoreChangeSet) -> [NSManagedObjectID] {
+        changes.deleted.map(\.id).filter { !preserved($0.entity).isEmpty }
+    }
+
+    static func tombstone(_ row: RowSnapshot, of entity: NSEntityDescription) -> String {
+        var values: [String: String] = [:]
+        for attribute in preserved(entity) {
+            guard case .attribute(let slot)? = entity.layout.place(of: attribute.name),
+                let value = try? ServerValueCoding.encoded(row.value(slot), attribute)
+            else { continue }
+            switch value {
+            case .integer(let number): values[attribute.name] = "\(number)"
+            case .real(let number): values[attribute.name] = "\(number)"
+            case .text(let text): values[attribute.name] = text
+            case .blob(let data): values[attribute.name] = data.base64EncodedString()
+            case .uuid(let uuid): values[attribute.name] = uuid.uuidString
+            case .decimal(let decimal): values[attribute.name] = "\(decimal)"
+            case .null, .list: break
+            }
+        }
+        let data = try? JSONSerialization.data(withJSONObject: values, options: .sortedKeys)
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+
+    private static func values(_ tombstone: String, of entity: NSEntityDescription) -> [String: SlotValue] {
+        let parsed = (try? JSONSerialization.jsonObject(with: Data(tombstone.utf8))) as? [String: String] ?? [:]
+        var values: [String: SlotValue] = [:]
+        for attribute in preserved(entity) {
+            guard let text = parsed[attribute.name] else {
+                values[attribute.name] = .null
+                continue
+            }
+            let value: SQLValue? =
+                switch ServerType(attribute) {
+                case .smallint, .integer, .bigint, .boolean: Int64(text).map { .integer($0) }
+                case .double: Double(text).map { .real($0) }
+                case .text: .text(text)
+                case .bytes: Data(base64Encoded: text).map { .blob($0) }
+                case .uuid: UUID(uuidString: text).map { .uuid($0) }
+                case .numeric: Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .decimal($0) }
+                case nil: nil
+                }
+            values[attribute.name] = value.map { ServerValueCoding.decoded($0, attribute) } ?? .null
+        }
+        return values
+    }
+
+    // MARK: Reading
+
+    func transactions(
+        after number: Int64, own: TransactionNumbers, withChanges: Bool, _ connection: any ServerConnection
+    ) throws -> [StoreTransaction] {
+        let argument = ServerArgument.value(.integer(number), .bigint)
+        var statements = [
+            ServerStatement(
+                "SELECT number, at, author, context, bundle, process FROM \(table(ServerStoreTables.transactions)) "
+                    + "WHERE number > ? ORDER BY number", [argument])
+        ]
+        if withChanges {
+            statements.append(
+                ServerStatement(
+                    "SELECT transaction, place, kind, entity, key, properties, tombstone FROM "
+                        + "\(table(ServerStoreTables.changes)) WHERE transaction > ? ORDER BY transaction, place",
+                    [argument]))
+        }
+        let results = try connection.run(statements)
+        let changes = withChanges ? changes(results[1]) : [:]
+        let rows = results[0]
+        return (0..<rows.rowCount).compactMap { row in
+            guard case .integer(let number) = rows.value(row, 0), case .real(let time) = rows.value(row, 1) else {
+                return nil
+            }
+            func text(_ column: Int) -> String? {
+                if case .text(let text) = rows.value(row, column) { text } else { nil }
+            }
+            return StoreTransaction(
+                number: number, timestamp: Date(timeIntervalSinceReferenceDate: time), author: text(2),
+                contextName: text(3), bundleID: text(4), processID: text(5), isOwn: own.contains(number),
+                changes: changes[number] ?? [])
+        }
+    }
+
+    private func changes(_ result: any ServerResult) -> [Int64: [StoreTransaction.Change]] {
+        var changes: [Int64: [StoreTransaction.Change]] = [:]
+        for row in 0..<result.rowCount {
+            guard case .integer(let transaction) = result.value(row, 0),
+                case .integer(let place) = result.value(row, 1), case .integer(let kindNumber) = result.value(row, 2),
+                case .integer(let entityNumber) = result.value(row, 3), case .integer(let key) = result.value(row, 4),
+                let kind = StoreTransaction.Kind(rawValue: Int(kindNumber)),
+                let entity = layout.entity(numbered: entityNumber)
+            else { continue }
+            var names: [String] = []
+            if case .text(let json) = result.value(row, 5) {
+                names = (try? JSONSerialization.jsonObject(with: Data(json.utf8))) as? [String] ?? []
+            }
+            var tombstone: [String: SlotValue] = [:]
+            if case .text(let json) = result.value(row, 6) { tombstone = Self.values(json, of: entity) }
+            changes[transaction, default: []].append(
+                StoreTransaction.Change(
+                    // Unique in the history: so many changes no transaction has.
+                    number: transaction << 24 + place,
+                    key: RowKey(entity: UInt32(entity.layout.index), reference: key), kind: kind,
+                    changedProperties: names, tombstone: tombstone))
+        }
+        return changes
+    }
+
+    // MARK: Numbers
+
+    var lastNumber: ServerStatement { ServerStatement("SELECT changes FROM \(table(ServerStoreTables.store))") }
+
+    var lastRemovedNumber: ServerStatement { ServerStatement("SELECT removed FROM \(table(ServerStoreTables.store))") }
+
+    func firstNumber(after date: Date) -> ServerStatement {
+        ServerStatement(
+            "SELECT min(number) FROM \(table(ServerStoreTables.transactions)) WHERE at > ?",
+            [.value(.real(date.timeIntervalSinceReferenceDate), .double)])
+    }
+
+    func number(of token: UUID) -> ServerStatement {
+        ServerStatement(
+            "SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ?", [.value(.uuid(token), .uuid)]
+        )
+    }
+
+    /// One statement, so one transaction; gives how many were removed.
+    func removal(before number: Int64) -> ServerStatement {
+        let argument = ServerArgument.value(.integer(number), .bigint)
+        return ServerStatement(
+            "WITH c AS (DELETE FROM \(table(ServerStoreTables.changes)) WHERE transaction < ?), "
+                + "t AS (DELETE FROM \(table(ServerStoreTables.transactions)) WHERE number < ? RETURNING number), "
+                + "s AS (UPDATE \(table(ServerStoreTables.store)) SET removed = "
+                + "greatest(removed, (SELECT max(number) FROM t))) SELECT count(*) FROM t", [argument, argument])
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+
+/// Chooses the names of tables, columns and constraints: those of the model, made different where two would be the same, and
+/// short enough for the server.
+struct ServerNames {
+    /// The names of a schema's tables, indexes and sequences, which share one space.
+    private var taken: Set<String> = [
+        ServerStoreTables.store, ServerStoreTables.entities, ServerStoreTables.transactions, ServerStoreTables.changes,
+    ]
+    private(set) var constraints: [String: (entity: NSEntityDescription, names: [String])] = [:]
+
+    /// So many bytes a name may have.
+    private static let limit = 63
+
+    /// The wanted name, or one like it that was not claimed yet.
+    static func claim(_ wanted: String, _ taken: inout Set<String>) -> String {
+        let plain = wanted.unicodeScalars.contains("\0") ? wanted.split(separator: "\0").joined(separator: "_") : wanted
+        var name = cut(plain, to: limit)
+        var number = 1
+        while !taken.insert(name).inserted {
+            number += 1
+            let suffix = "_\(number)"
+            name = cut(plain, to: limit - suffix.utf8.count) + suffix
+        }
+        return name
+    }
+
+    private static func cut(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        var result = ""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            count += scalar.utf8.count
+            if count > limit { break }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+
+    mutating func claim(_ wanted: String) -> String { Self.claim(wanted, &taken) }
+
+    mutating func tables(of entities: [NSEntityDescription]) -> [ServerTable] {
+        var found: [ServerTable] = []
+        for root in entities where root.superentity == nil {
+            let name = claim(root.name ?? "")
+            let family = entities.filter { $0.root === root }
+            found.append(
+                ServerTable(
+                    name: name, sequence: claim("\(name)_keys"), root: root, entities: family,
+                    columns: Self.columns(of: family)))
+        }
+        for table in found {
+            for entity in table.entities {
+                for names in entity.uniquenessConstraintNames where !names.isEmpty {
+                    let properties = names.compactMap { entity.propertiesByName[$0] }
+                    guard properties.count == names.count else { continue }
+                    constraints[claim("\(table.name)_\(names.joined(separator: "_"))_unique")] = (entity, names)
+                }
+            }
+        }
+        return found
+    }
+
+    private static func columns(of family: [NSEntityDescription]) -> [ServerColumn] {
+        var taken: Set<String> = ServerStoreTables.rowColumns
+        var columns: [ServerColumn] = []
+        func add(
+            _ name: String, _ type: ServerType, _ content: ServerColumn.Content, _ entity: NSEntityDescription
+        ) {
+            columns.append(ServerColumn(name: claim(name, &taken), type: type, content: content, entity: entity))
+        }
+        for entity in family {
+            for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
+                switch property {
+                case let composite as NSCompositeAttributeDescription:
+                    for leaf in composite.leaves {
+                        guard let type = ServerType(leaf.attribute) else { continue }
+                        add(
+                            "\(composite.name).\(leaf.path.joined(separator: "."))", type, .element(composite, leaf),
+                            entity)
+                    }
+                case let attribute as NSAttributeDescription:
+                    if let type = ServerType(attribute) { add(attribute.name, type, .attribute(attribute), entity) }
+                case let toOne as NSRelationshipDescription where !toOne.isToMany:
+                    add(toOne.name, .bigint, .toOne(toOne), entity)
+                    if toOne.destinationEntity?.subentities.isEmpty == false {
+                        add("\(toOne.name)_entity", .integer, .destinationEntity(toOne), entity)
+                    }
+                    if let inverse = toOne.inverseRelationship, inverse.isToMany, inverse.isOrdered {
+                        add("\(toOne.name)_order", .bigint, .position(toOne), entity)
+                    }
+                default: break
+                }
+            }
+        }
+        return columns
+    }
+
+    mutating func joinTables(of entities: [NSEntityDescription]) -> [ServerJoinTable] {
+        var seen: Set<ObjectIdentifier> = []
+        var tables: [ServerJoinTable] = []
+        for entity in entities {
+            for property in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+                guard let relationship = property as? NSRelationshipDescription, relationship.isToMany,
+                    !relationship.isTransient, relationship.inverseRelationship?.isToMany != false,
+                    seen.insert(ObjectIdentifier(relationship)).inserted
+                else { continue }
+                let inverse = relationship.inverseRelationship
+                if let inverse { seen.insert(ObjectIdentifier(inverse)) }
+                var taken: Set<String> = []
+                let owner = Self.claim(entity.name ?? "", &taken)
+                let destination = Self.claim(relationship.name, &taken)
+                tables.append(
+                    ServerJoinTable(
+                        name: claim("\(entity.name ?? "").\(relationship.name)"), relationship: relationship,
+                        owner: owner, destination: destination,
+                        order: relationship.isOrdered ? Self.claim("\(relationship.name)_order", &taken) : nil,
+                        inverseOrder: inverse !== relationship && inverse?.isOrdered == true
+                            ? Self.claim("\(entity.name ?? "")_order", &taken) : nil))
+            }
+        }
+        return tables
+    }
+}
+
+/// The tables that a store has beside those of its rows, and the columns that all of those have.
+enum ServerStoreTables {
+    /// One row: what the store says of itself, and the number of its last transaction.
+    static let store = "_store"
+    /// The entities and their numbers.
+    static let entities = "_entities"
+    /// The history.
+    static let transactions = "_transactions"
+    static let changes = "_changes"
+    static let key = "_id"
+    static let entity = "_entity"
+    static let version = "_version"
+    static let rowColumns: Set<String> = [key, entity, version]
+    /// How many keys a step of a sequence stands for.
+    static let keysAtOnce: Int64 = 64
+}

@@ -1,0 +1,232 @@
+import Foundation
+
+/// Opens the tables of a store, and makes them where there are none.
+struct ServerOpening {
+    let place: ServerPlace
+    let database: any ServerDatabase
+
+    init(_ url: URL, options: [AnyHashable: Any]?) throws {
+        guard let type = ServerDatabases.database(for: url) else { throw ServerOpening.unknown(url) }
+        database = type.init()
+        place = ServerPlace(url, options: StoreOptions(options))
+    }
+
+    static func unknown(_ url: URL) -> NSError {
+        unknown("the store \(url.withoutPassword.absoluteString)")
+    }
+
+    /// Why there are no stores of a server in this program.
+    static func unknown(_ what: String) -> NSError {
+        CoreDataError.make(
+            134000,
+            "Cannot open \(what): this program was built without PostgreSQL. Build it with the package trait PostgreSQL "
+                + "(swift build --traits PostgreSQL) and the product CoreDataPostgreSQL.")
+    }
+
+    var errors: ServerStoreErrors { ServerStoreErrors(place: place) }
+
+    func connect(_ activity: ServerStoreErrors.Activity = .opening) throws -> any ServerConnection {
+        try errors.translating(activity) { try database.connect(to: place) }
+    }
+
+    private var dialect: SQLDialect { database.dialect }
+    private var schemaText: String { dialect.quoted(place.schema) }
+    private func table(_ name: String) -> String { schemaText + "." + dialect.quoted(name) }
+
+    // MARK: What the store says of itself
+
+    /// - Throws: 260 where there is no store, 259 where it is one of a later version.
+    func metadata(_ connection: any ServerConnection) throws -> [String: Any] {
+        guard let metadata = try metadataIfPresent(connection) else {
+            throw CoreDataError.make(
+                260, "There is no store at \(place.name): the schema \(place.schema) has none of its tables.")
+        }
+        return metadata
+    }
+
+    func metadataIfPresent(_ connection: any ServerConnection) throws -> [String: Any]? {
+        guard try isPresent(connection) else { return nil }
+        let result = try connection.run([
+            ServerStatement("SELECT format, uuid, metadata FROM \(table(ServerStoreTables.store))")
+        ])[0]
+        guard result.rowCount == 1, case .integer(let format) = result.value(0, 0),
+            case .text(let uuid) = result.value(0, 1), case .text(let text) = result.value(0, 2)
+        else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.") }
+        guard format == Self.format else {
+            throw CoreDataError.make(
+                259, "The store \(place.name) is of format \(format); this version reads format \(Self.format).")
+        }
+        guard
+            var metadata = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
+                as? [String: Any]
+        else { throw CoreDataError.make(259, "The metadata of the store \(place.name) cannot be read.") }
+        metadata[NSStoreUUIDKey] = uuid
+        return metadata
+    }
+
+    /// The version of the tables beside those of the rows.
+    static let format: Int64 = 1
+
+    private func isPresent(_ connection: any ServerConnection) throws -> Bool {
+        let found = try connection.run([
+            ServerStatement(
+                "SELECT count(*) FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n "
+                    + "ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?",
+                [.value(.text(place.schema), .text), .value(.text(ServerStoreTables.store), .text)])
+        ])[0]
+        return found.value(0, 0) != .integer(0)
+    }
+
+    static func text(of metadata: [String: Any], _ place: ServerPlace) throws -> String {
+        var list = metadata
+        list.removeValue(forKey: NSStoreUUIDKey)
+        guard let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0) else {
+            throw CoreDataError.make(
+                134030, "Cannot save the metadata of \(place.name): they hold a value that is no property list.")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    func writing(_ metadata: [String: Any]) throws -> ServerStatement {
+        ServerStatement(
+            "UPDATE \(table(ServerStoreTables.store)) SET metadata = ?",
+            [.value(.text(try Self.text(of: metadata, place)), .text)])
+    }
+
+    func model(_ connection: any ServerConnection) throws -> Data? {
+        guard try isPresent(connection) else { return nil }
+        let result = try connection.run([ServerStatement("SELECT model FROM \(table(ServerStoreTables.store))")])[0]
+        guard result.rowCount == 1, case .blob(let data) = result.value(0, 0) else { return nil }
+        return data
+    }
+
+    // MARK: A new store
+
+    /// Makes everything in one transaction, unless another process has been quicker.
+    func create(
+        on connection: any ServerConnection, model: NSManagedObjectModel, entities: [NSEntityDescription]
+    ) throws {
+        try Self.check(entities)
+        let layout = try layout(of: entities, stored: nil)
+        var metadata = StoreMetadata.fresh(model: model, entities: entities)
+        metadata[NSStoreTypeKey] = type(of: database).storeType
+        metadata["_NSAutoVacuumLevel"] = nil
+        let kept = try model.cachedModelData()
+        do {
+            _ = try connection.run([
+                ServerStatement("BEGIN"),
+                ServerStatement(
+                    "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))",
+                    [.value(.text("coredata " + place.schema), .text)]),
+            ])
+            if try !hasSchema(connection) {
+                _ = try connection.run([ServerStatement("CREATE SCHEMA \(schemaText)")])
+            }
+            if try !isPresent(connection) {
+                var statements = ServerSchemaText(layout: layout).statements().map { ServerStatement($0) }
+                statements += try content(metadata, kept, layout, model)
+                _ = try connection.run(statements)
+            }
+            _ = try connection.run([ServerStatement("COMMIT")])
+        } catch {
+            if connection.isInTransaction { _ = try? connection.run([ServerStatement("ROLLBACK")]) }
+            throw error
+        }
+    }
+
+    private func hasSchema(_ connection: any ServerConnection) throws -> Bool {
+        let found = try connection.run([
+            ServerStatement(
+                "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = ?", [.value(.text(place.schema), .text)])
+        ])[0]
+        return found.value(0, 0) != .integer(0)
+    }
+
+    private func content(
+        _ metadata: [String: Any], _ kept: Data, _ layout: ServerLayout, _ model: NSManagedObjectModel
+    ) throws -> [ServerStatement] {
+        let uuid = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
+        return [
+            ServerStatement(
+                "INSERT INTO \(table(ServerStoreTables.store)) (format, uuid, metadata, model) VALUES (?, ?, ?, ?)",
+                [
+                    .value(.integer(Self.format), .integer), .value(.text(uuid), .text),
+                    .value(.text(try Self.text(of: metadata, place)), .text), .value(.blob(kept), .bytes),
+                ]), listing(layout, model),
+        ]
+    }
+
+    func listing(_ layout: ServerLayout, _ model: NSManagedObjectModel) -> ServerStatement {
+        let hashes = model.entityVersionHashesByName
+        let entities = layout.entities
+        return ServerStatement(
+            "INSERT INTO \(table(ServerStoreTables.entities)) (number, name, parent, hash) SELECT * FROM unnest(?, ?, ?, ?)",
+            [
+                .list(entities.map { .integer(layout.number(of: $0)) }, .integer),
+                .list(entities.map { .text($0.name ?? "") }, .text),
+                .list(
+                    entities.map { entity in entity.superentity.map { .integer(layout.number(of: $0)) } ?? .null },
+                    .integer),
+                .list(entities.map { entity in hashes[entity.name ?? ""].map { .blob($0) } ?? .null }, .bytes),
+            ])
+    }
+
+    /// What the tables cannot do is refused before there are any.
+    static func check(_ entities: [NSEntityDescription]) throws {
+        for entity in entities {
+            for property in entity.ownProperties where property is NSDerivedAttributeDescription {
+                throw CoreDataError.make(
+                    134060,
+                    "Cannot keep \(entity.name ?? "").\(property.name) on a server: it is derived by the store, which a "
+                        + "server's tables do not do. Make it a plain attribute, or use a file.")
+            }
+            for case let relationship as NSRelationshipDescription in entity.ownProperties
+            where !relationship.isTransient && relationship.destinationEntity == nil {
+                throw CoreDataError.make(
+                    134060, "The relationship \(entity.name ?? "").\(relationship.name) has no destination.")
+            }
+        }
+    }
+
+    // MARK: An existing store
+
+    func layout(of entities: [NSEntityDescription], stored: [String: Int64]?) throws -> ServerLayout {
+        try ServerLayout(
+            entities: entities, dialect: dialect, schema: place.schema, stored: stored, name: place.name)
+    }
+
+    func layout(of entities: [NSEntityDescription], on connection: any ServerConnection) throws -> ServerLayout {
+        let result = try connection.run([
+            ServerStatement("SELECT name, number FROM \(table(ServerStoreTables.entities))")
+        ])[0]
+        var stored: [String: Int64] = [:]
+        for row in 0..<result.rowCount {
+            if case .text(let name) = result.value(row, 0), case .integer(let number) = result.value(row, 1) {
+                stored[name] = number
+            }
+        }
+        return try layout(of: entities, stored: stored)
+    }
+
+    // MARK: The end of a store
+
+    /// Removes the store's tables, and its schema where nothing else is in it.
+    func destroy(_ connection: any ServerConnection) throws {
+        guard let data = try model(connection), let metadata = try metadataIfPresent(connection) else { return }
+        let model = try NSManagedObjectModel(cachedModelData: data, store: place.name, metadata: metadata)
+        let names = Set((metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]).keys)
+        let layout = try layout(of: model.entities.filter { names.contains($0.name ?? "") }, on: connection)
+        let tables =
+            layout.joinTables.map(\.name) + layout.tables.map(\.name)
+            + [
+                ServerStoreTables.changes, ServerStoreTables.transactions, ServerStoreTables.entities,
+                ServerStoreTables.store,
+            ]
+        _ = try connection.run(
+            [ServerStatement("BEGIN")] + tables.map { ServerStatement("DROP TABLE \(table($0)) CASCADE") }
+                + [ServerStatement("COMMIT")])
+        guard place.schema != "public" else { return }
+        // What else is in the schema keeps it.
+        _ = try? connection.run([ServerStatement("DROP SCHEMA \(schemaText)")])
+    }
+}

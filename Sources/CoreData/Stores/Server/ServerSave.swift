@@ -1,0 +1,309 @@
+import Foundation
+
+// One save is one list of statements in one round trip, and the commit is another. Each statement writes all rows of one
+// entity that change in the same columns, as arrays. The order is that of the file store: locked rows, deletes, updates,
+// inserts, pairs, the history. Unique values and references are checked behind all of them, so that rows may swap values.
+// The number of the transaction is taken last: who has it, holds it until the commit, so numbers are in the order of commits.
+
+/// Makes the statements of one change set, and reads from their results which rows were not as the changes expected them.
+struct ServerSave {
+    let layout: ServerLayout
+    let store: NSPersistentStore
+    let changes: StoreChangeSet
+    let writings: ServerWritings
+
+    private var statements: [ServerStatement] = []
+    /// By the places of statements in the list: the rows that each must have found.
+    private var expected: [Int: [NSManagedObjectID]] = [:]
+    /// Where the versions of locked rows are read.
+    private var locks: [Int: [StoreRowChange]] = [:]
+    /// Where tombstones are read.
+    private(set) var historyPlace: Int?
+
+    init(_ changes: StoreChangeSet, layout: ServerLayout, store: NSPersistentStore, writings: ServerWritings) {
+        self.layout = layout
+        self.store = store
+        self.changes = changes
+        self.writings = writings
+    }
+
+    private func quoted(_ name: String) -> String { layout.dialect.quoted(name) }
+    private var key: String { quoted(ServerStoreTables.key) }
+    private var version: String { quoted(ServerStoreTables.version) }
+
+    /// - Throws: 134030 for a value that cannot be kept.
+    mutating func makeStatements() throws -> [ServerStatement] {
+        statements = []
+        lockRows()
+        deleteRows()
+        try updateRows()
+        try insertRows()
+        for change in changes.toMany { writePairs(of: change) }
+        for change in changes.toMany { writeOrder(of: change) }
+        return statements
+    }
+
+    /// The rows that another transaction has changed or deleted.
+    func conflicts(_ results: ArraySlice<any ServerResult>) -> [NSManagedObjectID] {
+        var found: [NSManagedObjectID] = []
+        let results = Array(results)
+        for (place, ids) in expected {
+            var written: Set<Int64> = []
+            for row in 0..<results[place].rowCount {
+                if case .integer(let key) = results[place].value(row, 0) { written.insert(key) }
+            }
+            found += ids.filter { !written.contains($0.savedKey) }
+        }
+        for (place, rows) in locks {
+            var versions: [Int64: SQLValue] = [:]
+            for row in 0..<results[place].rowCount {
+                if case .integer(let key) = results[place].value(row, 0) {
+                    versions[key] = results[place].value(row, 1)
+                }
+            }
+            found += rows.filter { versions[$0.id.savedKey] != .integer($0.baseVersion) }.map(\.id)
+        }
+        return found
+    }
+
+    // MARK: Rows that are there
+
+    private func grouped(_ rows: [StoreRowChange]) -> [[StoreRowChange]] {
+        var order: [ObjectIdentifier] = []
+        var groups: [ObjectIdentifier: [StoreRowChange]] = [:]
+        for row in rows {
+            let table = ObjectIdentifier(row.id.entity.root)
+            if groups[table] == nil { order.append(table) }
+            groups[table, default: []].append(row)
+        }
+        // In the order of keys: two saves that lock the same rows wait for each other once, and not crosswise.
+        return order.map { (groups[$0] ?? []).sorted { $0.id.savedKey < $1.id.savedKey } }
+    }
+
+    private func keys(_ rows: [StoreRowChange]) -> ServerArgument {
+        .list(rows.map { .integer($0.id.savedKey) }, .bigint)
+    }
+
+    private func versions(_ rows: [StoreRowChange]) -> ServerArgument {
+        .list(rows.map { .integer($0.baseVersion) }, .bigint)
+    }
+
+    private mutating func lockRows() {
+        for rows in grouped(changes.locked) {
+            locks[statements.count] = rows
+            statements.append(
+                ServerStatement(
+                    "SELECT \(key), \(version) FROM \(layout.tableText(of: rows[0].id.entity)) WHERE \(key) = ANY(?) "
+                        + "ORDER BY \(key) FOR SHARE", [keys(rows)]))
+        }
+    }
+
+    private mutating func deleteRows() {
+        for rows in grouped(changes.deleted) {
+            let table = layout.tableText(of: rows[0].id.entity)
+            expected[statements.count] = rows.map(\.id)
+            statements.append(
+                ServerStatement(
+                    "DELETE FROM \(table) AS t USING unnest(?, ?) AS v(id, base) WHERE t.\(key) = v.id "
+                        + "AND t.\(version) = v.base RETURNING t.\(key)", [keys(rows), versions(rows)]))
+        }
+    }
+
+    /// Grouped by the columns that change: what does not change is not written.
+    private mutating func updateRows() throws {
+        struct Shape: Hashable {
+            let entity: ObjectIdentifier
+            let slots: [Int]
+            let positions: [Int]
+        }
+        var order: [Shape] = []
+        var groups: [Shape: [StoreRowChange]] = [:]
+        for row in changes.updated {
+            let shape = Shape(
+                entity: ObjectIdentifier(row.id.entity), slots: row.changedSlots.sorted(),
+                positions: row.orderedPositions.keys.sorted())
+            if groups[shape] == nil { order.append(shape) }
+            groups[shape, default: []].append(row)
+        }
+        for shape in order {
+            guard let rows = groups[shape]?.sorted(by: { $0.id.savedKey < $1.id.savedKey }) else { continue }
+            let writing = writings[rows[0].id.entity]
+            let columns = writing.columns.filter { column in
+                if case .position = column.content {
+                    return shape.slots.contains(column.slot) || shape.positions.contains(column.slot)
+                }
+                return shape.slots.contains(column.slot)
+            }
+            var arguments = [keys(rows), versions(rows)]
+            for column in columns { arguments.append(try argument(column, rows)) }
+            let names = columns.indices.map { "c\($0)" }
+            let sets = columns.enumerated().map { index, column in
+                "\(quoted(column.name)) = \(written(column, "c\(index)", columns, writing))"
+            }
+            expected[statements.count] = rows.map(\.id)
+            statements.append(
+                ServerStatement(
+                    "UPDATE \(writing.tableText) AS t SET "
+                        + (["\(version) = t.\(version) + 1"] + sets).joined(separator: ", ")
+                        + " FROM unnest(\(arguments.map { _ in "?" }.joined(separator: ", "))) WITH ORDINALITY AS v("
+                        + (["id", "base"] + names + ["place"]).joined(separator: ", ")
+                        + ") WHERE t.\(key) = v.id AND t.\(version) = v.base RETURNING t.\(key)", arguments))
+        }
+    }
+
+    private func argument(_ column: ServerRowWriting.Column, _ rows: [StoreRowChange]) throws -> ServerArgument {
+        let coding = ServerValueCoding(layout: layout, store: store)
+        return .list(
+            try rows.map { row in
+                if case .position = column.content { return position(row.orderedPositions[column.slot]) }
+                guard let snapshot = row.row else { return .null }
+                return try coding.value(column, of: snapshot)
+            }, column.type)
+    }
+
+    private func position(_ known: Int?) -> SQLValue { known.map { .integer(Int64($0)) } ?? .null }
+
+    /// A value as it is written: a place in a list that nobody chose is the end of the list.
+    private func written(
+        _ column: ServerRowWriting.Column, _ name: String, _ columns: [ServerRowWriting.Column],
+        _ writing: ServerRowWriting
+    ) -> String {
+        guard case .position = column.content else { return "v.\(name)" }
+        let owner = columns.firstIndex { other in
+            if case .toOne = other.content { other.slot == column.slot } else { false }
+        }
+        guard let owner,
+            let ownerName = writing.columns.first(where: { other in
+                if case .toOne = other.content { other.slot == column.slot } else { false }
+            })?.name
+        else { return "v.\(name)" }
+        let last =
+            "(SELECT max(l.\(quoted(column.name))) FROM \(writing.tableText) AS l WHERE l.\(quoted(ownerName)) = v.c\(owner))"
+        return "CASE WHEN v.c\(owner) IS NULL THEN NULL ELSE coalesce(v.\(name), "
+            + "coalesce(\(last), \(OrderingKeys.first - OrderingKeys.step)) + \(OrderingKeys.step) * v.place) END"
+    }
+
+    // MARK: New rows
+
+    private mutating func insertRows() throws {
+        var order: [ObjectIdentifier] = []
+        var groups: [ObjectIdentifier: [IdentifiedRow]] = [:]
+        for row in changes.inserted {
+            let entity = ObjectIdentifier(row.id.entity)
+            if groups[entity] == nil { order.append(entity) }
+            groups[entity, default: []].append(row)
+        }
+        for group in order {
+            guard let rows = groups[group] else { continue }
+            let writing = writings[rows[0].id.entity]
+            var start = 0
+            while start < rows.count {
+                let part = rows[start..<min(start + Self.rowsAtOnce, rows.count)]
+                statements.append(try insertion(of: part, writing))
+                start += Self.rowsAtOnce
+            }
+        }
+    }
+
+    /// So many rows go to the server in one statement.
+    private static let rowsAtOnce = 5000
+
+    private func insertion(of rows: ArraySlice<IdentifiedRow>, _ writing: ServerRowWriting) throws -> ServerStatement {
+        let coding = ServerValueCoding(layout: layout, store: store)
+        var arguments: [ServerArgument] = [
+            .list(rows.map { .integer($0.id.savedKey) }, .bigint),
+            .list(rows.map { .integer(max($0.row.version, 1)) }, .bigint),
+        ]
+        for column in writing.columns {
+            arguments.append(
+                .list(
+                    try rows.map { row in
+                        if case .position = column.content {
+                            return position(changes.insertedPositions[row.id]?[column.slot])
+                        }
+                        return try coding.value(column, of: row.row)
+                    }, column.type))
+        }
+        let names = writing.columns.indices.map { "c\($0)" }
+        let columns =
+            [key, version, quoted(ServerStoreTables.entity)] + writing.columns.map { quoted($0.name) }
+        let values =
+            ["v.id", "v.version", "\(writing.number)"]
+            + writing.columns.enumerated().map { written($1, "c\($0)", writing.columns, writing) }
+        return ServerStatement(
+            "INSERT INTO \(writing.tableText) (\(columns.joined(separator: ", "))) SELECT "
+                + values.joined(separator: ", ") + " FROM unnest("
+                + arguments.map { _ in "?" }.joined(separator: ", ") + ") WITH ORDINALITY AS v("
+                + (["id", "version"] + names + ["place"]).joined(separator: ", ") + ")", arguments)
+    }
+
+    // MARK: Pairs
+
+    private typealias Pairs = (table: String, owner: String, destination: String, order: String?)
+
+    private func pairs(of relationship: NSRelationshipDescription) -> Pairs? {
+        guard case .joinTable(let table, let owner, let destination, let order) = layout.storage(of: relationship)
+        else {
+            return nil
+        }
+        return (layout.tableText(table), quoted(owner), quoted(destination), order.map(quoted))
+    }
+
+    private mutating func writePairs(of change: StoreToManyChange) {
+        guard let pairs = pairs(of: change.relationship) else { return }
+        let isReflexive = change.relationship.inverseRelationship === change.relationship
+        let owner = ServerArgument.value(.integer(change.owner.savedKey), .bigint)
+        func keys(_ ids: [NSManagedObjectID]) -> ServerArgument { .list(ids.map { .integer($0.savedKey) }, .bigint) }
+        if !change.removed.isEmpty {
+            let text = "DELETE FROM \(pairs.table) WHERE \(pairs.owner) = ? AND \(pairs.destination) = ANY(?)"
+            statements.append(ServerStatement(text, [owner, keys(change.removed)]))
+            if isReflexive {
+                statements.append(
+                    ServerStatement(
+                        "DELETE FROM \(pairs.table) WHERE \(pairs.destination) = ? AND \(pairs.owner) = ANY(?)",
+                        [owner, keys(change.removed)]))
+            }
+        }
+        if !change.added.isEmpty {
+            // Both ends of a relationship report a new pair; the second finds it there.
+            for columns in [[pairs.owner, pairs.destination], [pairs.destination, pairs.owner]].prefix(
+                isReflexive ? 2 : 1)
+            {
+                statements.append(
+                    ServerStatement(
+                        "INSERT INTO \(pairs.table) (\(columns[0]), \(columns[1])) SELECT ?, d FROM unnest(?) AS v(d) "
+                            + "ON CONFLICT DO NOTHING", [owner, keys(change.added)]))
+            }
+        }
+    }
+
+    private mutating func writeOrder(of change: StoreToManyChange) {
+        guard let list = change.order, let pairs = pairs(of: change.relationship), let order = pairs.order else {
+            return
+        }
+        statements.append(
+            ServerStatement(
+                "UPDATE \(pairs.table) AS p SET \(order) = v.place * \(OrderingKeys.step) + "
+                    + "\(OrderingKeys.first - OrderingKeys.step) FROM unnest(?) WITH ORDINALITY AS v(d, place) "
+                    + "WHERE p.\(pairs.owner) = ? AND p.\(pairs.destination) = v.d",
+                [
+                    .list(list.map { .integer($0.savedKey) }, .bigint),
+                    .value(.integer(change.owner.savedKey), .bigint),
+                ]))
+    }
+}
+
+/// How each entity is written, once it was asked for.
+final class ServerWritings {
+    private let layout: ServerLayout
+    private var known: [ObjectIdentifier: ServerRowWriting] = [:]
+
+    init(_ layout: ServerLayout) { self.layout = layout }
+
+    subscript(entity: NSEntityDescription) -> ServerRowWriting {
+        if let known = known[ObjectIdentifier(entity)] { return known }
+        let made = ServerRowWriting(entity, layout: layout)
+        known[ObjectIdentifier(entity)] = made
+        return made
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// The statements that make the tables of a new store. All names are quoted, whatever they are.
+struct ServerSchemaText {
+    let layout: ServerLayout
+
+    private func name(_ name: String) -> String { layout.dialect.quoted(name) }
+    private func literal(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+
+    /// All of a new store.
+    func statements() -> [String] { storeTables() + rowTables() + rules() }
+
+    /// The tables of the rows and of their pairs, without what is checked.
+    func rowTables() -> [String] { layout.tables.flatMap(statements) + layout.joinTables.flatMap(statements) }
+
+    /// Constraints, indexes and references: for tables that are filled.
+    func rules() -> [String] {
+        uniqueConstraints() + layout.tables.flatMap(indexes) + layout.tables.flatMap(references)
+            + layout.joinTables.flatMap(references)
+    }
+
+    private func storeTables() -> [String] {
+        let table = { layout.tableText($0) }
+        return [
+            "CREATE TABLE \(table(ServerStoreTables.store)) (one boolean PRIMARY KEY DEFAULT true CHECK (one), "
+                + "format integer NOT NULL, uuid text NOT NULL, metadata text NOT NULL, model bytea NOT NULL, "
+                + "changes bigint NOT NULL DEFAULT 0, removed bigint NOT NULL DEFAULT 0)",
+            "COMMENT ON TABLE \(table(ServerStoreTables.store)) IS "
+                + literal(
+                    "A Core Data store. changes: the number of its last transaction; removed: of the last one that "
+                        + "was taken out of the history."),
+            "CREATE TABLE \(table(ServerStoreTables.entities)) (number integer PRIMARY KEY, name text NOT NULL UNIQUE, "
+                + "parent integer, hash bytea)",
+            "CREATE TABLE \(table(ServerStoreTables.transactions)) (number bigint PRIMARY KEY, "
+                + "at double precision NOT NULL, author text, context text, bundle text, process text, "
+                + "token uuid NOT NULL)",
+            "COMMENT ON COLUMN \(table(ServerStoreTables.transactions)).at IS "
+                + literal("seconds since 2001-01-01 00:00:00 UTC"),
+            "CREATE UNIQUE INDEX ON \(table(ServerStoreTables.transactions)) (token)",
+            "CREATE INDEX ON \(table(ServerStoreTables.transactions)) (at)",
+            "CREATE TABLE \(table(ServerStoreTables.changes)) (transaction bigint NOT NULL, place integer NOT NULL, "
+                + "kind smallint NOT NULL, entity integer NOT NULL, key bigint NOT NULL, properties text, "
+                + "tombstone text, PRIMARY KEY (transaction, place))",
+        ]
+    }
+
+    // MARK: Tables of rows
+
+    private func statements(_ table: ServerTable) -> [String] {
+        let text = layout.tableText(table.name)
+        var columns = [
+            "\(name(ServerStoreTables.key)) bigint PRIMARY KEY", "\(name(ServerStoreTables.entity)) integer NOT NULL",
+            "\(name(ServerStoreTables.version)) bigint NOT NULL",
+        ]
+        columns += table.columns.map { "\(name($0.name)) \(typeText($0.type))" }
+        var statements = [
+            "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))",
+            "CREATE SEQUENCE \(layout.tableText(table.sequence)) INCREMENT BY \(ServerStoreTables.keysAtOnce) "
+                + "OWNED BY \(text).\(name(ServerStoreTables.key))",
+            "COMMENT ON TABLE \(text) IS \(literal(comment(table)))",
+        ]
+        for column in table.columns {
+            guard let comment = comment(column) else { continue }
+            statements.append("COMMENT ON COLUMN \(text).\(name(column.name)) IS \(literal(comment))")
+        }
+        return statements
+    }
+
+    private func typeText(_ type: ServerType) -> String {
+        // The order of texts is that of their bytes, as in memory.
+        type == .text ? "text COLLATE \"C\"" : type.rawValue
+    }
+
+    private func comment(_ table: ServerTable) -> String {
+        let members = table.entities.map { "\($0.name ?? "") (\(layout.number(of: $0)))" }
+        return "Rows of the entities " + members.joined(separator: ", ")
+    }
+
+    private func comment(_ column: ServerColumn) -> String? {
+        let owner = column.entity === column.entity.root ? "" : " (of \(column.entity.name ?? ""))"
+        switch column.content {
+        case .attribute(let attribute): return describe(attribute).map { $0 + owner }
+        case .element(_, let leaf): return describe(leaf.attribute).map { $0 + owner }
+        case .toOne(let toOne): return "the \(toOne.destinationEntity?.name ?? "") of this row" + owner
+        case .destinationEntity(let toOne): return "the number of the entity of \(toOne.name)"
+        case .position(let toOne): return "the place in \(toOne.inverseRelationship?.name ?? "") of \(toOne.name)"
+        }
+    }
+
+    private func describe(_ attribute: NSAttributeDescription) -> String? {
+        switch attribute.attributeType {
+        case .dateAttributeType: "seconds since 2001-01-01 00:00:00 UTC"
+        case .transformableAttributeType: "an archived value"
+        case .URIAttributeType: "a URI"
+        default: attribute.name
+        }
+    }
+
+    // MARK: Relationships
+
+    private func statements(_ table: ServerJoinTable) -> [String] {
+        let text = layout.tableText(table.name)
+        var columns = ["\(name(table.owner)) bigint NOT NULL", "\(name(table.destination)) bigint NOT NULL"]
+        columns += [table.order, table.inverseOrder].compactMap(\.self).map { "\(name($0)) bigint" }
+        columns.append("PRIMARY KEY (\(name(table.owner)), \(name(table.destination)))")
+        return [
+            "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))",
+            "CREATE INDEX ON \(text) (\(name(table.destination)), \(name(table.owner)))",
+        ]
+    }
+
+    /// Both ends of a pair are rows, at the end of each transaction.
+    private func references(_ table: ServerJoinTable) -> [String] {
+        guard let destination = table.relationship.destinationEntity else { return [] }
+        return [(table.owner, table.relationship.entity), (table.destination, destination)].map { column, entity in
+            reference(from: layout.tableText(table.name), column, to: entity, "ON DELETE CASCADE")
+        }
+    }
+
+    private func reference(
+        from table: String, _ column: String, to entity: NSEntityDescription, _ action: String = ""
+    ) -> String {
+        "ALTER TABLE \(table) ADD FOREIGN KEY (\(name(column))) REFERENCES \(layout.tableText(of: entity)) \(action) "
+            + "DEFERRABLE INITIALLY DEFERRED"
+    }
+
+    /// To-one relationships are foreign keys where no rule of the model lets a reference outlive its row.
+    private func references(_ table: ServerTable) -> [String] {
+        table.columns.compactMap { column in
+            guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity,
+                let inverse = toOne.inverseRelationship, inverse.deleteRule != .noActionDeleteRule
+            else { return nil }
+            return reference(from: layout.tableText(table.name), column.name, to: destination)
+        }
+    }
+
+    // MARK: Indexes
+
+    /// Deferrable: rows may swap unique values in one transaction.
+    private func uniqueConstraints() -> [String] {
+        layout.constraints.sorted { $0.key < $1.key }.map { constraint, meaning in
+            let columns = meaning.names.compactMap { property in
+                meaning.entity.propertiesByName[property].flatMap { layout.column(of: $0, in: meaning.entity) }
+            }
+            return "ALTER TABLE \(layout.tableText(of: meaning.entity)) ADD CONSTRAINT \(name(constraint)) UNIQUE "
+                + "(\(columns.map(name).joined(separator: ", "))) DEFERRABLE INITIALLY IMMEDIATE"
+        }
+    }
+
+    private func indexes(_ table: ServerTable) -> [String] {
+        let text = layout.tableText(table.name)
+        var statements: [String] = []
+        for column in table.columns {
+            guard case .toOne(let toOne) = column.content else { continue }
+            let position = layout.positionColumn(of: toOne).map { ", \(name($0))" } ?? ""
+            statements.append("CREATE INDEX ON \(text) (\(name(column.name))\(position))")
+        }
+        if table.entities.count > 1 {
+            statements.append("CREATE INDEX ON \(text) (\(name(ServerStoreTables.entity)))")
+        }
+        for entity in table.entities {
+            for index in entity.indexes {
+                let terms = index.elements.compactMap { term($0, entity) }
+                guard !terms.isEmpty, terms.count == index.elements.count else { continue }
+                statements.append("CREATE INDEX ON \(text) (\(terms.joined(separator: ", ")))")
+            }
+        }
+        return statements
+    }
+
+    private func term(_ element: NSFetchIndexElementDescription, _ entity: NSEntityDescription) -> String? {
+        guard element.collationType == .binary, let property = element.property,
+            let column = layout.column(of: entity.propertiesByName[property.name] ?? property, in: entity)
+        else { return nil }
+        return name(column) + (element.isAscending ? layout.dialect.ascendingSuffix : layout.dialect.descendingSuffix)
+    }
+}

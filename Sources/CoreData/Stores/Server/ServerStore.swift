@@ -1,0 +1,336 @@
+import Foundation
+
+/// A store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
+/// lock.
+final class ServerStore: NSPersistentStore, @unchecked Sendable {
+    /// The URL with the password that it may have: `url` has none.
+    private var placeURL: URL
+    private var opening: ServerOpening?
+    private(set) var session: ServerSession?
+    private var metadataIsDirty = false
+    private var families: [IDFamily] = []
+    private var snapshot: ServerSnapshot?
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        placeURL = url
+        super.init(
+            persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword,
+            options: options)
+    }
+
+    override var type: String {
+        ServerDatabases.database(for: placeURL)?.storeType ?? NSPersistentStore.StoreType.postgreSQL.rawValue
+    }
+
+    override var metadata: [String: Any]! { didSet { metadataIsDirty = true } }
+    override var hasUnsavedMetadata: Bool { metadataIsDirty }
+    override var operations: any StoreOperations { self }
+
+    // MARK: Opening
+
+    private func entities() throws -> (NSManagedObjectModel, [NSEntityDescription]) {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else {
+            throw CoreDataError.make(134080, "Cannot open the store: its coordinator is gone.")
+        }
+        guard let entities = model.entities(forConfigurationName: configurationName) else {
+            throw CoreDataError.make(134080, "The model has no configuration named \(configurationName).")
+        }
+        return (model, entities)
+    }
+
+    override func loadMetadata() throws {
+        let opening = try ServerOpening(placeURL, options: options)
+        let connection = try opening.connect()
+        var found = try opening.errors.translating(.opening) { try opening.metadataIfPresent(connection) }
+        if found == nil {
+            guard !isReadOnly else {
+                throw CoreDataError.make(
+                    260, "Cannot open the store \(opening.place.name) read-only: there is none.")
+            }
+            let (model, entities) = try entities()
+            try opening.errors.translating(.creating) {
+                try opening.create(on: connection, model: model, entities: entities)
+            }
+            found = try opening.errors.translating(.opening) { try opening.metadata(connection) }
+        }
+        metadata = found
+        identifier = found?[NSStoreUUIDKey] as? String
+        metadataIsDirty = false
+        self.opening = opening
+        session = ServerSession(opening: opening, connection: connection, identifier: identifier ?? "")
+    }
+
+    override func prepare() throws {
+        guard let opening, let session else {
+            throw CoreDataError.make(134080, "The store \(url?.absoluteString ?? "") was not opened.")
+        }
+        let (model, entities) = try entities()
+        families = model.entitiesInLayoutOrder.map(idFamily)
+        try opening.errors.translating(.opening) {
+            let layout = try opening.layout(of: entities, on: session.connection())
+            try session.use(layout, store: self)
+        }
+    }
+
+    override var migratesInPlace: Bool { true }
+
+    override func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
+        guard let opening, let session else {
+            throw CoreDataError.make(134080, "The store \(url?.absoluteString ?? "") was not opened.")
+        }
+        let (model, entities) = try entities()
+        let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
+        try opening.errors.translating(.migrating) {
+            metadata = try ServerMigration(
+                opening: opening, source: source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil },
+                model: model, entities: entities
+            ).run(on: session.connection(), metadata: metadata)
+        }
+        metadataIsDirty = false
+    }
+
+    func close() throws {
+        session?.close()
+        session = nil
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        session?.close()
+        session = nil
+    }
+
+    // MARK: Without a coordinator
+
+    private static func opened<Result>(
+        _ url: URL, _ options: [AnyHashable: Any]?, _ activity: ServerStoreErrors.Activity,
+        _ body: (ServerOpening, any ServerConnection) throws -> Result
+    ) throws -> Result {
+        let opening = try ServerOpening(url, options: options)
+        let connection = try opening.connect(activity)
+        return try opening.errors.translating(activity) { try body(opening, connection) }
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try opened(url, nil, .opening) { try $0.metadata($1) }
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try opened(url, nil, .saving) { opening, connection in
+            _ = try opening.metadata(connection)
+            _ = try connection.run([opening.writing(metadata ?? [:])])
+        }
+    }
+
+    override class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? {
+        try opened(url, options, .opening) { opening, connection in
+            _ = try opening.metadata(connection)
+            return try opening.model(connection)
+        }
+    }
+
+    override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
+        try opened(url, options, .destroying) { try $0.destroy($1) }
+    }
+
+    override class func replaceStore(
+        at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        throw CoreDataError.make(
+            134080,
+            "A store on a server is not replaced by a file's: copy the rows (migratePersistentStore(_:to:type:)) instead."
+        )
+    }
+
+    override func reconnect(to url: URL) throws {
+        throw CoreDataError.make(
+            134080, "The store \(self.url?.absoluteString ?? "") cannot go on at \(url): it is not moved like a file.")
+    }
+
+    // MARK: Access for the operations
+
+    private func open() throws -> (ServerSession, ServerOpening) {
+        guard let session, let opening else {
+            throw CoreDataError.make(134070, "The store \(url?.absoluteString ?? "") is closed.")
+        }
+        return (session, opening)
+    }
+
+    /// Runs `body`, which only reads; again on a new connection where the old one broke.
+    private func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
+        let (session, opening) = try open()
+        return try opening.errors.translating(.reading) {
+            try session.reading { try body(session, $0) }
+        }
+    }
+
+    /// The same, of what the snapshot in use shows.
+    private func querying<Result>(_ body: (ServerQueries) throws -> Result) throws -> Result {
+        let (session, opening) = try open()
+        if let snapshot {
+            return try opening.errors.translating(.reading) {
+                try body(ServerQueries(connection: snapshot.connection, layout: session.layout, store: self))
+            }
+        }
+        return try reading { try body(ServerQueries(connection: $1, layout: $0.layout, store: self)) }
+    }
+
+    /// Runs `body`, which writes with the open session.
+    func writing(_ body: (ServerSession) throws -> Void) throws {
+        try checkWritable()
+        let (session, opening) = try open()
+        try opening.errors.translating(.saving) { try body(session) }
+    }
+
+    /// An error of a unique value becomes the framework's, which says whose it is.
+    func translatingUniqueViolations(of changes: StoreChangeSet, _ body: () throws -> Void) throws {
+        let (session, opening) = try open()
+        do { try body() } catch let error as ServerError where error.kind == .uniqueViolation {
+            throw opening.errors.uniqueViolation(error, changes, session.layout)
+        }
+    }
+
+    private func checkWritable() throws {
+        guard isReadOnly else { return }
+        throw CoreDataError.make(
+            513, "Cannot save to the store \(url?.absoluteString ?? ""): it was opened read-only.",
+            userInfo: ["NSAffectedStoresErrorKey": [self]])
+    }
+}
+
+// MARK: - Operations
+
+extension ServerStore: StagedSaving {
+    func objectID(for key: RowKey) -> NSManagedObjectID {
+        guard Int(key.entity) < families.count else {
+            preconditionFailure("The store \(url?.absoluteString ?? "") has no entity for the key \(key).")
+        }
+        return NSManagedObjectID(families[Int(key.entity)], reference: key.reference)
+    }
+
+    func fetch(_ query: StoreQuery) throws -> StoreQueryResult { try querying { try $0.fetch(query) } }
+
+    func count(_ query: StoreQuery) throws -> Int? { try querying { try $0.count(query) } }
+
+    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? { try querying { try $0.groups(query) } }
+
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        for (id, row) in zip(ids, try rows(inOrderOf: ids)) { result[id] = row }
+        return result
+    }
+
+    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
+        ids.isEmpty ? [] : try querying { try $0.rows(inOrderOf: ids) }
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
+    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
+        Dictionary(
+            zip(ids, try destinations(of: relationship, inOrderOf: ids)), uniquingKeysWith: { first, _ in first })
+    }
+
+    func destinations(
+        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
+    ) throws -> [[NSManagedObjectID]] {
+        try querying { try $0.destinations(of: relationship, inOrderOf: ids) }
+    }
+
+    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
+        if entities.isEmpty { return [] }
+        try checkWritable()
+        return try reading { session, connection in
+            let keys = try session.keys.take(
+                entities.map { session.layout.serverTable(of: $0) }, session.layout, connection)
+            return zip(entities, keys).map { NSManagedObjectID(idFamily(of: $0), reference: $1) }
+        }
+    }
+
+    func save(_ changes: StoreChangeSet) throws {
+        guard !changes.isEmpty || hasUnsavedMetadata else { return }
+        try stage(changes)
+        try commitStaged()
+    }
+
+    func stage(_ changes: StoreChangeSet) throws {
+        try checkWritable()
+        try translatingUniqueViolations(of: changes) {
+            try writing { try $0.stage(changes, metadata: metadataIsDirty ? metadata : nil, store: self) }
+        }
+    }
+
+    func commitStaged() throws {
+        let (session, opening) = try open()
+        try opening.errors.translating(.saving) { try session.commit() }
+        metadataIsDirty = false
+    }
+
+    func abandonStaged() { session?.rollBack() }
+
+    // MARK: What others do
+
+    func dataVersion() throws -> Int64 { try reading { session, _ in try session.foreignCommits() } }
+
+    func changeToken() throws -> String {
+        try reading { session, connection in "\(try session.number(session.history.lastNumber, connection) ?? 0)" }
+    }
+
+    func lastHistoryNumber() throws -> Int64? {
+        try reading { session, connection in try session.number(session.history.lastNumber, connection) }
+    }
+
+    func history(after number: Int64) throws -> [StoreTransaction] { try history(after: number, withChanges: true) }
+
+    func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] {
+        try reading { session, connection in
+            try session.history.transactions(
+                after: number, own: session.ownTransactions, withChanges: withChanges, connection)
+        }
+    }
+
+    func lastRemovedHistoryNumber() throws -> Int64 {
+        try reading { session, connection in try session.number(session.history.lastRemovedNumber, connection) ?? 0 }
+    }
+
+    func firstHistoryNumber(after date: Date) throws -> Int64? {
+        try reading { session, connection in try session.number(session.history.firstNumber(after: date), connection) }
+    }
+
+    func deleteHistory(before number: Int64) throws -> Int {
+        try checkWritable()
+        return try reading { session, connection in
+            Int(try session.number(session.history.removal(before: number), connection) ?? 0)
+        }
+    }
+}
+
+// MARK: - States that are kept
+
+/// A connection with an open read transaction: the store as it was when that began.
+final class ServerSnapshot: @unchecked Sendable {
+    let connection: any ServerConnection
+
+    init(_ connection: any ServerConnection) { self.connection = connection }
+}
+
+extension ServerStore: SnapshotReading {
+    func makeSnapshot() throws -> AnyObject? {
+        let (_, opening) = try open()
+        let connection = try opening.connect(.reading)
+        return try opening.errors.translating(.reading) {
+            // The first statement fixes what is seen.
+            _ = try connection.run([
+                ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), ServerStatement("SELECT 1"),
+            ])
+            return ServerSnapshot(connection)
+        }
+    }
+
+    var snapshotInUse: AnyObject? {
+        get { snapshot }
+        set { snapshot = newValue as? ServerSnapshot }
+    }
+}

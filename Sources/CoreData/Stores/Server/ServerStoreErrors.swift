@@ -1,0 +1,61 @@
+import Foundation
+
+/// Errors of a server as Core Data's, with the server's own beneath. Says where the store is, and no password.
+struct ServerStoreErrors {
+    let place: ServerPlace
+
+    enum Activity: String {
+        case opening = "open"
+        case creating = "create"
+        case reading = "read"
+        case saving = "save to"
+        case migrating = "migrate"
+        case destroying = "destroy"
+    }
+
+    func translating<Result>(_ activity: Activity, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as ServerError { throw make(error, activity) }
+    }
+
+    func make(_ error: ServerError, _ activity: Activity) -> NSError {
+        let isOpening = activity == .opening || activity == .creating || activity == .destroying
+        let code: Int
+        switch error.kind {
+        case .forbidden: code = isOpening ? 257 : 513
+        case .missing: code = 260
+        case .lost: code = isOpening ? 134080 : 134070
+        case .uniqueViolation: code = 133021
+        case .referenceViolation: code = 133000
+        case .retry: code = 134070
+        case .other: code = isOpening ? 134080 : activity == .migrating ? 134110 : activity == .saving ? 134030 : 134070
+        }
+        return CoreDataError.make(
+            code, "Cannot \(activity.rawValue) the store \(place.name): \(error.message).",
+            underlying: Self.underlying(error), userInfo: error.state.map { ["NSSQLState": $0] } ?? [:])
+    }
+
+    /// The server's words, for programs that know it.
+    static func underlying(_ error: ServerError) -> NSError {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
+        info["SQLSTATE"] = error.state
+        info["constraint"] = error.constraint
+        return NSError(domain: "ServerErrorDomain", code: 0, userInfo: info)
+    }
+
+    /// A row that breaks a uniqueness constraint of the model.
+    func uniqueViolation(
+        _ error: ServerError, _ changes: StoreChangeSet, _ layout: ServerLayout
+    ) -> NSError {
+        guard let constraint = error.constraint.flatMap({ layout.constraints[$0] }) else { return make(error, .saving) }
+        let updated = changes.updated.compactMap { change in change.row.map { IdentifiedRow(id: change.id, row: $0) } }
+        let rows = (changes.inserted + updated).filter { $0.id.entity.isKindOf(entity: constraint.entity) }
+        return CoreDataError.make(
+            133021,
+            "Cannot save to the store \(place.name): another \(constraint.entity.name ?? "") already has the same "
+                + "\(constraint.names.joined(separator: " and ")).",
+            underlying: Self.underlying(error),
+            userInfo: [
+                "constraint": constraint.names, "entity": constraint.entity.name ?? "", "candidates": rows.map(\.id),
+            ])
+    }
+}

@@ -1,0 +1,64 @@
+// The room is empty without the package trait `PostgreSQL`: then it needs no libpq.
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLAccess
+
+    /// PostgreSQL, as stores on a server need it. `CoreData` finds the class by its name, when the module is linked.
+    package final class PostgreSQLDatabase: ServerDatabase {
+        package init() {}
+
+        package static let storeType = "PostgreSQL"
+        package static let schemes = ["postgresql", "postgres"]
+
+        /// The oldest version that is supported: 15.
+        private static let oldestVersion = 150_000
+
+        package let dialect: SQLDialect = {
+            var dialect = SQLDialect(key: "_id", entity: "_entity", version: "_version", quoted: quoted)
+            dialect.always = "TRUE"
+            dialect.never = "FALSE"
+            dialect.isSame = "IS NOT DISTINCT FROM"
+            dialect.isNotSame = "IS DISTINCT FROM"
+            dialect.noLimit = "ALL"
+            dialect.ascendingSuffix = " NULLS FIRST"
+            dialect.descendingSuffix = " DESC NULLS LAST"
+            dialect.positionFunction = "strpos"
+            dialect.endFunction = "right"
+            // The mean of the server is a decimal with some digits: not the number that is nearest.
+            dialect.average = { "(SUM(\($0))::float8 / NULLIF(COUNT(\($0)), 0))" }
+            dialect.asReal = { "(\($0))::float8" }
+            dialect.asWide = { "(\($0))::int8" }
+            dialect.hasFreeNumbers = false
+            dialect.keepsDecimals = true
+            dialect.hasLeastUUIDs = false
+            dialect.bindsLists = true
+            dialect.groupsStrictly = true
+            dialect.keepsZeroCharacters = false
+            return dialect
+        }()
+
+        /// Always in quotes: the server would fold the case of a plain name.
+        @Sendable private static func quoted(_ name: String) -> String {
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        }
+
+        package func connect(to place: ServerPlace) throws -> any ServerConnection {
+            do {
+                let settings = try ConnectionSettings(
+                    place.url, leavingOut: ServerPlace.ownParameters,
+                    applicationName: ProcessInfo.processInfo.processName)
+                let connection = try PostgreSQLConnection(settings)
+                guard connection.serverVersion >= Self.oldestVersion else {
+                    throw PostgreSQLError(
+                        message: "the server is of version \(connection.serverVersion / 10_000); 15 or later is needed")
+                }
+                guard connection.reportedSetting("server_encoding") == "UTF8" else {
+                    let encoding = connection.reportedSetting("server_encoding") ?? "another"
+                    throw PostgreSQLError(message: "the database keeps texts in \(encoding); UTF8 is needed")
+                }
+                return PostgreSQLSession(connection)
+            } catch let error as PostgreSQLError { throw PostgreSQLSession.serverError(error, isConnecting: true) }
+        }
+    }
+#endif

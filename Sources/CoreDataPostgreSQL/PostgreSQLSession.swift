@@ -1,0 +1,173 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLAccess
+
+    /// A connection as stores on a server use it.
+    final class PostgreSQLSession: ServerConnection {
+        private let connection: PostgreSQLConnection
+        /// Statements with `$1` instead of `?`, by their texts.
+        private var numbered: [String: String] = [:]
+        private static let mostNumbered = 500
+
+        init(_ connection: PostgreSQLConnection) { self.connection = connection }
+
+        var isInTransaction: Bool { connection.isInTransaction }
+        var number: Int { connection.serverProcessID }
+        var descriptor: Int32 { connection.descriptor }
+
+        func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
+            try Self.translating {
+                try connection.run(
+                    statements.map { statement in
+                        PostgreSQLConnection.Statement(
+                            text(statement.text), statement.arguments.map(PostgreSQLArgument.init))
+                    }
+                ).map(PostgreSQLRows.init)
+            }
+        }
+
+        func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) throws {
+            let names = columns.map {
+                "\"" + $0.name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            }
+            try Self.translating {
+                try connection.copy(
+                    "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)",
+                    types: columns.map { PostgreSQLType($0.type) }, rows: rows.lazy.map { $0.map(PostgreSQLValue.init) }
+                )
+            }
+        }
+
+        func takeMessages() throws -> Int {
+            try Self.translating {
+                let own = connection.serverProcessID
+                return try connection.takeNotifications().count { $0.senderProcessID != own }
+            }
+        }
+
+        private func text(_ text: String) -> String {
+            if let known = numbered[text] { return known }
+            let made = Self.numbered(text)
+            if numbered.count >= Self.mostNumbered { numbered = [:] }
+            numbered[text] = made
+            return made
+        }
+
+        /// The text with a number at each `?` that stands in no quotes.
+        static func numbered(_ text: String) -> String {
+            var result = ""
+            result.reserveCapacity(text.utf8.count + 16)
+            var quote: Unicode.Scalar?
+            var count = 0
+            for scalar in text.unicodeScalars {
+                if let open = quote {
+                    if scalar == open { quote = nil }
+                } else if scalar == "\"" || scalar == "'" {
+                    quote = scalar
+                } else if scalar == "?" {
+                    count += 1
+                    result += "$\(count)"
+                    continue
+                }
+                result.unicodeScalars.append(scalar)
+            }
+            return result
+        }
+
+        // MARK: Errors
+
+        private static func translating<Result>(_ body: () throws -> Result) throws -> Result {
+            do { return try body() } catch let error as PostgreSQLError { throw serverError(error) }
+        }
+
+        static func serverError(_ error: PostgreSQLError, isConnecting: Bool = false) -> ServerError {
+            let kind: ServerError.Kind =
+                switch error.state {
+                case "40001", "40P01", "55P03": error.state == "55P03" ? .other : .retry
+                case "23505": .uniqueViolation
+                case "23503": .referenceViolation
+                case "28000", "28P01", "42501": .forbidden
+                case "3D000", "3F000": .missing
+                case _ where error.isConnectionLost: lostKind(error, isConnecting)
+                default: .other
+                }
+            let message = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
+            return ServerError(
+                kind: kind, state: error.state, message: message + (error.detail.map { " (\($0))" } ?? ""),
+                constraint: error.constraint)
+        }
+
+        /// A connection that was refused says why in words only.
+        private static func lostKind(_ error: PostgreSQLError, _ isConnecting: Bool) -> ServerError.Kind {
+            guard isConnecting else { return .lost }
+            if error.message.contains("authentication failed") || error.message.contains("no password supplied")
+                || error.message.contains("no pg_hba.conf entry")
+            {
+                return .forbidden
+            }
+            return error.message.contains("does not exist") ? .missing : .lost
+        }
+    }
+
+    /// The rows of a result.
+    private final class PostgreSQLRows: ServerResult {
+        private let result: PostgreSQLResult
+
+        init(_ result: PostgreSQLResult) { self.result = result }
+
+        var rowCount: Int { result.rowCount }
+
+        func value(_ row: Int, _ column: Int) -> SQLValue {
+            switch result.value(row, column) {
+            case .null: .null
+            case .boolean(let value): .integer(value ? 1 : 0)
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let text): .text(text)
+            case .bytes(let data): .blob(data)
+            case .uuid(let uuid): .uuid(uuid)
+            case .numeric(let decimal): .decimal(decimal)
+            }
+        }
+    }
+
+    extension PostgreSQLType {
+        init(_ type: ServerType) {
+            switch type {
+            case .boolean: self = .boolean
+            case .smallint: self = .smallint
+            case .integer: self = .integer
+            case .bigint: self = .bigint
+            case .double: self = .double
+            case .numeric: self = .numeric
+            case .text: self = .text
+            case .bytes: self = .bytes
+            case .uuid: self = .uuid
+            }
+        }
+    }
+
+    extension PostgreSQLValue {
+        init(_ value: SQLValue) {
+            switch value {
+            case .null, .list: self = .null
+            case .integer(let number): self = .integer(number)
+            case .real(let number): self = .real(number)
+            case .text(let text): self = .text(text)
+            case .blob(let data): self = .bytes(data)
+            case .uuid(let uuid): self = .uuid(uuid)
+            case .decimal(let decimal): self = .numeric(decimal)
+            }
+        }
+    }
+
+    extension PostgreSQLArgument {
+        init(_ argument: ServerArgument) {
+            switch argument {
+            case .value(let value, let type): self = .value(PostgreSQLValue(value), PostgreSQLType(type))
+            case .list(let values, let type): self = .list(values.map(PostgreSQLValue.init), PostgreSQLType(type))
+            }
+        }
+    }
+#endif

@@ -1,0 +1,298 @@
+#if PostgreSQL
+    import CPostgreSQL
+    import Foundation
+
+    /// A connection to a server. Used on one thread at a time.
+    ///
+    /// Statements go to the server in lists, each list in one round trip: the library's pipeline. A statement's text is
+    /// prepared when it is used first, in the same round trip.
+    package final class PostgreSQLConnection {
+        /// One statement of a list.
+        package struct Statement: Sendable {
+            package var text: String
+            package var arguments: [PostgreSQLArgument]
+
+            package init(_ text: String, _ arguments: [PostgreSQLArgument] = []) {
+                self.text = text
+                self.arguments = arguments
+            }
+        }
+
+        private let connection: OpaquePointer
+        private var prepared: [String: String] = [:]
+        private var preparedCount = 0
+        /// More statements than that are not kept by the server.
+        private static let preparedLimit = 300
+
+        /// - Throws: ``PostgreSQLError`` where there is no server, or it refuses.
+        package init(_ settings: ConnectionSettings) throws {
+            let pairs = settings.parameters.sorted { $0.key < $1.key }
+            let made = CStrings.with(pairs.map(\.key)) { keys in
+                CStrings.with(pairs.map(\.value)) { values in PQconnectdbParams(keys, values, 0) }
+            }
+            guard let made else { throw PostgreSQLError(message: "there is no memory for a connection") }
+            connection = made
+            guard PQstatus(made) == CONNECTION_OK else {
+                let error = Self.error(of: made)
+                throw error
+            }
+            PQsetNoticeProcessor(made, { _, _ in }, nil)
+        }
+
+        deinit { PQfinish(connection) }
+
+        /// The server's version: 150004 is 15.4.
+        package var serverVersion: Int { Int(PQserverVersion(connection)) }
+        package var serverProcessID: Int { Int(PQbackendPID(connection)) }
+        package var descriptor: Int32 { PQsocket(connection) }
+        package var isUsable: Bool { PQstatus(connection) == CONNECTION_OK }
+        package var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
+
+        /// A setting that the server reports, such as `server_encoding`.
+        package func reportedSetting(_ name: String) -> String? {
+            PQparameterStatus(connection, name).map { String(cString: $0) }
+        }
+
+        private static func error(of connection: OpaquePointer) -> PostgreSQLError {
+            let text = String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
+            return PostgreSQLError(
+                message: text.replacingOccurrences(of: "\n", with: " "), isConnectionLost: true)
+        }
+
+        // MARK: Statements
+
+        /// Runs the statements one after the other, in one round trip.
+        ///
+        /// - Throws: ``PostgreSQLError`` of the first that fails; those behind it are not run.
+        @discardableResult
+        package func run(_ statements: [Statement]) throws -> [PostgreSQLResult] {
+            if statements.isEmpty { return [] }
+            // Before anything is sent: a list is sent whole or not at all.
+            let encoded = try statements.map { try $0.arguments.map(Self.encoded) }
+            guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else { throw lost() }
+            var kinds: [Sent] = []
+            for (statement, arguments) in zip(statements, encoded) { try send(statement, arguments, &kinds) }
+            guard PQpipelineSync(connection) == 1 else { throw lost() }
+            let outcome = try receive(kinds)
+            _ = PQsetnonblocking(connection, 0)
+            PQexitPipelineMode(connection)
+            if let error = outcome.error { throw error }
+            return outcome.results
+        }
+
+        @discardableResult
+        package func run(_ text: String, _ arguments: [PostgreSQLArgument] = []) throws -> PostgreSQLResult {
+            let results = try run([Statement(text, arguments)])
+            guard let result = results.first else { throw PostgreSQLError(message: "the server gave no result") }
+            return result
+        }
+
+        private enum Sent {
+            case preparation(key: String, name: String)
+            case statement
+        }
+
+        private func send(_ statement: Statement, _ encoded: [[UInt8]?], _ sent: inout [Sent]) throws {
+            let types = statement.arguments.map(\.typeNumber)
+            let key = statement.text + "\u{0}" + types.map(String.init).joined(separator: ",")
+            var name = prepared[key]
+            if name == nil {
+                let isKept = preparedCount < Self.preparedLimit && statement.text.utf8.count < 20_000
+                let new = isKept ? "s\(preparedCount)" : ""
+                if isKept { preparedCount += 1 }
+                guard PQsendPrepare(connection, new, statement.text, Int32(types.count), types) == 1 else {
+                    throw lost()
+                }
+                sent.append(.preparation(key: isKept ? key : "", name: new))
+                // The next of the same list finds it; if preparing fails it is forgotten again.
+                if isKept { prepared[key] = new }
+                name = new
+            }
+            let lengths = encoded.map { Int32($0?.count ?? 0) }
+            let formats = [Int32](repeating: 1, count: encoded.count)
+            let isSent = CBytes.with(encoded) { values in
+                PQsendQueryPrepared(connection, name, Int32(encoded.count), values, lengths, formats, 1)
+            }
+            guard isSent == 1 else { throw lost() }
+            sent.append(.statement)
+        }
+
+        private static func encoded(_ argument: PostgreSQLArgument) throws -> [UInt8]? {
+            switch argument {
+            case .list(let values, let type): return try BinaryFormat.array(values, of: type)
+            case .value(let value, let type):
+                var bytes: [UInt8] = []
+                return try BinaryFormat.append(value, as: type, to: &bytes) ? bytes : nil
+            }
+        }
+
+        private func receive(_ sent: [Sent]) throws -> (results: [PostgreSQLResult], error: PostgreSQLError?) {
+            var results: [PostgreSQLResult] = []
+            var error: PostgreSQLError?
+            var failed = false
+            for kind in sent {
+                try waitForResult()
+                guard let result = PQgetResult(connection) else { throw lost() }
+                let status = PQresultStatus(result)
+                if status == PGRES_FATAL_ERROR || status == PGRES_PIPELINE_ABORTED || status == PGRES_BAD_RESPONSE {
+                    if error == nil { error = Self.error(of: result, isLost: !isUsable) }
+                    failed = true
+                    PQclear(result)
+                    if case .preparation(let key, _) = kind { prepared[key] = nil }
+                } else if case .statement = kind {
+                    results.append(PostgreSQLResult(result))
+                } else {
+                    PQclear(result)
+                }
+                try drain()
+            }
+            try waitForResult()
+            if let sync = PQgetResult(connection) { PQclear(sync) }
+            if failed, !isUsable { throw error ?? lost() }
+            return (results, error)
+        }
+
+        /// What follows a result, up to the mark behind it.
+        private func drain() throws {
+            while true {
+                try waitForResult()
+                guard let more = PQgetResult(connection) else { return }
+                PQclear(more)
+            }
+        }
+
+        private func waitForResult() throws {
+            while true {
+                let isUnsent = PQflush(connection)
+                guard isUnsent >= 0 else { throw lost() }
+                if isUnsent == 0, PQisBusy(connection) == 0 { return }
+                var descriptor = pollfd(
+                    fd: PQsocket(connection), events: Int16(POLLIN | (isUnsent == 1 ? POLLOUT : 0)), revents: 0)
+                guard poll(&descriptor, 1, -1) >= 0 || errno == EINTR else { throw lost() }
+                if descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+                    guard PQconsumeInput(connection) == 1 else { throw lost() }
+                    if PQisBusy(connection) == 0, isUnsent == 0 { return }
+                }
+            }
+        }
+
+        private func lost() -> PostgreSQLError { Self.error(of: connection) }
+
+        private static func error(of result: OpaquePointer, isLost: Bool) -> PostgreSQLError {
+            func field(_ code: Character) -> String? {
+                PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
+            }
+            let state = field("C")
+            return PostgreSQLError(
+                state: state,
+                message: field("M")
+                    ?? String(cString: PQresultErrorMessage(result)).trimmingCharacters(in: .whitespacesAndNewlines),
+                detail: field("D"), hint: field("H"), table: field("t"), constraint: field("n"),
+                isConnectionLost: isLost || state == "57P01" || state == "57P02")
+        }
+
+        // MARK: Copying rows to the server
+
+        /// `COPY … FROM STDIN (FORMAT binary)`.
+        ///
+        /// - Parameter types: of the columns, in the order of the statement.
+        package func copy(
+            _ text: String, types: [PostgreSQLType], rows: some Sequence<[PostgreSQLValue]>
+        ) throws {
+            guard let begun = PQexec(connection, text) else { throw lost() }
+            defer { PQclear(begun) }
+            guard PQresultStatus(begun) == PGRES_COPY_IN else { throw Self.error(of: begun, isLost: !isUsable) }
+            var refusal: (any Error)?
+            var bytes: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            do {
+                for row in rows {
+                    BinaryFormat.append(Int16(row.count), to: &bytes)
+                    for (value, type) in zip(row, types) { try BinaryFormat.appendField(value, as: type, to: &bytes) }
+                    if bytes.count > 1 << 16 { try put(&bytes) }
+                }
+                BinaryFormat.append(Int16(-1), to: &bytes)
+                try put(&bytes)
+            } catch { refusal = error }
+            guard PQputCopyEnd(connection, refusal == nil ? nil : "the rows could not be made") == 1 else {
+                throw lost()
+            }
+            while let result = PQgetResult(connection) {
+                defer { PQclear(result) }
+                if PQresultStatus(result) == PGRES_FATAL_ERROR, refusal == nil {
+                    refusal = Self.error(of: result, isLost: !isUsable)
+                }
+            }
+            if let refusal { throw refusal }
+        }
+
+        private func put(_ bytes: inout [UInt8]) throws {
+            let isPut = bytes.withUnsafeBufferPointer { buffer in
+                buffer.withMemoryRebound(to: CChar.self) {
+                    PQputCopyData(connection, $0.baseAddress, Int32($0.count))
+                }
+            }
+            guard isPut == 1 else { throw lost() }
+            bytes.removeAll(keepingCapacity: true)
+        }
+
+        // MARK: Notifications
+
+        /// One message of `NOTIFY`.
+        package struct Notification: Sendable {
+            package let channel: String
+            package let payload: String
+            package let senderProcessID: Int
+        }
+
+        /// What was notified since the last call. Asks nothing of the server: reads what it has sent.
+        ///
+        /// - Throws: ``PostgreSQLError`` where the connection is lost.
+        package func takeNotifications() throws -> [Notification] {
+            guard PQconsumeInput(connection) == 1 else { throw lost() }
+            var found: [Notification] = []
+            while let next = PQnotifies(connection) {
+                found.append(
+                    Notification(
+                        channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
+                        senderProcessID: Int(next.pointee.be_pid)))
+                PQfreemem(next)
+            }
+            return found
+        }
+    }
+
+    /// Lists of texts and of bytes for the library, which reads them during the call alone.
+    private enum CStrings {
+        static func with<Result>(
+            _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+        ) -> Result {
+            let copies = texts.map { strdup($0) }
+            defer { copies.forEach { free($0) } }
+            let list = copies.map { UnsafePointer<CChar>($0) } + [nil]
+            return list.withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
+        }
+    }
+
+    private enum CBytes {
+        static func with<Result>(
+            _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+        ) -> Result {
+            // All values in one block, each at its place: no pointer outlives the call.
+            var all: [UInt8] = []
+            all.reserveCapacity(values.reduce(1) { $0 + ($1?.count ?? 0) })
+            var places: [Int?] = []
+            for value in values {
+                places.append(value.map { _ in all.count })
+                if let value { all.append(contentsOf: value) }
+            }
+            all.append(0)
+            return all.withUnsafeBufferPointer { buffer in
+                buffer.withMemoryRebound(to: CChar.self) { bytes in
+                    let start = bytes.baseAddress.unsafelyUnwrapped
+                    let pointers = places.map { place in place.map { UnsafePointer(start + $0) } }
+                    return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+                }
+            }
+        }
+    }
+#endif

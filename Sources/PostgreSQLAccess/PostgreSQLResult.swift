@@ -1,0 +1,50 @@
+#if PostgreSQL
+    import CPostgreSQL
+
+    /// What one statement gave: rows of columns, all in binary. Freed with its last reference.
+    package final class PostgreSQLResult {
+        private let result: OpaquePointer
+        package let rowCount: Int
+        package let columnCount: Int
+        private let types: [UInt32]
+
+        /// Takes over `result`.
+        init(_ result: OpaquePointer) {
+            self.result = result
+            rowCount = Int(PQntuples(result))
+            columnCount = Int(PQnfields(result))
+            types = (0..<Int32(columnCount)).map { PQftype(result, $0) }
+        }
+
+        deinit { PQclear(result) }
+
+        /// How many rows the statement wrote.
+        package var affectedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
+
+        package func isNull(_ row: Int, _ column: Int) -> Bool {
+            PQgetisnull(result, Int32(row), Int32(column)) != 0
+        }
+
+        private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
+            // The bytes belong to the result, and are read before anything else happens to it.
+            UnsafeRawBufferPointer(
+                start: PQgetvalue(result, Int32(row), Int32(column)),
+                count: Int(PQgetlength(result, Int32(row), Int32(column))))
+        }
+
+        package func value(_ row: Int, _ column: Int) -> PostgreSQLValue {
+            isNull(row, column) ? .null : BinaryFormat.value(bytes(row, column), type: types[column])
+        }
+
+        /// The whole number in a column; 0 for anything else.
+        package func integer(_ row: Int, _ column: Int) -> Int64 {
+            if case .integer(let number) = value(row, column) { return number }
+            return 0
+        }
+
+        package func text(_ row: Int, _ column: Int) -> String? {
+            if case .text(let text) = value(row, column) { return text }
+            return nil
+        }
+    }
+#endif

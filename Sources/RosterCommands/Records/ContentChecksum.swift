@@ -1,0 +1,103 @@
+import CoreData
+import Foundation
+
+/// What a store holds, as a number for each entity that is the same for the same records, whatever keys they have and in
+/// whatever order they are.
+///
+/// A record counts with its values, and with those of the records that it is related to; ordered relationships with their order.
+struct ContentChecksum {
+    struct Entity: Equatable {
+        let name: String
+        let count: Int
+        let checksum: UInt64
+    }
+
+    private let context: NSManagedObjectContext
+    private static let batchSize = 500
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// All entities that can have records, by name. Reads the whole store. Called on the context's queue.
+    func entities() throws -> [Entity] {
+        let model = context.persistentStoreCoordinator?.managedObjectModel
+        return try (model?.entities ?? []).filter { !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }.map {
+            try entity($0)
+        }
+    }
+
+    private func entity(_ entity: NSEntityDescription) throws -> Entity {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.includesSubentities = false
+        request.resultType = .managedObjectIDResultType
+        let ids = try context.fetch(request)
+        var sum: UInt64 = 0
+        for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
+            let batch = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+            batch.includesSubentities = false
+            batch.predicate = NSPredicate(
+                format: "SELF IN %@", ids[start..<min(start + Self.batchSize, ids.count)].map(\.self))
+            batch.returnsObjectsAsFaults = false
+            for object in try context.fetch(batch) { sum &+= checksum(of: object) }
+            // What was read is not needed again.
+            context.reset()
+        }
+        return Entity(name: entity.name ?? "", count: ids.count, checksum: sum)
+    }
+
+    private func checksum(of object: NSManagedObject) -> UInt64 {
+        var digest = ownDigest(of: object)
+        for (name, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key })
+        where !relationship.isTransient {
+            digest.add(name)
+            if !relationship.isToMany {
+                digest.add((object.value(forKey: name) as? NSManagedObject).map { ownDigest(of: $0).value } ?? 0)
+            } else if relationship.isOrdered {
+                for case let member as NSManagedObject in object.mutableOrderedSetValue(forKey: name).array {
+                    digest.add(ownDigest(of: member).value)
+                }
+            } else {
+                let members = object.mutableSetValue(forKey: name).allObjects.compactMap { $0 as? NSManagedObject }
+                digest.add(members.reduce(0) { $0 &+ ownDigest(of: $1).value })
+            }
+        }
+        return digest.value
+    }
+
+    private func ownDigest(of object: NSManagedObject) -> Digest {
+        var digest = Digest()
+        digest.add(object.entity.name ?? "")
+        for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key })
+        where !attribute.isTransient {
+            guard let value = object.value(forKey: name) else { continue }
+            digest.add(name)
+            switch value {
+            case let date as Date: digest.add(date.timeIntervalSinceReferenceDate.bitPattern)
+            case let data as Data: data.forEach { digest.add(byte: $0) }
+            case let decimal as NSDecimalNumber: digest.add("\(decimal)")
+            case let number as NSNumber:
+                digest.add(number.doubleValue.bitPattern)
+                digest.add(UInt64(bitPattern: number.int64Value))
+            default: digest.add("\(value)")
+            }
+        }
+        return digest
+    }
+
+    /// FNV-1a.
+    private struct Digest {
+        private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+        mutating func add(byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+
+        mutating func add(_ number: UInt64) {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                add(byte: UInt8(truncatingIfNeeded: number >> shift))
+            }
+        }
+
+        mutating func add(_ text: String) {
+            for byte in text.utf8 { add(byte: byte) }
+            add(byte: 0xFF)
+        }
+    }
+}

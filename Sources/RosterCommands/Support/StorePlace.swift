@@ -1,0 +1,94 @@
+import CoreData
+import Foundation
+
+/// A store by its URL: a file of any type, or tables on a server.
+public struct StorePlace: Sendable {
+    public let url: URL
+
+    public init(url: URL) { self.url = url }
+
+    /// - Parameter text: a path, a file URL or the URL of a server.
+    /// - Throws: ``CommandError`` of misuse for another URL.
+    public init(_ text: String) throws {
+        guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
+            url = try StoreLocation.fileURL(text)
+            return
+        }
+        // Without the text: it may hold a password.
+        guard let url = URL(string: text) else {
+            throw CommandError.misuse(
+                "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for "
+                    + "characters that mean something in a URL")
+        }
+        self.url = url
+    }
+
+    public var isOnServer: Bool { !url.isFileURL }
+
+    /// What the store is called in messages: its path, or its URL without a password.
+    public var name: String {
+        guard isOnServer else { return url.path }
+        guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return "the server" }
+        parts.password = nil
+        parts.queryItems = parts.queryItems?.filter { !$0.name.contains("password") }
+        if parts.queryItems?.isEmpty == true { parts.queryItems = nil }
+        return parts.string ?? "the server"
+    }
+
+    /// What a heading has room for.
+    public var shortName: String {
+        guard isOnServer else { return url.lastPathComponent }
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let schema = items.first { $0.name == "schema" }?.value ?? "public"
+        return "\(url.path.drop { $0 == "/" }).\(schema)"
+    }
+
+    /// The type of a store that is there, or of one that is to be made: by the scheme of its URL, by what its file begins
+    /// with, by the ending of its name.
+    public var type: NSPersistentStore.StoreType {
+        if isOnServer { return .postgreSQL }
+        if let beginning {
+            if beginning.starts(with: Data("SQLite format 3".utf8)) { return .sqlite }
+            if beginning.starts(with: Data("<?xml".utf8)) { return .xml }
+            if beginning.starts(with: Data("bplist".utf8)) { return .binary }
+            return .sqlite
+        }
+        switch url.pathExtension.lowercased() {
+        case "xml": return .xml
+        case "binary", "plist": return .binary
+        default: return .sqlite
+        }
+    }
+
+    private var beginning: Data? {
+        guard let file = try? FileHandle(forReadingFrom: url) else { return nil }
+        defer { try? file.close() }
+        return try? file.read(upToCount: 16) ?? Data()
+    }
+
+    /// Refuses a place where no store can be. A server is asked when the store is opened.
+    /// - Throws: ``CommandError``.
+    public func checkThatItIsThere() throws {
+        guard !isOnServer else { return }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw CommandError.failure("no store at \(url.path)")
+        }
+        if isFolder.boolValue { throw CommandError.failure("\(url.path) is a folder, not a store") }
+    }
+
+    /// Refuses a place where something is already.
+    /// - Throws: ``CommandError``; an error of the framework where the server cannot be asked.
+    public func checkThatItIsFree() throws {
+        guard isOnServer else {
+            guard !FileManager.default.fileExists(atPath: url.path) else {
+                throw CommandError.failure("there is something at \(url.path) already")
+            }
+            return
+        }
+        do {
+            _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
+        } catch let error as CocoaError where error.code.rawValue == 260 { return }
+        throw CommandError.failure("there is a store at \(name) already")
+    }
+}

@@ -1,0 +1,68 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// A store on the tests' own server, in a schema of its own.
+    final class ServerStack {
+        let model: NSManagedObjectModel
+        let schema: String
+        let url: URL
+        private(set) var coordinator: NSPersistentStoreCoordinator
+
+        init(_ model: NSManagedObjectModel, schema: String? = nil, options: [AnyHashable: Any]? = nil) throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            self.model = model
+            self.schema = schema ?? "t_\(UUID().uuidString.prefix(8))"
+            url = cluster.url(schema: self.schema)
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+        }
+
+        deinit {
+            for store in coordinator.persistentStores { try? coordinator.remove(store) }
+            _ = try? PostgreSQLCluster.shared?.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE")
+        }
+
+        var store: NSPersistentStore { coordinator.persistentStores[0] }
+
+        /// Another coordinator of the same store, as another process has one.
+        func another(options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+            return coordinator
+        }
+
+        func reopen(options: [AnyHashable: Any]? = nil) throws {
+            try coordinator.remove(store)
+            coordinator = try another(options: options)
+        }
+
+        func context() -> NSManagedObjectContext { Self.context(coordinator) }
+
+        static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+
+        func inContext<Result>(_ body: (NSManagedObjectContext) throws -> Result) rethrows -> Result {
+            let context = context()
+            return try context.performAndWait { try body(context) }
+        }
+
+        func psql(_ sql: String) throws -> String { try #require(PostgreSQLCluster.shared).psql(sql) }
+    }
+
+    /// The code of the error that `body` throws.
+    func code(_ body: () throws -> Void) -> Int? {
+        do { try body() } catch { return (error as NSError).code }
+        return nil
+    }
+
+    func message(_ body: () throws -> Void) -> String {
+        do { try body() } catch { return error.localizedDescription }
+        return ""
+    }
+#endif

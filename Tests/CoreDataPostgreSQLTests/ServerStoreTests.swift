@@ -1,0 +1,274 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerStoreTests {
+        private func fill(_ stack: ServerStack) throws {
+            try stack.inContext { context in
+                let shelf = context.make("Shelf", ["name": "top"])
+                let goods = (0..<3).map {
+                    context.make($0 == 1 ? "Book" : "Good", ["code": "g\($0)", "stock": $0 * 10])
+                }
+                goods[1].setValue("Эссе", forKey: "title")
+                shelf.setValue(NSOrderedSet(array: [goods[2], goods[0], goods[1]]), forKey: "goods")
+                let label = context.make("Label", ["text": "new"])
+                goods[0].mutableSetValue(forKey: "labels").add(label)
+                goods[2].mutableSetValue(forKey: "labels").add(label)
+                try context.save()
+            }
+        }
+
+        @Test func aContainerOpensTheStoreThatAURLNames() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let schema = "container_\(UInt32.random(in: 0 ... .max))"
+            let container = NSPersistentContainer(name: "Shop", managedObjectModel: Shop.model())
+            let description = NSPersistentStoreDescription(url: cluster.url(schema: schema))
+            #expect(description.type == "PostgreSQL")
+            container.persistentStoreDescriptions = [description]
+            var failure: (any Error)?
+            container.loadPersistentStores { failure = $1 }
+            #expect(failure == nil)
+            let context = container.newBackgroundContext()
+            try context.performAndWait {
+                context.make("Label", ["text": "x"])
+                try context.save()
+                #expect(try context.all("Label").count == 1)
+            }
+            #expect(try cluster.psql("SELECT text FROM \"\(schema)\".\"Label\"") == "x")
+            try cluster.psql("DROP SCHEMA \"\(schema)\" CASCADE")
+        }
+
+        @Test func theTablesAreThoseThatAnAdministratorExpects() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            let columns = try stack.psql(
+                """
+                SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY column_name) FROM
+                information_schema.columns WHERE table_schema = '\(stack.schema)' AND table_name = 'Good'
+                """)
+            #expect(
+                columns == "_entity integer, _id bigint, _version bigint, code text, id uuid, made double precision, "
+                    + "picture bytea, price numeric, shelf bigint, shelf_order bigint, sold boolean, stock integer, title text"
+            )
+            let rules = try stack.psql(
+                """
+                SELECT count(*) FILTER (WHERE contype = 'f' AND condeferrable AND condeferred),
+                count(*) FILTER (WHERE contype = 'u' AND condeferrable) FROM pg_constraint AS c
+                JOIN pg_namespace AS n ON n.oid = c.connamespace WHERE n.nspname = '\(stack.schema)'
+                """)
+            #expect(rules == "3|1")
+            let indexes = try stack.psql(
+                "SELECT count(*) FROM pg_indexes WHERE schemaname = '\(stack.schema)' AND indexdef LIKE '%(stock NULLS FIRST)'"
+            )
+            #expect(indexes == "1")
+            let comment = try stack.psql("SELECT obj_description('\"\(stack.schema)\".\"Good\"'::regclass)")
+            #expect(comment.hasPrefix("Rows of the entities Good"))
+            #expect(
+                try stack.psql("SELECT title, stock FROM \"\(stack.schema)\".\"Good\" WHERE title IS NOT NULL")
+                    == "Эссе|10")
+            // An index serves what it is for.
+            let plan = try stack.psql(
+                "SET enable_seqscan = off; EXPLAIN SELECT * FROM \"\(stack.schema)\".\"Good\" AS t0 ORDER BY t0.stock NULLS FIRST"
+            )
+            #expect(plan.contains("Index Scan"))
+        }
+
+        @Test func hostileNamesAndValuesAreOnlyNamesAndValues() throws {
+            let stack = try ServerStack(Shop.hostile())
+            let text = "'); DROP SCHEMA public CASCADE; --\\ \" $1 ? %s"
+            try stack.inContext { context in
+                let user = context.make("user; drop", ["select \"x\"; --": text, "a'b?": 7])
+                let name = String(repeating: "Long", count: 30)
+                let far = context.make(name + "B", ["naïve 名": text])
+                user.mutableSetValue(forKey: "group by ?").add(far)
+                let long = context.make(
+                    name + "A",
+                    [
+                        String(repeating: "name", count: 30) + "1": "1",
+                        String(repeating: "name", count: 30) + "2": "2", "_id": text,
+                    ])
+                long.mutableSetValue(forKey: "table").add(context.make("_store", ["changes": 3]))
+                try context.save()
+            }
+            try stack.reopen()
+            try stack.inContext { context in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "user; drop")
+                request.predicate = NSPredicate(format: "%K == %@ AND %K > 6", "select \"x\"; --", text, "a'b?")
+                let user = try #require(try context.fetch(request).first)
+                let far = user.mutableSetValue(forKey: "group by ?").allObjects.first as? NSManagedObject
+                #expect(far?.value(forKey: "naïve 名") as? String == text)
+                let name = String(repeating: "Long", count: 30)
+                let long = try #require(try context.all(name + "A").first)
+                #expect(long.value(forKey: String(repeating: "name", count: 30) + "1") as? String == "1")
+                #expect(long.value(forKey: String(repeating: "name", count: 30) + "2") as? String == "2")
+                #expect(long.value(forKey: "_id") as? String == text)
+                #expect(long.mutableSetValue(forKey: "table").count == 1)
+                user.setValue("a\u{0}b", forKey: "select \"x\"; --")
+                #expect(code { try context.save() } == 134030)
+                context.rollback()
+            }
+        }
+
+        @Test func conflictsAreFoundAndResolved() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            let other = ServerStack.context(try stack.another())
+            let context = stack.context()
+            try context.performAndWait {
+                let goods = try context.all("Good", by: "code")
+                goods[0].setValue(1, forKey: "stock")
+                goods[1].setValue(2, forKey: "stock")
+                try other.performAndWait {
+                    let theirs = try other.all("Good", by: "code")
+                    theirs[0].setValue(100, forKey: "stock")
+                    theirs[0].setValue(true, forKey: "sold")
+                    other.delete(theirs[1])
+                    try other.save()
+                }
+                let error = #expect(throws: NSError.self) { try context.save() }
+                #expect(error?.code == 133020)
+                let conflicts = error?.userInfo["conflictList"] as? [NSMergeConflict] ?? []
+                #expect(conflicts.count == 2)
+                #expect(
+                    try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Good\" WHERE stock IN (1, 2)") == "0")
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                context.refresh(goods[1], mergeChanges: false)
+                try context.save()
+                #expect(
+                    try stack.psql("SELECT stock, sold FROM \"\(stack.schema)\".\"Good\" WHERE code = 'g0'") == "1|t")
+            }
+        }
+
+        @Test func uniqueValuesAreKeptAndMayBeSwapped() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            try stack.inContext { context in
+                let goods = try context.all("Good", by: "code")
+                goods[0].setValue("g2", forKey: "code")
+                goods[2].setValue("g0", forKey: "code")
+                try context.save()
+                context.make("Good", ["code": "g1", "stock": 77])
+                let error = #expect(throws: NSError.self) { try context.save() }
+                #expect(error?.code == 133021)
+                #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.userInfo["SQLSTATE"] as? String == "23505")
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                try context.save()
+                #expect(try context.all("Good", "code == 'g1'").map { $0.value(forKey: "stock") as? Int } == [77])
+            }
+        }
+
+        @Test func theHistoryTellsWhoDidWhat() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            let token = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
+            try stack.inContext { context in
+                context.transactionAuthor = "lu"
+                context.name = "desk"
+                let goods = try context.all("Good", by: "code")
+                goods[0].setValue(5, forKey: "stock")
+                context.delete(goods[1])
+                try context.save()
+            }
+            try stack.reopen()
+            try stack.inContext { context in
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+                let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+                let transactions = try #require(result.result as? [NSPersistentHistoryTransaction])
+                #expect(transactions.map(\.author) == ["lu"] && transactions.first?.contextName == "desk")
+                let changes = transactions.first?.changes ?? []
+                #expect(changes.count >= 2)
+                let update = changes.first {
+                    $0.changeType == .update && $0.updatedProperties?.contains { $0.name == "stock" } == true
+                }
+                #expect(update != nil)
+                let deletion = changes.first { $0.changeType == .delete }
+                #expect(deletion?.tombstone?["code"] as? String == "g1")
+                let removal = NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
+                _ = try context.execute(removal)
+                let left = try #require(
+                    (try context.execute(
+                        NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?))
+                        as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction])
+                #expect(left.isEmpty)
+            }
+        }
+
+        @Test func batchesAreWrittenInOneTransaction() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            stack.inContext { context in
+                let insert = NSBatchInsertRequest(
+                    entityName: "Label", objects: (0..<2000).map { ["text": "l\($0)"] })
+                insert.resultType = .count
+                #expect((try context.execute(insert) as? NSBatchInsertResult)?.result as? Int == 2000)
+                #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Label")) == 2001)
+                let update = NSBatchUpdateRequest(entityName: "Good")
+                update.predicate = NSPredicate(format: "stock >= 10")
+                update.propertiesToUpdate = ["stock": 99]
+                update.resultType = .updatedObjectsCountResultType
+                #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
+                #expect(try context.all("Good", "stock == 99").count == 2)
+                let labels = NSFetchRequest<NSFetchRequestResult>(entityName: "Label")
+                labels.predicate = NSPredicate(format: "text BEGINSWITH 'l'")
+                let delete = NSBatchDeleteRequest(fetchRequest: labels)
+                delete.resultType = .resultTypeCount
+                #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 2000)
+                #expect(try context.all("Label").count == 1)
+                // A batch that breaks a rule leaves nothing.
+                let twice = NSBatchInsertRequest(entityName: "Good", objects: [["code": "x"], ["code": "x"]])
+                #expect(code { _ = try context.execute(twice) } == 133021)
+                #expect(try context.all("Good", "code == 'x'").isEmpty)
+            }
+        }
+
+        @Test func aGenerationStaysAsItWas() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            let context = stack.context()
+            try context.performAndWait {
+                try context.setQueryGenerationFrom(.current)
+                #expect(try context.all("Good").count == 3)
+                try stack.inContext { other in
+                    other.make("Good", ["code": "new"])
+                    try other.save()
+                }
+                #expect(try context.all("Good").count == 3)
+                try context.setQueryGenerationFrom(nil)
+                #expect(try context.all("Good").count == 4)
+            }
+        }
+
+        @Test func groupsAndSumsAreReckonedByTheServer() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for number in 0..<60 {
+                    context.make("Good", ["code": "c\(number)", "stock": number % 7, "sold": number % 2 == 0])
+                }
+                try context.save()
+                let request = NSFetchRequest<NSDictionary>(entityName: "Good")
+                request.resultType = .dictionaryResultType
+                let sum = NSExpressionDescription()
+                sum.name = "total"
+                sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stock")])
+                sum.expressionResultType = .integer64AttributeType
+                let mean = NSExpressionDescription()
+                mean.name = "mean"
+                mean.expression = NSExpression(forFunction: "average:", arguments: [NSExpression(forKeyPath: "stock")])
+                mean.expressionResultType = .doubleAttributeType
+                request.propertiesToGroupBy = ["sold"]
+                request.propertiesToFetch = ["sold", sum, mean]
+                request.sortDescriptors = [NSSortDescriptor(key: "sold", ascending: true)]
+                let found = try context.fetch(request)
+                let expected = [false, true].map { sold in
+                    (0..<60).filter { ($0 % 2 == 0) == sold }.map { $0 % 7 }
+                }
+                #expect(found.map { $0["total"] as? Int } == expected.map { $0.reduce(0, +) })
+                #expect(
+                    found.map { $0["mean"] as? Double } == expected.map { Double($0.reduce(0, +)) / Double($0.count) })
+            }
+        }
+    }
+#endif

@@ -1,0 +1,123 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// What is wrong is said in one line, and nothing is changed.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerTroubleTests {
+        private func opening(
+            _ url: URL, _ model: NSManagedObjectModel = Shop.model(), options: [AnyHashable: Any]? = nil
+        ) -> (code: Int, message: String) {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            do {
+                try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+                return (0, "")
+            } catch let error as NSError { return (error.code, error.localizedDescription) }
+        }
+
+        @Test func wrongPasswordsUnknownHostsAndMissingRightsAreSaid() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let name = "clerk\(UInt32.random(in: 0 ... .max))"
+            try cluster.psql("CREATE ROLE \(name) LOGIN PASSWORD 'right'")
+            let wrong = opening(cluster.networkURL(schema: "s", user: name, password: "s3cret"))
+            #expect(wrong.code == 257 && wrong.message.contains("password authentication failed"))
+            let rights = opening(cluster.networkURL(schema: "closed_\(name)", user: name, password: "right"))
+            #expect(rights.code == 257 && rights.message.contains("permission denied"))
+            let nowhere = opening(URL(string: "postgresql://me:s3cret@no-such-host.invalid/x?schema=s")!)
+            #expect(nowhere.code == 134080 && nowhere.message.contains("no-such-host.invalid"))
+            let database = opening(cluster.url(schema: "s", database: "no_such_database"))
+            #expect(database.code == 260 && database.message.contains("no_such_database"))
+            for found in [wrong, rights, nowhere, database] {
+                #expect(
+                    !found.message.contains("s3cret") && !found.message.contains("right@")
+                        && !found.message.contains("\n"))
+            }
+            let absent = opening(cluster.url(schema: "absent"), options: [NSReadOnlyPersistentStoreOption: true])
+            #expect(absent.code == 260)
+            #expect(try cluster.psql("SELECT count(*) FROM pg_namespace WHERE nspname IN ('s', 'absent')") == "0")
+        }
+
+        @Test func anotherModelsSchemaIsRefusedAndCredentialsStayWithTheConnection() throws {
+            let stack = try ServerStack(Shop.model())
+            let found = opening(stack.url, Shop.hostile())
+            #expect(found.code == 134100)
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let name = "owner\(UInt32.random(in: 0 ... .max))"
+            try cluster.psql("CREATE ROLE \(name) LOGIN SUPERUSER PASSWORD 's3cret'")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            let url = cluster.networkURL(schema: stack.schema, user: name, password: "s3cret")
+            let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+            let context = ServerStack.context(coordinator)
+            let id = try context.performAndWait {
+                let label = context.make("Label", ["text": "x"])
+                try context.save()
+                return label.objectID
+            }
+            #expect(id.uriRepresentation().absoluteString.hasPrefix("x-coredata://\(store.identifier ?? "-")/Label/p"))
+            #expect(store.url?.absoluteString.contains("s3cret") == false)
+            #expect("\(store.metadata ?? [:])".contains("s3cret") == false)
+            #expect("\(NSPersistentStoreDescription(url: url))".contains("s3cret") == false)
+            #expect(coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) == id)
+            // Read-only by the rights of the role: the server's word is passed on.
+            try cluster.psql(
+                "CREATE ROLE r\(name) LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA \"\(stack.schema)\" TO r\(name); "
+                    + "GRANT SELECT ON ALL TABLES IN SCHEMA \"\(stack.schema)\" TO r\(name)")
+            let reader = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try reader.addPersistentStore(
+                type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: "r\(name)", password: "x"))
+            let desk = ServerStack.context(reader)
+            desk.performAndWait {
+                #expect(try desk.all("Label").count == 1)
+                desk.make("Label", ["text": "y"])
+                #expect(message { try desk.save() }.contains("permission denied"))
+                #expect(try desk.all("Label", "text == 'x'").count == 1)
+            }
+        }
+
+        @Test func aLostConnectionIsMadeAnew() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                context.make("Label", ["text": "a"])
+                try context.save()
+                let cut =
+                    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                    + "AND query LIKE '%\(stack.schema)%'"
+                try _ = stack.psql(cut)
+                #expect(try context.all("Label").count == 1)
+                try _ = stack.psql(cut)
+                context.make("Label", ["text": "b"])
+                try context.save()
+                #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Label\"") == "2")
+            }
+        }
+
+        @Test func savesThatMeetEachOtherAreBothWritten() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for number in 0..<20 { context.make("Good", ["code": "g\(number)", "stock": 0]) }
+                try context.save()
+            }
+            let contexts = try (0..<4).map { _ in ServerStack.context(try stack.another()) }
+            DispatchQueue.concurrentPerform(iterations: contexts.count) { index in
+                let context = contexts[index]
+                context.performAndWait {
+                    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                    for round in 0..<15 {
+                        let goods = (try? context.all("Good", by: "code")) ?? []
+                        // In another order each, so that they meet crosswise.
+                        for good in index % 2 == 0 ? goods : goods.reversed() { good.setValue(round, forKey: "stock") }
+                        context.make("Label", ["text": "\(index).\(round)"])
+                        do { try context.save() } catch { Issue.record("\(error)") }
+                    }
+                }
+            }
+            #expect(
+                try stack.psql("SELECT count(DISTINCT text), count(*) FROM \"\(stack.schema)\".\"Label\"") == "60|60")
+            // The history has every transaction once, in order, without a gap.
+            let numbers = "SELECT max(number), count(*) FROM \"\(stack.schema)\"._transactions"
+            #expect(try stack.psql(numbers) == "61|61")
+        }
+    }
+#endif

@@ -1,0 +1,111 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLAccess
+    import PostgreSQLCluster
+    import Testing
+
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct PostgreSQLConnectionTests {
+        private func connection() throws -> PostgreSQLConnection {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            return try PostgreSQLConnection(
+                ConnectionSettings(cluster.url(schema: "x"), leavingOut: ["schema"], applicationName: "tests"))
+        }
+
+        @Test func valuesComeBackAsTheyWereSent() throws {
+            let connection = try connection()
+            let values: [(PostgreSQLValue, PostgreSQLType)] = [
+                (.null, .text), (.boolean(true), .boolean), (.integer(.min), .bigint), (.integer(-7), .smallint),
+                (.integer(70_000), .integer), (.real(0.1 + 0.2), .double), (.real(-.infinity), .double),
+                (.real(Double(Float(1.1))), .real), (.text("鲁迅 'x' \\ \n"), .text), (.text(""), .text),
+                (.bytes(Data((0...255).map { UInt8($0) })), .bytes), (.bytes(Data()), .bytes),
+                (.uuid(UUID()), .uuid),
+            ]
+            let numbers = [
+                "0", "1", "-1", "10000", "0.0001", "-12345678901234567890.123456789", "0.00000000000000000000000012",
+                "99999999999999999999999999999999999999", "1000000000000", "123.4500",
+            ]
+            let all = values + numbers.map { (.numeric(Decimal(string: $0)!), .numeric) }
+            for (value, type) in all {
+                let single = try connection.run("SELECT $1", [.value(value, type)])
+                #expect(single.value(0, 0) == value)
+                let list = try connection.run("SELECT unnest($1)", [.list([value, .null, value], type)])
+                #expect((0..<3).map { list.value($0, 0) } == [value, .null, value])
+            }
+            let texts = try connection.run(
+                "SELECT unnest($1)::text", [.list(numbers.map { .numeric(Decimal(string: $0)!) }, .numeric)])
+            #expect(texts.text(5, 0) == "-12345678901234567890.123456789")
+        }
+
+        @Test func aListOfStatementsIsOneRoundTripAndStopsAtTheFirstError() throws {
+            let connection = try connection()
+            try connection.run("CREATE TEMPORARY TABLE t (a int8 PRIMARY KEY)")
+            typealias Statement = PostgreSQLConnection.Statement
+            let insert = Statement("INSERT INTO t VALUES ($1)", [.value(.integer(1), .bigint)])
+            let results = try connection.run([insert, Statement("SELECT count(*) FROM t"), Statement("TABLE t")])
+            #expect(results.map(\.rowCount) == [0, 1, 1] && results[0].affectedCount == 1)
+            let error = #expect(throws: PostgreSQLError.self) {
+                try connection.run([
+                    Statement("BEGIN"), Statement("INSERT INTO t VALUES ($1)", [.value(.integer(2), .bigint)]), insert,
+                    Statement("COMMIT"),
+                ])
+            }
+            #expect(error?.state == "23505" && error?.constraint == "t_pkey" && error?.isConnectionLost == false)
+            #expect(connection.isInTransaction)
+            try connection.run("ROLLBACK")
+            #expect(try connection.run("SELECT count(*) FROM t").integer(0, 0) == 1)
+            // Larger than what the sockets hold, in both directions.
+            let long = PostgreSQLValue.text(String(repeating: "x", count: 5_000_000))
+            let echoes = try connection.run(
+                (0..<8).map { _ in Statement("SELECT $1", [.value(long, .text)]) })
+            #expect(echoes.allSatisfy { $0.value(0, 0) == long })
+        }
+
+        @Test func rowsAreCopied() throws {
+            let connection = try connection()
+            try connection.run("CREATE TEMPORARY TABLE t (a int8, b text, c numeric)")
+            let rows = (0..<10_000).map { number -> [PostgreSQLValue] in
+                [
+                    .integer(Int64(number)), number % 3 == 0 ? .null : .text("t\t\(number)\\"),
+                    .numeric(Decimal(number) / 8),
+                ]
+            }
+            try connection.copy(
+                "COPY t FROM STDIN (FORMAT binary)", types: [.bigint, .text, .numeric], rows: rows)
+            let found = try connection.run("SELECT count(*), count(b), max(b), sum(c) FROM t")
+            #expect(found.integer(0, 0) == 10_000 && found.integer(0, 1) == 6666 && found.text(0, 2) == "t\t9998\\")
+            #expect(found.value(0, 3) == .numeric(Decimal(string: "6249375")!))
+            #expect(throws: PostgreSQLError.self) {
+                try connection.copy(
+                    "COPY t FROM STDIN (FORMAT binary)", types: [.bigint, .text, .numeric],
+                    rows: [[.integer(1), .text("a\u{0}"), .null]])
+            }
+            #expect(try connection.run("SELECT count(*) FROM t").integer(0, 0) == 10_000)
+        }
+
+        @Test func notificationsArrive() throws {
+            let (listener, sender) = (try connection(), try connection())
+            try listener.run("LISTEN \"a channel\"")
+            try sender.run("SELECT pg_notify('a channel', '17')")
+            var found: [PostgreSQLConnection.Notification] = []
+            for _ in 0..<200 where found.isEmpty {
+                usleep(10_000)
+                found = try listener.takeNotifications()
+            }
+            #expect(found.map(\.payload) == ["17"] && found.first?.senderProcessID == sender.serverProcessID)
+        }
+
+        @Test func aBrokenConnectionIsSaidToBeOne() throws {
+            let (victim, killer) = (try connection(), try connection())
+            try killer.run(
+                "SELECT pg_terminate_backend($1::int4)", [.value(.integer(Int64(victim.serverProcessID)), .integer)])
+            let error = #expect(throws: PostgreSQLError.self) { try victim.run("SELECT 1") }
+            #expect(error?.isConnectionLost == true)
+            let nowhere = URL(string: "postgresql://me:secret@127.0.0.1:1/x?connect_timeout=2")!
+            let refused = #expect(throws: PostgreSQLError.self) {
+                try PostgreSQLConnection(ConnectionSettings(nowhere, applicationName: "tests"))
+            }
+            #expect(refused?.isConnectionLost == true && refused?.description.contains("secret") == false)
+        }
+    }
+#endif

@@ -1,0 +1,85 @@
+import Foundation
+import PostgreSQLCluster
+import Testing
+
+/// The verbs on a store of a server.
+@Suite struct ServerStoreCommandTests {
+    #if PostgreSQL
+        private func run(_ arguments: String...) throws -> RosterProcess.Outcome {
+            let outcome = try RosterProcess.run(arguments)
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome
+        }
+
+        private static let isThere = PostgreSQLCluster.shared != nil
+
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func verbsWorkOnAServer() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let sample = try SampleFolder()
+            let schema = "verbs_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            // From a file to the server, from there to other files, and back.
+            let copied = try run("copy", sample.store, store)
+            #expect(copied.lines.contains { $0.hasPrefix("Team: 80 records") })
+            let team = copied.lines.first { $0.hasPrefix("Team:") }
+            #expect(try run("copy", store, sample.path("back.sqlite")).lines.contains { $0 == team })
+            #expect(try run("copy", store, sample.path("back.xml")).lines.contains { $0 == team })
+            #expect(try run("copy", sample.path("back.xml"), sample.path("again.sqlite")).lines.contains { $0 == team })
+            let twice = try RosterProcess.run(["copy", sample.store, store])
+            #expect(twice.status == 1 && twice.errorLines.count == 1 && twice.errors.contains("already"))
+
+            #expect(
+                try run("count", store, "Team", "--where", "wins > 10").output
+                    == run("count", sample.store, "Team", "--where", "wins > 10").output)
+            let list = ["Team", "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--limit", "20"]
+            #expect(
+                try RosterProcess.run(["list", store] + list).output
+                    == RosterProcess.run(["list", sample.store] + list).output)
+            _ = try run("update", store, "Team", "--where", "teamName == 'Japan'", "wins=99")
+            #expect(try run("count", store, "Team", "--where", "wins == 99").output.contains("1"))
+            _ = try run("delete", store, "Team", "--where", "teamName == 'Iran'")
+            _ = try run("insert", store, "Team", "teamName=Atlantis", "qualifyingZone=UEFA")
+            #expect(try run("history", store, "--format", "json").lines.count >= 4)
+            #expect(try run("export", store, "Team", sample.path("teams.json")).errors == "")
+            #expect(try run("model", store).output == run("model", sample.store).output)
+        }
+
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func watchFollowsAServer() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let schema = "watch_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            _ = try run("create", store, "--model", SampleFolder.model)
+            _ = try run("insert", store, "Team", "teamName=Japan", "qualifyingZone=AFC", "wins=1")
+            let process = try LiveProcess(roster: [
+                "watch", store, "Team", "--sort", "wins", "--format", "json", "--timeout", "60",
+            ])
+            defer { process.killAtOnce() }
+            try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+            _ = try run("update", store, "Team", "--where", "teamName == 'Japan'", "wins=2")
+            #expect(
+                process.wait(20) { $0.contains { $0.contains(#""wins":2"#) } }, "\(process.lines) \(process.errorLines)"
+            )
+        }
+
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func mistakesAreOneLineWithoutThePassword() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let wrong = cluster.networkURL(schema: "x", user: "no_such_user", password: "s3cret").absoluteString
+            for arguments in [
+                ["count", wrong, "Team"], ["create", wrong, "--model", SampleFolder.model], ["model", wrong],
+                ["count", cluster.url(schema: "empty").absoluteString, "Team"],
+            ] {
+                let outcome = try RosterProcess.run(arguments)
+                #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(arguments): \(outcome.errors)")
+                #expect(!outcome.errors.contains("s3cret"))
+            }
+        }
+    #else
+        @Test func withoutTheTraitOneLineSaysHowToBuild() throws {
+            let outcome = try RosterProcess.run(["count", "postgresql://me:s3cret@localhost/db", "Team"])
+            #expect(outcome.status == 1 && outcome.errorLines.count == 1)
+            #expect(outcome.errors.contains("--traits PostgreSQL") && !outcome.errors.contains("s3cret"))
+        }
+    #endif
+}
