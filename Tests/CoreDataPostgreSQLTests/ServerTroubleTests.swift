@@ -2,6 +2,7 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import Synchronization
     import Testing
 
     /// What is wrong is said in one line, and nothing is changed.
@@ -118,6 +119,67 @@
             // The history has every transaction once, in order, without a gap.
             let numbers = "SELECT max(number), count(*) FROM \"\(stack.schema)\"._transactions"
             #expect(try stack.psql(numbers) == "61|61")
+        }
+
+        /// What became of each save, as its caller knows it.
+        private final class Outcomes: Sendable {
+            struct Lists {
+                var there: Set<String> = []
+                var refused: Set<String> = []
+                var isOver = false
+            }
+
+            let all = Mutex(Lists())
+            var savedCount: Int { all.withLock { $0.there.count } }
+        }
+
+        @Test func aServerThatIsKilledLosesNothingAndDoublesNothing() throws {
+            let cluster = try #require(PostgreSQLCluster.make(isDurable: true))
+            let url = cluster.url(schema: "killed")
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+            let saved = Outcomes()
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                let context = ServerStack.context(coordinator)
+                var number = 0
+                while !saved.all.withLock({ $0.isOver }) {
+                    number += 1
+                    let text = "n\(number)"
+                    context.performAndWait {
+                        context.make("Label", ["text": text])
+                        do {
+                            try context.save()
+                            saved.all.withLock { _ = $0.there.insert(text) }
+                        } catch {
+                            context.rollback()
+                            saved.all.withLock { _ = $0.refused.insert(text) }
+                            Thread.sleep(forTimeInterval: 0.02)
+                        }
+                    }
+                }
+                done.signal()
+            }
+            for _ in 0..<3 {
+                let before = saved.savedCount
+                for _ in 0..<500 where saved.savedCount < before + 20 {
+                    Thread.sleep(forTimeInterval: 0.01)
+                }
+                try cluster.stop(mode: "immediate")
+                try cluster.start()
+            }
+            let before = saved.savedCount
+            for _ in 0..<1000 where saved.savedCount < before + 20 {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+            saved.all.withLock { $0.isOver = true }
+            done.wait()
+            let outcomes = saved.all.withLock { $0 }
+            let (there, refused) = (outcomes.there, outcomes.refused)
+            let found = try cluster.psql("SELECT text FROM killed.\"Label\"").split(separator: "\n").map(String.init)
+            #expect(there.count >= before + 20, "the store went on by itself")
+            #expect(Set(found) == there && found.count == there.count)
+            #expect(refused.isDisjoint(with: found))
         }
     }
 #endif

@@ -14,13 +14,18 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     }
 
     /// The one server of this process, made when it is asked for first; `nil` where PostgreSQL is not installed.
-    public static let shared: PostgreSQLCluster? = {
+    public static let shared: PostgreSQLCluster? = make()
+
+    /// A server for one test, which may be stopped and started. It stays until this process ends.
+    ///
+    /// - Parameter isDurable: whether what was committed outlives a crash of the server.
+    public static func make(isDurable: Bool = false) -> PostgreSQLCluster? {
         guard let programs = programs() else { return nil }
-        do { return try PostgreSQLCluster(programs: programs) } catch {
+        do { return try PostgreSQLCluster(programs: programs, isDurable: isDurable) } catch {
             FileHandle.standardError.write(Data("No PostgreSQL server for the tests: \(error)\n".utf8))
             return nil
         }
-    }()
+    }
 
     public let folder: URL
     public let port: Int
@@ -40,8 +45,11 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         }
     }
 
-    private init(programs: URL) throws {
+    private let isDurable: Bool
+
+    private init(programs: URL, isDurable: Bool) throws {
         self.programs = programs
+        self.isDurable = isDurable
         folder = URL(fileURLWithPath: "/tmp/roster-postgresql-\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
         port = try Self.freePort()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -75,7 +83,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     public func start() throws {
         let options =
             "-k '\(folder.path)' -p \(port) -c listen_addresses=127.0.0.1 -c fsync=off -c full_page_writes=off "
-            + "-c synchronous_commit=off -c max_connections=60 -c shared_buffers=32MB -c autovacuum=off "
+            + "-c synchronous_commit=\(isDurable ? "on" : "off") -c max_connections=60 -c shared_buffers=32MB -c autovacuum=off "
             + "-c deadlock_timeout=100ms -c wal_level=replica"
         try run("pg_ctl", "-D", data, "-w", "-t", "60", "-l", folder.path + "/log", "-o", options, "start")
     }
