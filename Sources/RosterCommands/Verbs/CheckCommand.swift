@@ -19,14 +19,14 @@ public struct CheckCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let findings = try self.findings(in: surroundings)
         guard !findings.isEmpty else {
-            return try end("nothing is wrong in \(try store.storeURL().path)", surroundings)
+            return try end("nothing is wrong in \(try StorePlace(store.store).name)", surroundings)
         }
         for finding in findings { try print(finding, in: surroundings) }
         try surroundings.output.flush()
         let repairable = findings.count { $0.isRepairable }
         guard repairs, repairable > 0 else {
             let hint = repairable == 0 ? "" : "; --repair sets \(repairable) of them right, and keeps a copy"
-            throw CommandError.failure("\(Self.count(findings.count)) in \(try store.storeURL().path)\(hint)")
+            throw CommandError.failure("\(Self.count(findings.count)) in \(try StorePlace(store.store).name)\(hint)")
         }
         let copy = try StoreCopies.keepCopy(of: store.storeURL(), suffix: "before-repair")
         let session = try StoreSession(store, for: .writing, in: surroundings)
@@ -36,7 +36,7 @@ public struct CheckCommand {
         let left = try self.findings(in: surroundings)
         guard left.isEmpty else {
             throw CommandError.failure(
-                "\(Self.count(left.count)) stay in \(try store.storeURL().path): \(left[0].message)")
+                "\(Self.count(left.count)) stay in \(try StorePlace(store.store).name): \(left[0].message)")
         }
     }
 

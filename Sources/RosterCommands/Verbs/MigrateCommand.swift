@@ -22,21 +22,22 @@ public struct MigrateCommand {
     ///
     /// - Throws: ``CommandError``, or an error of the framework; the store is then as it was.
     public func run(in surroundings: CommandSurroundings) throws {
-        let url = try store.storeURL()
+        let place = try StorePlace(store.store)
+        let url = place.url
         let versions = try ModelVersions(destination)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: place.type, at: url)
         func isOfStore(_ model: NSManagedObjectModel) -> Bool {
             model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
         }
         if isOfStore(versions.destination.model) {
-            return try write("\(url.path) is of version \(versions.destination.name) already", surroundings)
+            return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
         let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(surroundings)
         let steps = try MigrationPath(versions: versions).steps(from: source)
         try printPlan(steps, surroundings)
         guard !isDryRun else { return try surroundings.output.flush() }
         try migrate(url, steps, surroundings)
-        try write("\(url.path) is of version \(versions.destination.name) now", surroundings)
+        try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
     }
 
     private func storesOwnModel(_ surroundings: CommandSurroundings) throws -> ModelVersion {
@@ -79,6 +80,8 @@ public struct MigrateCommand {
     // MARK: The work
 
     private func migrate(_ url: URL, _ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
+        let place = StorePlace(url: url)
+        guard !place.isOnServer else { return try migrate(place, steps) }
         let backup = try StoreCopies.keepCopy(of: url, suffix: "before-migration")
         do {
             for (number, step) in steps.enumerated() {
@@ -96,6 +99,16 @@ public struct MigrateCommand {
         }
         guard keepsBackup else { return try StoreCopies.remove(backup) }
         try write("\(backup.path) is the store as it was", surroundings)
+    }
+
+    /// Each step is one transaction of the server, which leaves the store as it was where it fails.
+    private func migrate(_ place: StorePlace, _ steps: [MigrationStep]) throws {
+        if let step = steps.first(where: { !$0.isInferred }) {
+            throw CommandError.failure(
+                "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store "
+                    + "on a server is not migrated; copy it to a file, migrate that and copy it back")
+        }
+        for step in steps { try make(step, at: place.url) }
     }
 
     private func make(_ step: MigrationStep, at url: URL) throws {
@@ -116,7 +129,8 @@ public struct MigrateCommand {
     /// Opens the store with a model, and closes it.
     private func open(_ url: URL, _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]? = nil) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+        let store = try coordinator.addPersistentStore(
+            type: StorePlace(url: url).type, at: url, options: options)
         try coordinator.remove(store)
     }
 }

@@ -41,6 +41,7 @@ import Testing
             _ = try run("delete", store, "Team", "--where", "teamName == 'Iran'")
             _ = try run("insert", store, "Team", "teamName=Atlantis", "qualifyingZone=UEFA")
             #expect(try run("history", store, "--format", "json").lines.count >= 4)
+            #expect(try run("check", store).output.hasPrefix("nothing is wrong"))
             #expect(try run("export", store, "Team", sample.path("teams.json")).errors == "")
             #expect(try run("model", store).output == run("model", sample.store).output)
         }

@@ -159,7 +159,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Runs `body`, which only reads; again on a new connection where the old one broke.
-    private func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
+    func reading<Result>(_ body: (ServerSession, any ServerConnection) throws -> Result) throws -> Result {
         let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
             try session.reading { try body(session, $0) }

@@ -1,0 +1,86 @@
+/// Looks for what cannot be in a store's tables, beside what the server itself keeps right. Repairs nothing: that is the
+/// administrator's, with the statements that the findings make plain.
+struct ServerCheck {
+    let layout: ServerLayout
+    let connection: any ServerConnection
+
+    private func quoted(_ name: String) -> String { layout.dialect.quoted(name) }
+    private var key: String { quoted(ServerStoreTables.key) }
+    private var entity: String { quoted(ServerStoreTables.entity) }
+
+    func findings() throws -> [PersistentStoreFinding] {
+        var checks: [(kind: PersistentStoreFinding.Kind, text: String, message: (Int64) -> String)] = []
+        for table in layout.tables {
+            let name = layout.tableText(table.name)
+            let numbers = table.entities.map { "\(layout.number(of: $0))" }.joined(separator: ", ")
+            checks.append(
+                (
+                    .entity, "SELECT count(*) FROM \(name) WHERE \(entity) NOT IN (\(numbers))",
+                    { "\($0) rows of \(name) are of entities that the table does not hold" }
+                ))
+            checks.append(
+                (
+                    .counter,
+                    "SELECT count(*) FROM \(name) WHERE \(key) >= (SELECT CASE WHEN is_called THEN last_value "
+                        + "+ \(ServerStoreTables.keysAtOnce) ELSE last_value END FROM \(layout.tableText(table.sequence)))",
+                    { "\($0) rows of \(name) have keys that its sequence will give out again" }
+                ))
+            for column in table.columns {
+                guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity else {
+                    continue
+                }
+                let far = layout.tableText(of: destination)
+                checks.append(
+                    (
+                        .reference,
+                        "SELECT count(*) FROM \(name) AS t WHERE t.\(quoted(column.name)) IS NOT NULL AND NOT EXISTS "
+                            + "(SELECT 1 FROM \(far) AS d WHERE d.\(key) = t.\(quoted(column.name)))",
+                        { "\($0) rows of \(name) refer by \(column.name) to rows that are not there" }
+                    ))
+                guard let position = layout.positionColumn(of: toOne) else { continue }
+                checks.append(
+                    (
+                        .order,
+                        "SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(quoted(column.name)) IS NOT NULL "
+                            + "GROUP BY \(quoted(column.name)), \(quoted(position)) "
+                            + "HAVING count(*) > 1 OR \(quoted(position)) IS NULL) AS shared",
+                        { "\($0) places in the lists of \(name), \(column.name), are shared or missing" }
+                    ))
+            }
+        }
+        checks += historyChecks()
+        let results = try connection.run(checks.map { ServerStatement($0.text) })
+        return zip(checks, results).compactMap { check, result in
+            guard case .integer(let count) = result.value(0, 0), count > 0 else { return nil }
+            return PersistentStoreFinding(kind: check.kind, message: check.message(count), isRepairable: false)
+        }
+    }
+
+    private func historyChecks() -> [(PersistentStoreFinding.Kind, String, (Int64) -> String)] {
+        let transactions = layout.tableText(ServerStoreTables.transactions)
+        return [
+            (
+                .history,
+                "SELECT count(*) FROM \(layout.tableText(ServerStoreTables.changes)) AS c WHERE NOT EXISTS "
+                    + "(SELECT 1 FROM \(transactions) AS t WHERE t.number = c.transaction)",
+                { "\($0) changes of the history belong to no transaction" }
+            ),
+            (
+                .history,
+                "SELECT abs(changes - removed - (SELECT count(*) FROM \(transactions) WHERE number > removed)) FROM "
+                    + layout.tableText(ServerStoreTables.store),
+                { "\($0) transactions of the history are missing, or not counted" }
+            ),
+        ]
+    }
+}
+
+extension ServerStore: CheckableStore {
+    func findings() throws -> [PersistentStoreFinding] {
+        try reading { session, connection in
+            try ServerCheck(layout: session.layout, connection: connection).findings()
+        }
+    }
+
+    func repair() throws -> [PersistentStoreFinding] { [] }
+}
