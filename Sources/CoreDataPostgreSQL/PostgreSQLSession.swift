@@ -39,6 +39,13 @@
             }
         }
 
+        func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows -> Result
+        {
+            connection.isCancelled = isCancelled
+            defer { connection.isCancelled = nil }
+            return try body()
+        }
+
         func takeMessages() throws -> Int {
             try Self.translating {
                 let own = connection.serverProcessID
@@ -85,6 +92,7 @@
             let kind: ServerError.Kind =
                 switch error.state {
                 case "40001", "40P01", "55P03": error.state == "55P03" ? .other : .retry
+                case "57014": .cancelled
                 case "23505": .uniqueViolation
                 case "23503": .referenceViolation
                 case "28000", "28P01", "42501": .forbidden

@@ -21,6 +21,9 @@
         private let connection: OpaquePointer
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
+        /// Asked while a result is waited for; `true` has the server give up the statement (57014).
+        package var isCancelled: (() -> Bool)?
+        private static let cancellationInterval: Int32 = 30
         /// More statements than that are not kept by the server.
         private static let preparedLimit = 300
 
@@ -168,12 +171,24 @@
                 if isUnsent == 0, PQisBusy(connection) == 0 { return }
                 var descriptor = pollfd(
                     fd: PQsocket(connection), events: Int16(POLLIN | (isUnsent == 1 ? POLLOUT : 0)), revents: 0)
-                guard poll(&descriptor, 1, -1) >= 0 || errno == EINTR else { throw lost() }
+                let interval = isCancelled == nil ? -1 : Self.cancellationInterval
+                let found = poll(&descriptor, 1, interval)
+                guard found >= 0 || errno == EINTR else { throw lost() }
+                if found == 0, isCancelled?() == true { cancel() }
                 if descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
                     guard PQconsumeInput(connection) == 1 else { throw lost() }
                     if PQisBusy(connection) == 0, isUnsent == 0 { return }
                 }
             }
+        }
+
+        /// Asks the server, by a connection of its own, to give up what it does for this one.
+        private func cancel() {
+            isCancelled = nil
+            guard let request = PQgetCancel(connection) else { return }
+            defer { PQfreeCancel(request) }
+            var message = [CChar](repeating: 0, count: 256)
+            _ = PQcancel(request, &message, 256)
         }
 
         private func lost() -> PostgreSQLError { Self.error(of: connection) }

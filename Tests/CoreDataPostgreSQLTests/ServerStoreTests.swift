@@ -241,6 +241,23 @@
             }
         }
 
+        @Test func fetchesRunBesideTheQueue() throws {
+            let stack = try ServerStack(Shop.model())
+            try fill(stack)
+            let context = stack.context()
+            let done = DispatchSemaphore(value: 0)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Good")
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            var codes: [String] = []
+            let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request) { result in
+                codes = (result.finalResult ?? []).compactMap { $0.value(forKey: "code") as? String }
+                done.signal()
+            }
+            try context.performAndWait { _ = try context.execute(asynchronous) }
+            #expect(done.wait(timeout: .now() + 10) == .success)
+            #expect(codes == ["g0", "g1", "g2"])
+        }
+
         @Test func groupsAndSumsAreReckonedByTheServer() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in

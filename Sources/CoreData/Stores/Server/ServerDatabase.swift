@@ -55,6 +55,8 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
         case forbidden
         /// There is no such database or schema.
         case missing
+        /// The caller had the statement given up.
+        case cancelled
         case other
     }
 
@@ -81,6 +83,9 @@ package protocol ServerConnection: AnyObject {
 
     /// Adds rows to a table by the quickest way that the server has.
     func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) throws
+
+    /// Runs `body`, in which a statement is given up soon after `isCancelled` says so. It is asked on this thread.
+    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows -> Result
 
     /// How many messages of other connections came since the last call. Asks nothing of the server.
     func takeMessages() throws -> Int

@@ -10,6 +10,9 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     private var metadataIsDirty = false
     private var families: [IDFamily] = []
     private var snapshot: ServerSnapshot?
+    /// The store that the objects know, where this one reads beside it. Set once, before the reader is used.
+    private var origin: ServerStore?
+    private var face: ServerStore { origin ?? self }
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -93,12 +96,12 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     }
 
     func close() throws {
-        session?.close()
+        if origin == nil { session?.close() }
         session = nil
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        session?.close()
+        if origin == nil { session?.close() }
         session = nil
     }
 
@@ -171,7 +174,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
         let (session, opening) = try open()
         if let snapshot {
             return try opening.errors.translating(.reading) {
-                try body(ServerQueries(connection: snapshot.connection, layout: session.layout, store: self))
+                try body(ServerQueries(connection: snapshot.connection, layout: session.layout, store: face))
             }
         }
         return try reading { try body(ServerQueries(connection: $1, layout: $0.layout, store: self)) }
@@ -204,6 +207,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
 
 extension ServerStore: StagedSaving {
     func objectID(for key: RowKey) -> NSManagedObjectID {
+        if let origin { return origin.objectID(for: key) }
         guard Int(key.entity) < families.count else {
             preconditionFailure("The store \(url?.absoluteString ?? "") has no entity for the key \(key).")
         }
@@ -332,5 +336,26 @@ extension ServerStore: SnapshotReading {
     var snapshotInUse: AnyObject? {
         get { snapshot }
         set { snapshot = newValue as? ServerSnapshot }
+    }
+}
+
+// MARK: - Reading beside the writer
+
+extension ServerStore: BesideReading {
+    func makeReader() throws -> NSPersistentStore? {
+        let view = try makeSnapshot() as? ServerSnapshot
+        let reader = ServerStore(
+            persistentStoreCoordinator: nil, configurationName: configurationName, at: placeURL, options: options)
+        reader.origin = face
+        reader.opening = opening
+        reader.session = session
+        reader.isReadOnly = true
+        reader.snapshot = view
+        return reader
+    }
+
+    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
+        guard let snapshot else { return try body() }
+        return try snapshot.connection.cancelling(when: isCancelled, body)
     }
 }

@@ -27,6 +27,7 @@ struct ServerStoreErrors {
         case .uniqueViolation: code = 133021
         case .referenceViolation: code = 133000
         case .retry: code = 134070
+        case .cancelled: code = 3072
         case .other: code = isOpening ? 134080 : activity == .migrating ? 134110 : activity == .saving ? 134030 : 134070
         }
         return CoreDataError.make(
