@@ -1,0 +1,34 @@
+//
+//  Note+CoreDataClass.swift
+//  NoteStorage
+//
+
+import Foundation
+import CoreData
+
+@objc(Note)
+public class Note: NSManagedObject {
+
+    public convenience init(title: String, in folder: Folder, context: NSManagedObjectContext) {
+        self.init(context: context)
+        self.title = title
+        folder.addToNotes(self)
+    }
+
+    public override func awakeFromInsert() {
+        super.awakeFromInsert()
+        setPrimitiveValue(UUID(), forKey: #keyPath(Note.id))
+        setPrimitiveValue(Date(), forKey: #keyPath(Note.createdAt))
+    }
+
+    public override func willSave() {
+        super.willSave()
+        guard !isDeleted, changedValues()[#keyPath(Note.modifiedAt)] == nil else { return }
+        modifiedAt = Date()
+    }
+
+    /// The first words of the body, as lists show them.
+    @objc dynamic public var excerpt: String {
+        String((body ?? "").split(separator: "\n").first?.prefix(80) ?? "")
+    }
+}

@@ -1,0 +1,83 @@
+//
+//  FeedImporter.swift
+//  SyncService
+//
+
+import CoreData
+import Foundation
+
+/// One article as the server sends it.
+public struct FeedItem: Codable {
+    public var id: String
+    public var headline: String
+    public var revision: Int64
+    public var topics: [String]
+
+    public init(id: String, headline: String, revision: Int64, topics: [String] = []) {
+        self.id = id
+        self.headline = headline
+        self.revision = revision
+        self.topics = topics
+    }
+}
+
+/// Writes what the server sent into the store. The agent does so, in its own process.
+public final class FeedImporter {
+
+    private let store: SharedStore
+
+    public init(store: SharedStore) {
+        self.store = store
+    }
+
+    /// Inserts and updates articles; of two revisions of an article the newer stays.
+    ///
+    /// - Returns: how many articles changed.
+    @discardableResult
+    public func importFeed(_ data: Data) throws -> Int {
+        let items = try JSONDecoder().decode([FeedItem].self, from: data)
+        let context = store.newBackgroundContext()
+        return try context.performAndWait {
+            var topics: [String: Topic] = [:]
+            for topic in try context.fetch(Topic.fetchRequest()) as [Topic] { topics[topic.name] = topic }
+            let request: NSFetchRequest<Article> = Article.fetchRequest()
+            request.predicate = NSPredicate(format: "%K IN %@", #keyPath(Article.remoteID), items.map { $0.id })
+            var known: [String: Article] = [:]
+            for article in try context.fetch(request) { known[article.remoteID] = article }
+            var count = 0
+            for item in items {
+                let article = known[item.id] ?? Article(context: context)
+                guard article.isInserted || article.revision < item.revision else { continue }
+                article.remoteID = item.id
+                article.headline = item.headline
+                article.revision = item.revision
+                for name in item.topics {
+                    let topic = topics[name] ?? Topic(context: context)
+                    topic.name = name
+                    topics[name] = topic
+                    article.addToTopics(topic)
+                }
+                known[item.id] = article
+                count += 1
+            }
+            if context.hasChanges { try context.save() }
+            return count
+        }
+    }
+
+    /// Removes articles that were read and are older than a revision, in the store.
+    @discardableResult
+    public func removeReadArticles(before revision: Int64) throws -> Int {
+        let context = store.newBackgroundContext()
+        return try context.performAndWait {
+            let request: NSFetchRequest<Article> = Article.fetchRequest()
+            request.predicate = NSPredicate(
+                format: "%K == YES AND %K < %lld", #keyPath(Article.isRead), #keyPath(Article.revision), revision)
+            guard let erased = request as? NSFetchRequest<NSFetchRequestResult> else { return 0 }
+            let deletion = NSBatchDeleteRequest(fetchRequest: erased)
+            deletion.resultType = .resultTypeCount
+            let result = try context.execute(deletion) as! NSBatchDeleteResult
+            return result.result as! Int
+        }
+    }
+}

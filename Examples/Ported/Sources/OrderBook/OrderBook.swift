@@ -1,0 +1,127 @@
+//
+//  OrderBook.swift
+//  OrderBook
+//
+
+import CoreData
+
+/// The shop's orders, and what is asked of them.
+public final class OrderBook {
+
+    public let container: NSPersistentContainer
+
+    public var context: NSManagedObjectContext { container.viewContext }
+
+    public init(url: URL) throws {
+        container = NSPersistentContainer(name: "OrderBook")
+        container.persistentStoreDescriptions.first!.url = url
+        var failure: Error?
+        container.loadPersistentStores { _, error in failure = error }
+        if let failure = failure { throw failure }
+    }
+
+    // MARK: Orders
+
+    @discardableResult
+    public func placeOrder(
+        number: Int64, for customer: Customer, _ items: [(product: Product, quantity: Int32)]
+    ) throws -> Order {
+        let order = Order(context: context)
+        order.number = number
+        customer.addToOrders(order)
+        for item in items {
+            let line = OrderLine(context: context)
+            line.product = item.product
+            line.quantity = item.quantity
+            line.unitPrice = item.product.price
+            order.addToLines(line)
+        }
+        try context.save()
+        return order
+    }
+
+    public func orders(ofCustomer id: UUID, status: OrderStatus) throws -> [Order] {
+        let request: NSFetchRequest<Order> = Order.fetchRequest()
+        request.predicate = NSPredicate(
+            format: "%K == %@ AND %K == %d",
+            argumentArray: [
+                "customer.id", id, Order.statusKey, status.rawValue,
+            ])
+        request.sortDescriptors = [NSSortDescriptor(keyPath: \Order.number, ascending: true)]
+        return try context.fetch(request)
+    }
+
+    /// The orders with a product, sorted by customer and, of one customer, the newest first.
+    public func orders(containing sku: String) throws -> [Order] {
+        let request: NSFetchRequest<Order> = Order.fetchRequest()
+        request.predicate = NSPredicate(
+            format: "ANY lines.product.sku == %@", sku)
+        request.sortDescriptors = [
+            NSSortDescriptor(
+                key: "customer.name", ascending: true,
+                selector: SortSelector.localizedCaseInsensitiveCompare),
+            NSSortDescriptor(keyPath: \Order.placedAt, ascending: false),
+        ]
+        request.relationshipKeyPathsForPrefetching = ["customer", "lines.product"]
+        return try context.fetch(request)
+    }
+
+    /// The lines of a customer's orders, by the names of the products.
+    public func lines(ofCustomerNamed name: String) throws -> [OrderLine] {
+        let request: NSFetchRequest<OrderLine> = OrderLine.fetchRequest()
+        request.predicate = NSPredicate(format: "%K ==[cd] %@", "order.customer.name", name)
+        request.sortDescriptors = [
+            NSSortDescriptor(
+                key: "product.name", ascending: true,
+                selector: SortSelector.localizedStandardCompare)
+        ]
+        return try context.fetch(request)
+    }
+
+    // MARK: Sums
+
+    private func sum(of keyPath: String) -> NSExpression {
+        NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: keyPath)])
+    }
+
+    /// How many pieces each customer ordered, reckoned by the store.
+    public func piecesByCustomer() throws -> [String: Int] {
+        let pieces = NSExpressionDescription()
+        pieces.name = "pieces"
+        pieces.expression = sum(of: "quantity")
+        pieces.expressionResultType = .integer64AttributeType
+        let request = NSFetchRequest<NSDictionary>(entityName: "OrderLine")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["order.customer.name", pieces]
+        request.propertiesToGroupBy = ["order.customer.name"]
+        var result: [String: Int] = [:]
+        for row in try context.fetch(request) {
+            guard let name = row["order.customer.name"] as? String else { continue }
+            result[name] = row["pieces"] as? Int
+        }
+        return result
+    }
+
+    // MARK: Clearing up
+
+    /// Takes cancelled orders out of the store, with their lines.
+    @discardableResult
+    public func removeCancelledOrders() throws -> Int {
+        let request: NSFetchRequest<NSFetchRequestResult> = Order.fetchRequest()
+        request.predicate = NSPredicate(format: "%K == %d", Order.statusKey, OrderStatus.cancelled.rawValue)
+        let found = try context.fetch(request) as! [Order]
+        let deletion = NSBatchDeleteRequest(
+            fetchRequest: typedRequest(for: found).erased)
+        deletion.resultType = .resultTypeObjectIDs
+        let result = try context.execute(deletion) as! NSBatchDeleteResult
+        let ids = result.result as! [NSManagedObjectID]
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
+        return found.count
+    }
+
+    private func typedRequest(for orders: [Order]) -> NSFetchRequest<Order> {
+        let request: NSFetchRequest<Order> = Order.fetchRequest()
+        request.predicate = NSPredicate(format: "SELF IN %@", orders)
+        return request
+    }
+}

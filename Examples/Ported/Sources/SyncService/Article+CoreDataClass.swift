@@ -1,0 +1,11 @@
+//
+//  Article+CoreDataClass.swift
+//  SyncService
+//
+
+import Foundation
+import CoreData
+
+public class Article: NSManagedObject {
+
+}

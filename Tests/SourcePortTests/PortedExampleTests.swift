@@ -1,0 +1,74 @@
+import Foundation
+import SourcePort
+import Testing
+
+/// The programs of `Examples/Ported`: what stands in `Apple` was written for Apple's systems, and porting it gives, to the byte,
+/// what is built beside it.
+@Suite struct PortedExampleTests {
+    private static let package = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Examples/Ported")
+
+    /// The paths of all Swift files in `Sources` and `Tests` of a folder.
+    private func files(in folder: URL) -> [String] {
+        ["Sources", "Tests"].flatMap { part -> [String] in
+            let found = FileManager.default.enumerator(atPath: folder.appendingPathComponent(part).path)
+            return (found?.compactMap { $0 as? String } ?? []).filter { $0.hasSuffix(".swift") }.map { "\(part)/\($0)" }
+        }.sorted()
+    }
+
+    private func read(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: Self.package.appendingPathComponent(path)))
+    }
+
+    private func portedFiles() throws -> [(path: String, file: PortedFile)] {
+        let paths = files(in: Self.package.appendingPathComponent("Apple"))
+        let sources = try paths.map { try read("Apple/\($0)") }
+        let facts = PortFacts(of: sources)
+        return zip(paths, sources).map { ($0, SourcePort.port($1, knowing: facts)) }
+    }
+
+    /// With `ROSTER_UPDATE_GOLDEN=1` the files are written instead.
+    @Test func theSourceIsWhatPortingMakes() throws {
+        let ported = try portedFiles()
+        #expect(ported.count > 15)
+        for (path, file) in ported {
+            if ProcessInfo.processInfo.environment["ROSTER_UPDATE_GOLDEN"] == "1" {
+                try Data(file.text).write(to: Self.package.appendingPathComponent(path))
+            }
+            #expect(try read(path) == file.text, "\(path)")
+        }
+        #expect(files(in: Self.package) == ported.map(\.path))
+    }
+
+    @Test func portedAgainItStays() throws {
+        let texts = try portedFiles().map(\.file.text)
+        let facts = PortFacts(of: texts)
+        for text in texts { #expect(SourcePort.port(text, knowing: facts).edits.isEmpty) }
+    }
+
+    /// One thing in them is left to a person, and does no harm.
+    @Test func whatIsLeftToDoIsSaid() throws {
+        let notes = try portedFiles().flatMap { path, file in file.notes.map { "\(path): \($0.message)" } }
+        #expect(notes.count == 1)
+        #expect(notes.first?.hasPrefix("Sources/NoteStorage/Note+CoreDataClass.swift: excerpt is computed") == true)
+    }
+
+    /// They have what foreign code is made of, and keep nothing of it.
+    @Test(arguments: [
+        "@NSManaged public var", "@NSManaged public func", "#keyPath(", "as! NSFetchRequest<NSFetchRequestResult>",
+        "as? NSFetchRequest<NSFetchRequestResult>", "@objcMembers", "#selector(NSString.", " as CVarArg", "dynamic var",
+    ])
+    func nothingOfAppleIsLeft(_ spelling: String) throws {
+        let ported = try portedFiles()
+        #expect(ported.contains { String(decoding: $0.file.original, as: UTF8.self).contains(spelling) })
+        #expect(!ported.contains { $0.file.string.contains(spelling) })
+    }
+
+    @Test func theirTestsHaveStoresInMemory() throws {
+        for name in ["NoteStorage", "SyncService", "OrderBook"] {
+            let text = String(decoding: try read("Apple/Tests/\(name)Tests/\(name)Tests.swift"), as: UTF8.self)
+            #expect(text.contains("URL(fileURLWithPath: \"/dev/null\")"))
+        }
+    }
+}
