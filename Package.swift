@@ -1,4 +1,5 @@
 // swift-tools-version: 6.1
+import CompilerPluginSupport
 import PackageDescription
 
 /// Roster: Core Data for Swift on Linux, and `roster`, a terminal program built on its public API.
@@ -41,8 +42,12 @@ let package = Package(
         .executableTarget(name: "momc", dependencies: ["ModelCompiler"]),
         .plugin(name: "GenerateModelClasses", capability: .buildTool(), dependencies: ["momc"]),
 
-        // The framework.
-        .target(name: "CoreData", dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"]),
+        // The framework, and what the compiler asks for the code behind its macros.
+        .target(name: "ManagedExpansion"),
+        .macro(name: "ManagedMacros", dependencies: ["ManagedExpansion"]),
+        .target(
+            name: "CoreData",
+            dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch", "ManagedMacros"]),
         // A store on a server; empty without the trait.
         .target(
             name: "CoreDataPostgreSQL",
@@ -80,6 +85,8 @@ let package = Package(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
+        // Not of the macro itself: then SwiftPM would build all tests, and the framework once more, as tools.
+        .testTarget(name: "ManagedExpansionTests", dependencies: ["ManagedExpansion"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
         .testTarget(
             name: "CoreDataTests",

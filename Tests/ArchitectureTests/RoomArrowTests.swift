@@ -10,6 +10,8 @@ import Testing
         "PredicateSyntax": [],
         "ModelCompiler": ["ModelFiles", "PredicateSyntax"],
         "momc": ["ModelCompiler"],
+        "ManagedExpansion": [],
+        "ManagedMacros": ["ManagedExpansion"],
         "TerminalKit": ["CNcursesw", "CTerminalRestore"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "StoreConformance": ["CoreData"],

@@ -85,8 +85,8 @@ enum AttributeCoercion {
     /// `nil` for `nil` and `NSNull`, however often wrapped in optionals.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value, !(value is NSNull) else { return nil }
-        guard let optional = value as? any OptionalValue else { return value }
-        return unwrapped(optional.wrappedAny)
+        guard let inner = OptionalValues.unwrapped(value), !(inner is NSNull) else { return nil }
+        return inner
     }
 
     /// Any value as an object; Swift values travel in a box that gives them back.
@@ -96,15 +96,6 @@ enum AttributeCoercion {
     }
 
     private static func unboxed(_ object: NSObject) -> Any { (object as? ValueBox)?.value ?? object }
-}
-
-/// An optional seen without its type.
-private protocol OptionalValue {
-    var wrappedAny: Any? { get }
-}
-
-extension Optional: OptionalValue {
-    fileprivate var wrappedAny: Any? { self }
 }
 
 /// A Swift value as an object, for transformable attributes. Equal when both values are hashable and equal.

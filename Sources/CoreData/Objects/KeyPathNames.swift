@@ -39,10 +39,17 @@ enum KeyPathNames {
         let object = blank(root, entity, depth: depth)
         let type = type(of: keyPath).valueType
         let isNumber = type == Int.self || type == Int?.self
-        let keys = seen(in: object, depth: depth, isNumber: isNumber) {
-            PredicateValue((object as Any)[keyPath: keyPath])
+        let keys = UnknownRawValues.noting {
+            seen(in: object, depth: depth, isNumber: isNumber, isEnumeration: isEnumeration(type)) {
+                PredicateValue((object as Any)[keyPath: keyPath])
+            }
         }
         return keys.count == 1 ? keys[0] : nil
+    }
+
+    /// Whether the values are ones whose raw values an attribute has, or optionals of such.
+    private static func isEnumeration(_ type: Any.Type) -> Bool {
+        type is any RawRepresentable.Type || (type as? any OptionalValue.Type)?.wrappedType is any RawRepresentable.Type
     }
 
     /// How many to-one relationships a key path may cross.
@@ -50,7 +57,7 @@ enum KeyPathNames {
 
     /// The keys of `object` whose change is seen by `value`, each from the object on.
     private static func seen(
-        in object: NSManagedObject, depth: Int, isNumber: Bool, by value: () -> PredicateValue
+        in object: NSManagedObject, depth: Int, isNumber: Bool, isEnumeration: Bool, by value: () -> PredicateValue
     ) -> [String] {
         let blankValue = value()
         func changes() -> Bool { !ValueOrder.areEqual(value(), blankValue) }
@@ -61,10 +68,11 @@ enum KeyPathNames {
                 guard let samples = sampleValues(attribute.attributeType) else { continue }
                 let before = object.currentValue(slot)
                 object.write(samples.other, slot: slot)
-                if changes() { keys.append(name) }
+                if changes() || isEnumeration && UnknownRawValues.wereRead(of: object, name) { keys.append(name) }
                 object.write(before, slot: slot)
             } else if let far = object.toOneTarget(slot) {
-                let behind = seen(in: far, depth: depth - 1, isNumber: isNumber, by: value)
+                let behind = seen(
+                    in: far, depth: depth - 1, isNumber: isNumber, isEnumeration: isEnumeration, by: value)
                 keys += behind.map { "\(name).\($0)" }
                 guard behind.isEmpty else { continue }
                 refer(object, slot, to: blank(type(of: far), far.entity, depth: depth - 1))

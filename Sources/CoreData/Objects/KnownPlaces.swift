@@ -51,8 +51,6 @@ struct KnownPlaces: ~Copyable, Sendable {
     private struct Contents: @unchecked Sendable {
         var tables: [Table] = []
         var count = 0
-        /// What has to stay alive for its address to stay its own.
-        var keyPaths: [AnyKeyPath] = []
     }
 
     /// The way to the places, for whoever keeps the entity's layout alive.
@@ -86,9 +84,7 @@ struct KnownPlaces: ~Copyable, Sendable {
     }
 
     /// Notes where a property lives.
-    ///
-    /// - Parameter keyPath: the object whose address the property is known by, if it is one.
-    func remember(_ property: UInt, _ place: EntityLayout.Place, keeping keyPath: AnyKeyPath?) {
+    func remember(_ property: UInt, _ place: EntityLayout.Place) {
         contents.withLock { contents in
             // Another thread may have asked at the same time.
             guard reader[property] == nil else { return }
@@ -100,7 +96,6 @@ struct KnownPlaces: ~Copyable, Sendable {
                 for index in 0...old.mask where old.entries[index].property != 0 { put(old.entries[index]) }
             }
             contents.count += 1
-            if let keyPath { contents.keyPaths.append(keyPath) }
             put(Entry(property: property, place: place))
             contents.tables.append(table)
             reader.current.pointee.store(UInt(bitPattern: table.start), ordering: .releasing)

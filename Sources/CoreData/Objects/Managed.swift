@@ -1,48 +1,55 @@
-import Foundation
-
-/// A property of a hand-written subclass of `NSManagedObject` that stands for a property of the model with its name, as
-/// `@NSManaged` does at Apple's.
+/// A property of a hand-written subclass of `NSManagedObject` that stands for the property of the model with its name, as
+/// `@NSManaged` does at Apple's: in the class or in extensions of it, with any access.
 ///
 /// ```swift
-/// final class Team: NSManagedObject {
-///     @Managed var teamName: String?
-///     @Managed var wins: Int16
-///     @Managed var homeVenue: Venue?
+/// extension Team {
+///     @Managed public var name: String?
+///     @Managed public var wins: Int32
+///     @Managed public var kind: Kind               // an enumeration whose raw values are attributes' values
+///     @Managed public var coach: Coach?
+///     @Managed public var players: NSSet?          // or Set<Player>, NSOrderedSet?, [Player]
+///     @Managed private var primitiveName: String?  // reads and writes the primitive value of `name`
 /// }
 /// ```
 ///
-/// Reading and writing go straight to the object's slots: no look-up by name, and no boxes for numbers. A scalar that is
-/// not optional reads as 0, `false`, an empty text or collection while the value is unset.
+/// It expands to the accessors of generated classes, which go straight to the object's slots: no look-up by name, no boxes
+/// for numbers, no storage. A scalar that is not optional reads as 0, `false`, an empty text or collection while the value is
+/// unset; an enumeration as the case of that raw value. A type that the framework does not know reads and writes what
+/// `value(forKey:)` gives and `setValue(_:forKey:)` takes: values of transformers, protocols, `Any`.
 ///
-/// - Precondition: The object's entity has a property of that name, whose type fits.
-@propertyWrapper
-public struct Managed<Value: ManagedPropertyValue> {
-    // A wrapper without storage has no key path from which its name could be read.
-    private var place: UInt8 = 0
+/// A variable `primitive<Key>` stands for the primitive value of the property, without hooks: no fault is fired, nobody hears
+/// of a change. The key is found with a small first letter, or with a capital.
+///
+/// - Precondition: The object's entity has a property of that name, whose type fits. A property that is not optional and
+///   neither a number, text, date nor collection has a value when it is read.
+/// - Note: Methods that change a to-many relationship take ``ManagedMethod()``.
+@attached(accessor)
+public macro Managed() = #externalMacro(module: "ManagedMacros", type: "Managed")
 
-    public init() {}
+/// A method of a hand-written subclass of `NSManagedObject` that changes a to-many relationship, whose body is made from its
+/// name, as `@NSManaged` does at Apple's.
+///
+/// ```swift
+/// extension Team {
+///     @ManagedMethod public func addToPlayers(_ value: Player)
+///     @ManagedMethod public func removeFromPlayers(_ values: NSSet)          // or Set<Player>, [Player], NSOrderedSet
+///     @ManagedMethod public func insertIntoRanking(_ value: Player, at idx: Int)
+///     @ManagedMethod public func insertIntoRanking(_ values: [Player], at indexes: NSIndexSet)
+///     @ManagedMethod public func removeFromRanking(at idx: Int)
+///     @ManagedMethod public func replaceRanking(at idx: Int, with value: Player)
+/// }
+/// ```
+///
+/// The names that Objective-C has for the same (`addPlayersObject(_:)`, `addPlayers(_:)`, `removePlayersObject(_:)`,
+/// `insertObject(_:inRankingAtIndex:)`, `removeObjectFromRankingAtIndex(_:)`, …) are known too. The inverse relationship of
+/// each member changes along; indexes are those of ``ManagedMembers``.
+///
+/// - Precondition: The object's entity has a to-many relationship of the name that the method's name holds, with a small
+///   first letter or as it stands there; methods with an index need an ordered one.
+@attached(body)
+public macro ManagedMethod() = #externalMacro(module: "ManagedMacros", type: "ManagedMethod")
 
-    @available(*, unavailable, message: "@Managed is for properties of subclasses of NSManagedObject")
-    public var wrappedValue: Value {
-        get { preconditionFailure("@Managed is for properties of subclasses of NSManagedObject") }
-        set { preconditionFailure("@Managed is for properties of subclasses of NSManagedObject") }
-    }
-
-    public static subscript<Owner: NSManagedObject>(
-        _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
-        storage storageKeyPath: ReferenceWritableKeyPath<Owner, Managed<Value>>
-    ) -> Value {
-        @inlinable get {
-            if let value = Value.readyValue(of: object, ManagedProperty(storageKeyPath)) { return value }
-            return Value.managedValue(of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
-        }
-        @inlinable set {
-            Value.setManagedValue(newValue, of: object, at: ManagedPlaces.place(of: storageKeyPath, in: object))
-        }
-    }
-}
-
-/// Where a property lives in an object, for `@Managed`.
+/// Where a property lives in an object.
 public struct ManagedPlace {
     let place: EntityLayout.Place
 }

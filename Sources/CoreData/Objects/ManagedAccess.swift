@@ -1,7 +1,7 @@
 import Foundation
 
 /// How classes that are generated from a model reach their properties. The name is a literal, whose place in an object is
-/// looked up once for each entity; after that an access costs as little as one of `@Managed`.
+/// looked up once for each entity. What `@Managed` expands to is the same.
 extension NSManagedObject {
     /// The property of that name. A scalar reads as 0, `false` or an empty text while the value is unset.
     ///
@@ -63,6 +63,16 @@ public struct ManagedMembers {
     /// Takes members out.
     public func remove(_ members: NSOrderedSet) { for member in objects(members) { remove(member) } }
 
+    /// Adds members, of an array in its order.
+    public func add<Members: Sequence>(_ members: Members) where Members.Element: NSManagedObject {
+        for member in members { add(member) }
+    }
+
+    /// Takes members out.
+    public func remove<Members: Sequence>(_ members: Members) where Members.Element: NSManagedObject {
+        for member in members { remove(member) }
+    }
+
     private func objects(_ members: Any) -> [NSManagedObject] { KeyValueAccess.destinations(members, of: owner, name) }
 
     // MARK: By index
@@ -97,6 +107,23 @@ public struct ManagedMembers {
             return contents[index]
         }
         for member in gone { remove(member) }
+    }
+
+    /// Puts members in, so that each is at its index afterwards.
+    ///
+    /// - Precondition: There are as many indexes as members, and they leave no gap.
+    public func insert(_ members: [NSManagedObject], at indexes: IndexSet) {
+        insert(members, at: NSIndexSet(indexSet: indexes))
+    }
+
+    /// Takes out the members at the indexes.
+    public func remove(at indexes: IndexSet) { remove(at: NSIndexSet(indexSet: indexes)) }
+
+    /// Puts other members in the places of those at the indexes.
+    ///
+    /// - Precondition: There are as many indexes as members.
+    public func replace(at indexes: IndexSet, with members: [NSManagedObject]) {
+        replace(at: NSIndexSet(indexSet: indexes), with: members)
     }
 
     /// Puts another member in the place of the one at an index.

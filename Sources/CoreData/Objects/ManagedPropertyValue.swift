@@ -111,11 +111,18 @@ extension SlotRepresentable where Self: BinaryFloatingPoint {
 }
 
 extension Int: SlotRepresentable {}
+extension Int8: SlotRepresentable {}
 extension Int16: SlotRepresentable {}
 extension Int32: SlotRepresentable {}
 extension Int64: SlotRepresentable {}
+extension UInt: SlotRepresentable {}
+extension UInt8: SlotRepresentable {}
+extension UInt16: SlotRepresentable {}
+extension UInt32: SlotRepresentable {}
+extension UInt64: SlotRepresentable {}
 extension Double: SlotRepresentable {}
 extension Float: SlotRepresentable {}
+extension CGFloat: SlotRepresentable {}
 
 extension Bool: SlotRepresentable {
     static var emptyValue: Bool { false }

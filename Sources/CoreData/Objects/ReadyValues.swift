@@ -11,10 +11,6 @@ public struct ManagedProperty {
     /// The property of a name, which stands in the program's text.
     @inlinable
     init(_ name: StaticString) { address = UInt(bitPattern: name.utf8Start) }
-
-    /// The `@Managed` property by the key path of its storage, which is one object for the whole life of the program.
-    @inlinable
-    init(_ storage: AnyKeyPath) { address = UInt(bitPattern: Unmanaged.passUnretained(storage).toOpaque()) }
 }
 
 /// Each of these gives `nil` if there is more to do: the object is a fault or has changes, somebody records what is read, or

@@ -59,7 +59,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     /// A constant; `nil`, `NSNull` and an optional without a value are all `nil`.
     public convenience init(forConstantValue obj: Any?) {
-        self.init(.constant(obj is NSNull ? nil : obj.flatMap(FormatArgument.unwrapped)))
+        self.init(.constant(obj is NSNull ? nil : obj.flatMap(OptionalValues.unwrapped)))
     }
     public convenience init(forVariable string: String) { self.init(.variable(string)) }
     /// The value at a key path; one that begins with `$` is that of a variable.

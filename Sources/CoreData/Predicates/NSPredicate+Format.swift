@@ -66,16 +66,7 @@ extension FormatArgument {
     static func list(_ arguments: [Any?]) -> [FormatArgument] {
         arguments.map { argument in
             if let expression = argument as? NSExpression { return .expression(expression.tree) }
-            return .value(argument is NSNull ? nil : argument.flatMap(unwrapped))
+            return .value(argument is NSNull ? nil : argument.flatMap(OptionalValues.unwrapped))
         }
     }
-
-    /// `value` without the optionals that it may be wrapped in: an optional in an `Any` is not `nil` itself.
-    static func unwrapped(_ value: Any) -> Any? {
-        guard let wrapped = value as? any OptionalValue else { return value }
-        return wrapped.contents.flatMap(unwrapped)
-    }
 }
-
-private protocol OptionalValue { var contents: Any? { get } }
-extension Optional: OptionalValue { fileprivate var contents: Any? { self } }

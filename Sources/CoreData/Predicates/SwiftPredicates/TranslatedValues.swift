@@ -11,7 +11,7 @@ extension PredicateExpressions.Variable: TranslatablePredicateExpression {
 
 extension PredicateExpressions.Value: TranslatablePredicateExpression {
     func translated(_ translation: SwiftPredicateTranslation) throws -> TranslatedNode {
-        let value = FormatArgument.unwrapped(value)
+        let value = OptionalValues.unwrapped(value)
         if case .other(let stranger) = PredicateValue(value) {
             throw SwiftPredicateTranslation.unsupported("a captured \(type(of: stranger))")
         }

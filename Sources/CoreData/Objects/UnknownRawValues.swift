@@ -1,0 +1,73 @@
+import Foundation
+import Synchronization
+
+/// Values of attributes that an enumeration does not have.
+///
+/// Such a value stops the program where the property is not optional. While the key behind a key path is searched for, the
+/// values are samples that no enumeration need have; then it is noted which property was read, and another value stands in.
+@usableFromInline
+enum UnknownRawValues {
+    /// What was read while key paths are tried out.
+    private struct Reads {
+        var searches = 0
+        var noted: [ObjectIdentifier: Set<String>] = [:]
+    }
+
+    private static let reads = Mutex(Reads())
+
+    /// Runs `search`, which reads properties of objects that are in no context.
+    static func noting<Result>(_ search: () -> Result) -> Result {
+        reads.withLock { $0.searches += 1 }
+        defer {
+            reads.withLock { reads in
+                reads.searches -= 1
+                if reads.searches == 0 { reads.noted = [:] }
+            }
+        }
+        return search()
+    }
+
+    /// Whether the property was read and had a value that its type does not have.
+    static func wereRead(of object: NSManagedObject, _ name: String) -> Bool {
+        reads.withLock { $0.noted[ObjectIdentifier(object)]?.contains(name) == true }
+    }
+
+    private static func note(_ object: NSManagedObject, _ name: StaticString) -> Bool {
+        guard object.managedObjectContext == nil else { return false }
+        return reads.withLock { reads in
+            guard reads.searches > 0 else { return false }
+            reads.noted[ObjectIdentifier(object), default: []].insert("\(name)")
+            return true
+        }
+    }
+
+    /// An optional property reads as `nil`.
+    @usableFromInline @inline(never)
+    static func none<Value>(of object: NSManagedObject, _ name: StaticString) -> Value? {
+        _ = note(object, name)
+        return nil
+    }
+
+    @usableFromInline @inline(never)
+    static func standIn<Value: RawRepresentable>(
+        for raw: Value.RawValue, of object: NSManagedObject, _ name: StaticString
+    ) -> Value {
+        if note(object, name), let other: Value = anyValue(of: object, "\(name)") { return other }
+        preconditionFailure(
+            "The value '\(raw)' of '\(name)' of '\(object.objectID)' is none of \(Value.self); "
+                + "give the attribute a default value, or make the property optional.")
+    }
+
+    /// The attribute's default, or the first value that is found.
+    private static func anyValue<Value: RawRepresentable>(of object: NSManagedObject, _ name: String) -> Value? {
+        let given = object.entity.attributesByName[name]?.defaultValue as? Value.RawValue
+        if let value = given.flatMap(Value.init(rawValue:)) { return value }
+        if let type = Value.self as? any CaseIterable.Type, let value = first(of: type) as? Value { return value }
+        guard let type = Value.RawValue.self as? any BinaryInteger.Type else { return nil }
+        return (0..<128).lazy.compactMap { number in
+            (type.init(exactly: number) as? Value.RawValue).flatMap(Value.init(rawValue:))
+        }.first
+    }
+
+    private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? { Cases.allCases.first }
+}

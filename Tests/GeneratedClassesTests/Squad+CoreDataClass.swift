@@ -1,0 +1,61 @@
+//
+//  Squad+CoreDataClass.swift
+//
+
+public import CoreData
+
+public class Squad: NSManagedObject {
+    /// A stored property beside those of the model, with the name that a property wrapper's storage would have.
+    var _name = "own"
+
+    /// Accessors written by hand around the primitive value.
+    var shoutedName: String? {
+        get {
+            willAccessValue(forKey: "name")
+            defer { didAccessValue(forKey: "name") }
+            return primitiveName?.uppercased()
+        }
+        set {
+            willChangeValue(forKey: "name")
+            primitiveName = newValue?.lowercased()
+            didChangeValue(forKey: "name")
+        }
+    }
+
+    public override func awakeFromInsert() {
+        super.awakeFromInsert()
+        primitiveFounded = Date(timeIntervalSinceReferenceDate: 1)
+    }
+}
+
+public class Trainer: NSManagedObject {
+    // In the class itself, as small projects have them.
+    @Managed var name: String?
+    @Managed var squad: Squad?
+}
+
+/// What a to-one relationship leads to, as a program's other modules know it.
+public protocol Athlete: AnyObject {
+    var number: Int16 { get set }
+}
+
+public enum SquadKind: Int16 {
+    case amateur, youth, professional
+}
+
+enum SquadMood: String {
+    case calm, furious
+}
+
+public enum SquadStage: String {
+    case group, final
+}
+
+public struct SquadFlags: OptionSet, Sendable {
+    public let rawValue: Int32
+
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    static let promoted = SquadFlags(rawValue: 1)
+    static let broke = SquadFlags(rawValue: 2)
+}
