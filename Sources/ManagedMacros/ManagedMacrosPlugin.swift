@@ -34,8 +34,9 @@ enum ManagedMacrosPlugin {
         let attributeOffset =
             (asked.attributeSyntax?.location?.offset ?? start?.offset ?? 0) - (start?.offset ?? 0)
             + (asked.attributeSyntax?.source.utf8.prefix { $0 != UInt8(ascii: "@") }.count ?? 0)
+        let isMethod = asked.macro.typeName == ManagedMethodMacro.attribute
         let expansion =
-            asked.macro.typeName == ManagedMethodMacro.attribute
+            isMethod
             ? ManagedMethodMacro.expand(text, in: surroundings, attributeOffset: attributeOffset)
             : ManagedPropertyMacro.expand(text, in: surroundings, attributeOffset: attributeOffset)
         switch expansion {
@@ -46,7 +47,8 @@ enum ManagedMacrosPlugin {
                     message: mistake.message,
                     position: .init(fileName: start?.fileName ?? "", offset: (start?.offset ?? 0) + mistake.offset))
             }
-            return .expansion(nil, diagnostics)
+            // Code that compiles wherever it may stand, so that the compiler has nothing to add.
+            return .expansion(isMethod ? "{ fatalError() }" : "get { fatalError() }", diagnostics)
         }
     }
 

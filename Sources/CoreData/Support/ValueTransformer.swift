@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Transformers are shared and may be called on any thread.
 open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendable {
-    public required override init() { super.init() }
+    public override init() { super.init() }
 
     // MARK: Names
 
@@ -22,11 +22,11 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
     /// The names of all transformers that are known.
     public class func valueTransformerNames() -> [NSValueTransformerName] { known.withLock { Array($0.keys) } }
 
-    /// The transformer of that name. A class of that name, with its module, is made one of its objects, once.
+    /// The transformer of that name. Of a ``NamedValueTransformer`` class of that name, with its module, an object is made, once.
     static func transformer(named name: NSValueTransformerName) -> ValueTransformer? {
         if let transformer = known.withLock({ $0[name] }) { return transformer }
-        guard let type = NSClassFromString(name.rawValue) as? ValueTransformer.Type else { return nil }
-        let made = type.init()
+        guard let type = NSClassFromString(name.rawValue) as? any NamedValueTransformer.Type else { return nil }
+        guard let made = type.init() as? ValueTransformer else { return nil }
         return known.withLock { known in
             if let first = known[name] { return first }
             known[name] = made
@@ -54,6 +54,14 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
             "The value transformer \(type(of: self)) does not allow reverse transformation.")
         return transformedValue(value)
     }
+}
+
+/// A class of transformers that need not be registered: the first use of its name, with its module, makes an object of it.
+///
+/// An addition: a class that does not say so may have any initialisers, and its objects are registered under their names. A
+/// final class without initialisers of its own has nothing else to do.
+public protocol NamedValueTransformer: AnyObject {
+    init()
 }
 
 /// What lets `ValueTransformer(forName:)` give the object that is registered instead of a new one.

@@ -46,6 +46,37 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
         try desk.close(container)
     }
 
+    @Test func p23_transformersHaveInitialisersOfTheirOwn() {
+        #expect(PrefixTransformer(prefix: "a").transformedValue("b") as? String == "ab")
+    }
+
+    @Test func p22_comparisonsCanBeSubclassed() {
+        let one = NSExpression(forConstantValue: 1)
+        let loose = LooseComparison(
+            leftExpression: one, rightExpression: NSExpression(forConstantValue: 2), modifier: .direct, type: .equalTo)
+        #expect(loose.evaluate(with: nil) && loose.calls == 1)
+        #expect(NSCompoundPredicate(notPredicateWithSubpredicate: loose).evaluate(with: nil) == false)
+    }
+
+    @Test func p21_protocolsRefineTheResultsOfRequests() throws {
+        let desk = try MigrationDesk()
+        let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
+        entity.managedObjectClassName = "CoreDataTests.SpelledCustomer"
+        let container = try desk.open(MigrationDesk.model([entity]))
+        SpelledCustomer(context: container.viewContext).name = "a"
+        try container.viewContext.save()
+        let customers: [SpelledCustomer] = try named("ShopCustomer", in: container.viewContext)
+        #expect(customers.map(\.name) == ["a"])
+        try desk.close(container)
+    }
+
+    private func named<Result: NamedResult>(
+        _ entity: String, in context: NSManagedObjectContext
+    ) throws -> [Result] {
+        let request = NSFetchRequest<Result>(entityName: entity)
+        return try context.fetch(request).filter { $0.name != nil }
+    }
+
     @Test func p21_requestsAreErasedAndTyped() throws {
         let desk = try MigrationDesk()
         let entity = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
@@ -69,6 +100,31 @@ private final class OwnCoordinator: NSPersistentStoreCoordinator, @unchecked Sen
     }
 }
 
-final class SpelledCustomer: NSManagedObject {
+protocol NamedResult: NSFetchRequestResult {
+    var name: String? { get }
+}
+
+/// A comparison of a program's own.
+private final class LooseComparison: CoreData.NSComparisonPredicate {
+    private(set) var calls = 0
+
+    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        calls += 1
+        return !super.evaluate(with: object, substitutionVariables: bindings)
+    }
+}
+
+private final class PrefixTransformer: ValueTransformer, @unchecked Sendable {
+    private let prefix: String
+
+    init(prefix: String) {
+        self.prefix = prefix
+        super.init()
+    }
+
+    override func transformedValue(_ value: Any?) -> Any? { prefix + (value as? String ?? "") }
+}
+
+final class SpelledCustomer: NSManagedObject, NamedResult {
     @Managed var name: String?
 }

@@ -20,7 +20,7 @@ private final class ColourTransformer: ValueTransformer, @unchecked Sendable {
 }
 
 /// Found by its name, without being registered.
-final class TextTransformer: ValueTransformer, @unchecked Sendable {
+final class TextTransformer: ValueTransformer, NamedValueTransformer, @unchecked Sendable {
     override func transformedValue(_ value: Any?) -> Any? { (value as? String).map { Data($0.utf8) } }
     override func reverseTransformedValue(_ value: Any?) -> Any? {
         (value as? Data).map { String(decoding: $0, as: UTF8.self) }

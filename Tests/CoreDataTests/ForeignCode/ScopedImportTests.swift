@@ -1,0 +1,14 @@
+import class CoreData.NSFetchRequest
+import class CoreData.NSManagedObject
+import class CoreData.NSManagedObjectModel
+import typealias CoreData.NSFetchRequestResult
+import Testing
+
+/// A file that imports single names of the framework (18.23).
+@Suite struct ScopedImportTests {
+    @Test func p23_singleClassesCanBeImported() {
+        let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Team")
+        #expect(request.entityName == "Team" && NSManagedObjectModel().entities.isEmpty)
+        #expect(NSFetchRequest<NSManagedObject>(entityName: "Team").fetchLimit == 0)
+    }
+}
