@@ -29,15 +29,23 @@ import Testing
         var random = Generator(state: seed)
         let sources = Pair.all.flatMap { [Array($0.before.utf8), Array($0.after.utf8)] }.filter { $0.count < 800 }
         let facts = PortFacts(of: sources)
+        var changed = 0
         for number in 0..<1250 {
             guard var bytes = sources.randomElement(using: &random) else { return }
             for _ in 0..<Int.random(in: 1...6, using: &random) { mutate(&bytes, &random) }
-            let file = SourcePort.port(bytes, knowing: number % 5 == 0 ? PortFacts(of: [bytes]) : facts)
+            let isWhole = number % 10 == 0
+            let file = SourcePort.port(bytes, knowing: isWhole ? PortFacts(of: [bytes]) : facts)
             #expect(file.changesOnlyWhatItSays, "seed \(seed), mutation \(number)")
             // What stays as it is has no diff, and what has one is not the same.
             let diff = file.diff(path: "a.swift")
             #expect(diff.isEmpty == (file.text == bytes), "seed \(seed), mutation \(number)")
+            if !file.edits.isEmpty { changed += 1 }
+            guard isWhole else { continue }
+            let again = SourcePort.port(file.text, knowing: PortFacts(of: [file.text]))
+            #expect(again.edits.isEmpty, "seed \(seed), mutation \(number): \(again.diff(path: "a.swift"))")
         }
+        // Not all of them are so damaged that nothing is done.
+        #expect(changed > 200)
     }
 
     private func mutate(_ bytes: inout [UInt8], _ random: inout Generator) {

@@ -37,6 +37,8 @@ struct FrameworkNames {
         if Self.cloudNames.contains(word) || Self.cloudMembers.contains(word) && source.isToken(index - 1, ".") {
             return AbsentModule.named("CloudKit")
         }
+        // Protection of files is no object here.
+        if word == "FileProtectionType", source.isToken(index + 3, "as") { return AbsentModule(name: "Darwin") }
         if source.isToken(index, "#Preview") { return modules.first { $0.name == "SwiftUI" } }
         guard !source.isToken(index - 1, "."), !isLabel(index) else { return nil }
         if facts.declares(word) { return facts.typesOfFrameworks[word].flatMap(AbsentModule.named) }

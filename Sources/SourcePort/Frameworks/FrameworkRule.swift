@@ -13,7 +13,10 @@ enum FrameworkRule {
         for index in work.live where index >= covered {
             guard let module = names.module(at: index) else { continue }
             if let advice = names.advice(at: index) {
-                if !regions.contains(where: { $0.tokens.contains(index) }) {
+                if regions.contains(where: { $0.tokens.contains(index) }) { continue }
+                if let places = LogPlace.regions(around: index, of: module, in: work) {
+                    regions += places.map { Region(module: module, tokens: $0) }
+                } else {
                     work.note(at: index, "\(source.text(index)): \(advice)")
                 }
                 continue
@@ -74,6 +77,10 @@ enum FrameworkRule {
         let endsLine = end > 0 && source.bytes[end - 1] == .newline
         work.insert(endsLine ? closing + source.lineBreak : source.lineBreak + closing, at: end)
         work.putAside(region.tokens)
+        if !isImport, let item = work.items.path(to: first).last, item.kind != .statement {
+            let name = source.text(item.keyword) + " " + source.text(item.keyword + 1)
+            work.note(at: first, "\(name) needs \(region.module), and is behind #if canImport(\(region.module)) now")
+        }
     }
 
     /// Where the region begins: with the comments that stand right above its first token.

@@ -8,9 +8,12 @@ enum RemarkRule {
         "publisher":
             "there are no publishers here: wait for notifications(named:), or the streams of a results controller",
     ]
+    private static let noObservation =
+        "nothing is observed by key here: take it away, and observe with Swift's Observation or a notification of the context"
     private static let overrides: [String: String] = [
+        "keyPathsForValuesAffectingValue": noObservation, "automaticallyNotifiesObservers": noObservation,
         "observeValue":
-            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context"
+            "there is no key-value observation here: observe with Swift's Observation, or a notification of the context",
     ]
 
     static func apply(to work: inout PortingWork) {
@@ -30,15 +33,26 @@ enum RemarkRule {
             case "observe" where source.isToken(index - 1, ".") && source.isToken(index + 2, "\\"):
                 remark(calls[word], word, index, &work)
             case "addObserver" where isKeyValueObservation(index, source): remark(calls["observe"], word, index, &work)
-            case "observeValue" where source.isToken(index - 1, "func"): remark(overrides[word], word, index, &work)
+            case "observeValue" where source.isToken(index - 1, "func"),
+                "keyPathsForValuesAffectingValue" where source.isToken(index - 1, "func"),
+                "automaticallyNotifiesObservers" where source.isToken(index - 1, "func"):
+                remark(overrides[word], word, index, &work)
             case "objectWillChange":
                 remark("objects do not publish here: observe them with Swift's Observation", word, index, &work)
             case "NSFetchRequestResult" where isExtended(index, source):
                 remark(
                     "it is no protocol here and cannot be extended: extend NSManagedObject, or write a generic function",
                     word, index, &work)
-            case "FileProtectionType" where source.isToken(index + 3, "as"):
-                remark("it is no object here: leave out the protection of files", word, index, &work)
+            case "url" where isModelLookup(index, source), "path" where isModelLookup(index, source):
+                remark(
+                    "a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
+                        + "NSPersistentContainer(name:) find it", word, index, &work)
+            case "NSStringFromClass":
+                remark("has the module's name in it, of every class: use String(describing:)", word, index, &work)
+            case "CFAbsoluteTimeGetCurrent" where source.areTokens(from: index + 1, ["(", ")"]):
+                work.replace(
+                    index, through: index + 2, by: "Date.timeIntervalSinceReferenceDate",
+                    otherwise: "CFAbsoluteTimeGetCurrent: write Date.timeIntervalSinceReferenceDate")
             default: break
             }
         }
@@ -57,5 +71,15 @@ enum RemarkRule {
 
     private static func isExtended(_ index: Int, _ source: SwiftSource) -> Bool {
         source.isToken(index - 1, "extension")
+    }
+
+    /// `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, of another bundle than that of the module.
+    private static func isModelLookup(_ index: Int, _ source: SwiftSource) -> Bool {
+        guard source.isToken(index - 1, "."), !source.isToken(index - 2, "module"),
+            source.areTokens(from: index + 1, ["(", "forResource"]), let end = source.partner(index + 1)
+        else { return false }
+        return (index + 1..<min(end, index + 200)).contains {
+            source.kind($0) == .stringText && ["momd", "mom"].contains(source.text($0))
+        }
     }
 }

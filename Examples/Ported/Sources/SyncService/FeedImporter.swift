@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 //
 //  FeedImporter.swift
 //  SyncService
@@ -5,6 +6,11 @@
 
 import CoreData
 import Foundation
+#if canImport(os)
+import os
+
+private let logger = Logger(subsystem: "org.example.sync", category: "import")
+#endif
 
 /// One article as the server sends it.
 public struct FeedItem: Codable {
@@ -61,6 +67,9 @@ public final class FeedImporter {
                 count += 1
             }
             if context.hasChanges { try context.save() }
+            #if canImport(os)
+            logger.info("\(count) of \(items.count) articles changed")
+            #endif
             return count
         }
     }

