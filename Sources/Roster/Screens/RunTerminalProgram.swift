@@ -22,7 +22,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     browser.open()
     // A mistake of the command line is told in the shell, and no screen flashes up for it.
     if browser.isFinished {
-        if let words = browser.lastWords { StandardError.write("roster: \(words)\n") }
+        if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
         return browser.status
     }
     var screen = CursesScreen.Options()
@@ -38,6 +38,6 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     let words = browser.lastWords
     terminal.close()
     try browser.close()
-    if let words { StandardError.write("roster: \(words)\n") }
+    if let words { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
     return status
 }

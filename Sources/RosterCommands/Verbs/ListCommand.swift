@@ -51,7 +51,6 @@ public struct ListCommand {
                 try write(controller, of: entity, in: surroundings)
             }
         }
-        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 
