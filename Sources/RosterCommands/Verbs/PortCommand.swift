@@ -20,27 +20,34 @@ public struct PortCommand {
     public func run(in surroundings: CommandSurroundings, remark: (String) -> Void) throws {
         let folder = try SourceFolder(path)
         var problems: [CommandError] = []
+        var remarks: [String] = []
+        // Behind the diff, where they are read.
+        defer { for text in remarks { remark(text) } }
         let files = folder.swiftFiles { problems.append($0) }
         // Of files that cannot be read it is said when they are ported.
-        let facts = PortFacts(of: files.lazy.compactMap { try? folder.read($0) })
+        let facts = PortFacts(
+            of: files.lazy.prefix { _ in !surroundings.interruption.isRaised }.compactMap { try? folder.read($0) })
         for (number, file) in files.enumerated() {
             if surroundings.interruption.isRaised {
+                surroundings.progress.end()
                 throw CommandError.failure("stopped after \(number) of \(files.count) files")
             }
-            surroundings.progress.report(
-                fraction: Double(number) / Double(files.count), "\(number) of \(files.count) files")
+            // A diff on a screen shows by itself how far it has come.
+            if isInPlace {
+                surroundings.progress.report(
+                    fraction: Double(number) / Double(files.count), "\(number) of \(files.count) files")
+            }
             do {
-                try port(file, in: folder, facts, surroundings, remark)
+                try port(file, in: folder, facts, surroundings) { remarks.append($0) }
             } catch let error as CommandError {
                 problems.append(error)
             }
         }
         surroundings.progress.end()
         try surroundings.output.flush()
-        if let first = problems.first {
-            for other in problems.dropFirst() { remark(CommandError.line(for: other)) }
-            throw first
-        }
+        guard let first = problems.first else { return }
+        remarks += problems.dropFirst().map(CommandError.line)
+        throw first
     }
 
     private func port(
@@ -59,9 +66,16 @@ public struct PortCommand {
         } else {
             let diff = ported.diff(path: VisibleText.oneLine(file))
             // A screen must not obey what a file says; everywhere else the diff is for `patch`, to the byte.
-            let isShown = surroundings.textStyle.columns != nil
-            try surroundings.output.write(
-                isShown ? diff.split(separator: "\n").map { VisibleText.shown(String($0)) + "\n" }.joined() : diff)
+            let isOnScreen = surroundings.textStyle.columns != nil
+            try surroundings.output.write(isOnScreen ? Self.shown(diff) : diff)
         }
+    }
+
+    /// Lines and tabs stay, all other characters that a screen would obey do not.
+    private static func shown(_ diff: String) -> String {
+        diff.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            line.split(separator: 0x09, omittingEmptySubsequences: false)
+                .map { VisibleText.shown(String(decoding: $0, as: UTF8.self)) }.joined(separator: "\t")
+        }.joined(separator: "\n")
     }
 }

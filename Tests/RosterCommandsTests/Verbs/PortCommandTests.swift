@@ -119,6 +119,13 @@ import Testing
         #expect(!printed.text.contains("\u{1B}") && !printed.remarks[0].contains("\u{1B}"))
     }
 
+    @Test func aScreenShowsLinesAndTabs() throws {
+        try write("a.swift", "\t@objc\tclass A {} // \u{1B}[2J\n")
+        let surroundings = TestSurroundings()
+        try PortCommand(path: folder.url.path).run(in: surroundings.surroundings(columns: 80)) { _ in }
+        #expect(surroundings.text.hasSuffix("-\t@objc\tclass A {} // ␛[2J\n+\tclass A {} // ␛[2J\n"))
+    }
+
     @Test func mistakesAreErrors() throws {
         try write("Note.swift", Self.before)
         #expect(throws: CommandError.self) { try port("nowhere") }
