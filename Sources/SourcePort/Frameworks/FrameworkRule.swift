@@ -5,17 +5,21 @@ enum FrameworkRule {
         let source = work.source
         let names = FrameworkNames(source, work.items, facts: work.facts)
         var regions: [Region] = []
-        for item in work.items.items(in: nil) where item.kind == .importing && work.isLive(item.keyword) {
+        let imports = work.items.items(in: nil).filter { $0.kind == .importing }
+        for item in imports where work.isLive(item.keyword) {
             let module = ImportedModule(item, source)
             if module.absent != nil { regions.append(Region(module: module.name, tokens: item.tokens)) }
         }
         var covered = 0
         for index in work.live where index >= covered {
-            guard let module = names.module(at: index) else { continue }
+            guard let module = names.module(at: index), !imports.contains(where: { $0.tokens.contains(index) }) else {
+                continue
+            }
             if let advice = names.advice(at: index) {
                 if regions.contains(where: { $0.tokens.contains(index) }) { continue }
                 if let places = LogPlace.regions(around: index, of: module, in: work) {
                     regions += places.map { Region(module: module, tokens: $0) }
+                    for place in places { tell(place, module, &work) }
                 } else {
                     work.note(at: index, "\(source.text(index)): \(advice)")
                 }
@@ -29,9 +33,20 @@ enum FrameworkRule {
                 continue
             }
             regions.append(Region(module: module, tokens: tokens))
+            tell(tokens, module, &work)
             covered = tokens.upperBound
         }
         for region in merged(regions, source) { wrap(region, &work) }
+    }
+
+    /// A declaration that is not there any more is missed by others.
+    private static func tell(_ tokens: Range<Int>, _ module: String, _ work: inout PortingWork) {
+        guard let item = work.items.path(to: tokens.lowerBound).last(where: { $0.tokens == tokens }),
+            item.kind != .statement
+        else { return }
+        let keyword = work.source.text(item.keyword)
+        let name = work.source.isWord(item.keyword + 1) ? "\(keyword) \(work.source.text(item.keyword + 1))" : keyword
+        work.note(at: tokens.lowerBound, "\(name) needs \(module), and is behind #if canImport(\(module)) now")
     }
 
     private struct Region {
@@ -77,10 +92,6 @@ enum FrameworkRule {
         let endsLine = end > 0 && source.bytes[end - 1] == .newline
         work.insert(endsLine ? closing + source.lineBreak : source.lineBreak + closing, at: end)
         work.putAside(region.tokens)
-        if !isImport, let item = work.items.path(to: first).last, item.kind != .statement {
-            let name = source.text(item.keyword) + " " + source.text(item.keyword + 1)
-            work.note(at: first, "\(name) needs \(region.module), and is behind #if canImport(\(region.module)) now")
-        }
     }
 
     /// Where the region begins: with the comments that stand right above its first token.
@@ -94,49 +105,5 @@ enum FrameworkRule {
             start = source.lineStart(at: start - 1)
         }
         return start
-    }
-}
-
-/// The smallest part of a file that can go behind a condition when one of its tokens has to.
-enum FrameworkPlace {
-    private static let control: Set<String> = [
-        "if", "for", "while", "do", "repeat", "switch", "guard", "return", "throw", "defer", "break", "continue",
-        "case", "default",
-        "else", "catch", "fallthrough",
-    ]
-
-    /// - Returns: `nil` where there is none.
-    static func tokens(around token: Int, in work: PortingWork) -> Range<Int>? {
-        let path = work.items.path(to: token)
-        for (depth, item) in path.enumerated() {
-            switch item.kind {
-            case .type:
-                // In its body, its members are next.
-                guard let body = item.body, token > body, depth < path.count - 1 else { return item.tokens }
-            case .function, .initializer:
-                guard let body = item.body, token > body else { return item.tokens }
-                return statement(in: path[(depth + 1)...], work.source) ?? item.tokens
-            case .statement: return statement(in: path[depth...], work.source)
-            case .variable, .importing, .otherDeclaration: return item.tokens
-            }
-        }
-        return nil
-    }
-
-    /// The outermost statement that may be missing: a call or an assignment, beside others.
-    private static func statement(in path: ArraySlice<SourceItem>, _ source: SwiftSource) -> Range<Int>? {
-        for item in path {
-            guard item.kind == .statement else { return nil }
-            // What stands in the braces of a condition or a loop may go, but not the condition.
-            if control.contains(source.text(item.keyword)) { continue }
-            // The value of a closure or of a function may be its only statement.
-            return isAlone(item, source) ? nil : item.tokens
-        }
-        return nil
-    }
-
-    private static func isAlone(_ item: SourceItem, _ source: SwiftSource) -> Bool {
-        guard let opening = source.parent(item.tokens.lowerBound) else { return false }
-        return opening + 1 == item.tokens.lowerBound && source.partner(opening) == item.tokens.upperBound
     }
 }

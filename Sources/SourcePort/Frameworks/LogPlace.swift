@@ -13,7 +13,7 @@ enum LogPlace {
         guard let item = path.last else { return nil }
         switch item.kind {
         case .statement:
-            return item.keyword == token && mayGo(item, path, work.source) ? [item.tokens] : nil
+            return item.keyword == token && FrameworkPlace.mayGo(path, work.source) ? [item.tokens] : nil
         case .variable:
             let name = work.source.text(item.keyword + 1)
             guard work.source.isWord(item.keyword + 1) else { return nil }
@@ -36,27 +36,6 @@ enum LogPlace {
         let isMember = item.keyword + 2 == use && source.isToken(use - 1, ".") && source.isWord(item.keyword)
         let isCalled = (isFirst || isMember) && source.isToken(use + 1, ".")
         let isArgument = ["os_log", "os_signpost"].contains(source.text(item.keyword))
-        return (isCalled || isArgument) && mayGo(item, path, source) ? item.tokens : nil
-    }
-
-    /// Whether what stands around a statement compiles without it.
-    private static func mayGo(_ item: SourceItem, _ path: [SourceItem], _ source: SwiftSource) -> Bool {
-        guard source.startsLine(item.tokens.lowerBound), source.startsLine(item.tokens.upperBound) else { return false }
-        guard let opening = source.parent(item.tokens.lowerBound) else { return true }
-        guard path.count > 1 else { return false }
-        let outer = path[path.count - 2]
-        // A case must not be left empty.
-        if source.isToken(outer.keyword, "switch") { return false }
-        let isAlone = opening + 1 == item.tokens.lowerBound && source.partner(opening) == item.tokens.upperBound
-        if !isAlone { return true }
-        switch outer.kind {
-        case .function:
-            return outer.body == opening && !outer.header.contains { source.areTokens(from: $0, ["-", ">"]) }
-        case .initializer: return outer.body == opening
-        case .statement:
-            let isBlock = ["if", "for", "while", "do"].contains(source.text(outer.keyword))
-            return isBlock && source.parent(opening) == source.parent(outer.keyword)
-        default: return false
-        }
+        return (isCalled || isArgument) && FrameworkPlace.mayGo(path, source) ? item.tokens : nil
     }
 }

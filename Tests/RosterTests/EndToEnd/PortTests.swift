@@ -84,6 +84,6 @@ import Testing
             diff -r --exclude=out --exclude='*.xcdatamodeld' "$2/Sources" "$1/Sources" && diff -r "$2/Tests" "$1/Tests" && echo same
             """, [examples.path, folder.path])
         #expect(outcome.lines == ["20", "same"], "\(outcome.output)")
-        #expect(outcome.errorLines.count == 2)
+        #expect(outcome.errorLines.count == 3)
     }
 }
