@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What objects need to know of their entity, worked out once and kept with its layout.
 final class EntityTraits: @unchecked Sendable {
@@ -38,6 +39,8 @@ final class EntityTraits: @unchecked Sendable {
     let checksQueue = ConcurrencyChecking.isOn
     /// Where the properties of the entity's class live, for its accessors.
     let knownPlaces = KnownPlaces()
+    /// The class that the last object of the entity was made of, as a number.
+    let classInUse = Atomic<UInt>(0)
 
     init(_ layout: EntityLayout) {
         startingRow = .make(layout.slots.map(Self.startingValue), version: 0)

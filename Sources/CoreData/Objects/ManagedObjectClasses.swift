@@ -43,12 +43,14 @@ enum ManagedObjectClasses {
 
     // MARK: From class to entity
 
+    /// The entity that has the class; one without a name, which no model has, if there is none in the models that are in
+    /// use. That is said on standard error.
     static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
-        guard let entity = knownEntity(of: type) else {
-            preconditionFailure(
-                "+[\(type) entity] failed to find an entity with the class '\(type)' in the models that are in use.")
-        }
-        return entity
+        if let entity = knownEntity(of: type) { return entity }
+        let text =
+            "+[\(type) entity] failed to find an entity with the class '\(type)' in the models that are in use.\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        return NSEntityDescription()
     }
 
     /// The entity that has the class in the model that was put into use last; `nil` if no model in use has one.
@@ -85,6 +87,24 @@ enum ManagedObjectClasses {
             known.classes[ObjectIdentifier(entity)] = type
             registrations.add(1, ordering: .releasing)
         }
+    }
+
+    /// Objects of `entity` are being made as ones of that class: it is found by its bare name from now on.
+    ///
+    /// Cost: nothing but a look at one word while it is the class that the last object was made of.
+    @inline(__always)
+    static func note(_ type: NSManagedObject.Type, of entity: NSEntityDescription, _ traits: EntityTraits) {
+        let address = UInt(bitPattern: ObjectIdentifier(type))
+        if traits.classInUse.load(ordering: .relaxed) != address { noteAnother(type, of: entity, traits, address) }
+    }
+
+    @inline(never)
+    private static func noteAnother(
+        _ type: NSManagedObject.Type, of entity: NSEntityDescription, _ traits: EntityTraits, _ address: UInt
+    ) {
+        traits.classInUse.store(address, ordering: .relaxed)
+        let name = entity.managedObjectClassName ?? ""
+        if type != NSManagedObject.self, lastComponent(name) == String(describing: type) { register(type, for: entity) }
     }
 
     // MARK: From entity to class

@@ -37,6 +37,7 @@ open class NSManagedObject: NSObject {
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         homeWord = Atomic(ObjectHome.Word(of: entity.layout).bits)
         super.init()
+        withTraits { ManagedObjectClasses.note(Self.self, of: entity, $0) }
         if let context { context.insert(self) }
     }
 
@@ -55,6 +56,8 @@ open class NSManagedObject: NSObject {
     /// The entity that has this class, of a model that a coordinator uses.
     ///
     /// - Precondition: There is exactly one.
+    ///
+    /// Where no model in use has one, that is said on standard error, and the result is a description without a name.
     open class func entity() -> NSEntityDescription { ManagedObjectClasses.entity(of: self) }
 
     /// A request for all objects of the entity that has this class.

@@ -97,6 +97,51 @@ import Testing
         try desk.close(container)
     }
 
+    @Test func p19_aTransformerThatGivesNilStoresNothing() throws {
+        let name = NSValueTransformerName("SemanticsTestsNothing")
+        ValueTransformer.setValueTransformer(NothingTransformer(), forName: name)
+        defer { ValueTransformer.setValueTransformer(nil, forName: name) }
+        let model = Self.model()
+        let cover = MigrationDesk.attribute("cover", .transformableAttributeType)
+        cover.valueTransformerName = name.rawValue
+        model.entitiesByName["Album"]?.properties.append(cover)
+        let container = try desk.open(model)
+        desk.insert("Album", ["title": "one", "cover": "picture"], container.viewContext)
+        try container.viewContext.save()
+        let other = container.newBackgroundContext()
+        try other.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Album")
+            request.predicate = NSPredicate(format: "cover == nil")
+            let album = try #require(try other.fetch(request).first)
+            #expect(album.value(forKey: "cover") == nil && album.value(forKey: "title") as? String == "one")
+        }
+        try desk.close(container)
+    }
+
+    @Test func p19_theEntityOfAClassWithoutOneHasNoName() {
+        #expect(ClassWithoutEntity.entity().name == nil)
+        let request: NSFetchRequest<NSFetchRequestResult> = ClassWithoutEntity.fetchRequest()
+        #expect(request.entity?.name == nil)
+    }
+
+    @Test func p19_aClassThatObjectsWereMadeOfIsKnownByItsBareName() throws {
+        let model = Self.model()
+        model.entitiesByName["Album"]?.managedObjectClassName = "BareAlbum"
+        let container = try desk.open(model)
+        let context = container.viewContext
+        let entity = try #require(model.entitiesByName["Album"])
+        _ = Outer.BareAlbum(entity: entity, insertInto: context)
+        let second = NSEntityDescription.insertNewObject(forEntityName: "Album", into: context)
+        #expect(second is Outer.BareAlbum)
+        try context.save()
+        let other = container.newBackgroundContext()
+        try other.performAndWait {
+            let found = try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album"))
+            #expect(found.count == 2 && found.allSatisfy { $0 is Outer.BareAlbum })
+        }
+        try desk.close(container)
+    }
+
     @Test func p19_userInfoOfADescriptionInUseCanBeSet() throws {
         let container = try desk.open(Self.model())
         let album = try #require(container.managedObjectModel.entitiesByName["Album"])
@@ -106,4 +151,16 @@ import Testing
         #expect(album.attributesByName["title"]?.userInfo?["seen"] as? Int == 1)
         try desk.close(container)
     }
+}
+
+private final class ClassWithoutEntity: NSManagedObject {}
+
+/// A class in a type of its own cannot be found by a name that the model could have.
+private enum Outer {
+    final class BareAlbum: NSManagedObject {}
+}
+
+private final class NothingTransformer: ValueTransformer, @unchecked Sendable {
+    override func transformedValue(_ value: Any?) -> Any? { nil }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { "unexpected" }
 }

@@ -48,7 +48,7 @@ enum StoredValue {
         case .data(let data): .data(data)
         case .uuid(let id): .string(id.uuidString)
         case .decimal(let number): .string(number.stringValue)
-        case .object(let object): .data(try TransformableCoding.data(from: object, attribute: attribute))
+        case .object(let object): try TransformableCoding.data(from: object, attribute: attribute).map { .data($0) }
         }
     }
 

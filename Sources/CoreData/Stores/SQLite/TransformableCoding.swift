@@ -15,8 +15,10 @@ enum TransformableCoding {
         transformer is NSSecureUnarchiveFromDataTransformer || transformer is KeyedUnarchiveTransformer
     }
 
+    /// `nil`, which is stored as nothing, where the program's transformer gives `nil`.
+    ///
     /// - Throws: 134030 where the value cannot be transformed, or the attribute has a transformer that is not here.
-    static func data(from object: NSObject, attribute: NSAttributeDescription) throws -> Data {
+    static func data(from object: NSObject, attribute: NSAttributeDescription) throws -> Data? {
         guard let transformer = transformer(of: attribute) else {
             throw refusal(attribute, "there is no value transformer named \(attribute.valueTransformerName ?? "")")
         }
@@ -26,12 +28,9 @@ enum TransformableCoding {
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
         if let data = made as? Data { return data }
         guard let made else {
+            guard givesObjects(transformer) else { return nil }
             let kind = value.map { "\(type(of: $0))" } ?? "nil"
-            throw refusal(
-                attribute,
-                givesObjects(transformer)
-                    ? "a value of the class \(kind) cannot be archived"
-                    : "its value transformer \(type(of: transformer)) makes nothing of a value of the class \(kind)")
+            throw refusal(attribute, "a value of the class \(kind) cannot be archived")
         }
         throw refusal(
             attribute, "its value transformer \(type(of: transformer)) gives a \(type(of: made)) instead of data")

@@ -36,7 +36,10 @@ struct ValueBinding {
         guard let attribute = property as? NSAttributeDescription else {
             preconditionFailure("The relationship '\(property.name)' cannot hold a \(type(of: object)).")
         }
-        try statement.bind(try TransformableCoding.data(from: object, attribute: attribute), at: place)
+        guard let data = try TransformableCoding.data(from: object, attribute: attribute) else {
+            return try statement.bindNull(at: place)
+        }
+        try statement.bind(data, at: place)
     }
 
     /// The `Z_PK` of a destination.

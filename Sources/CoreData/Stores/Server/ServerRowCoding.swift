@@ -79,7 +79,8 @@ struct ServerValueCoding {
         case .data(let data): return .blob(data)
         case .uuid(let uuid): return .uuid(uuid)
         case .decimal(let number): return .decimal(number.decimalValue)
-        case .object(let object): return .blob(try TransformableCoding.data(from: object, attribute: attribute))
+        case .object(let object):
+            return try TransformableCoding.data(from: object, attribute: attribute).map { .blob($0) } ?? .null
         case .reference: return .null
         }
     }

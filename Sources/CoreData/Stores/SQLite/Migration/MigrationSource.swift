@@ -96,7 +96,8 @@ final class MigrationSource {
             return .blob(attribute.allowsExternalBinaryDataStorage ? ExternalData.inline(data) : data)
         case .uuid(let uuid): return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
         case .decimal(let number): return DecimalCoding.value(of: number)
-        case .object(let object): return .blob(try TransformableCoding.data(from: object, attribute: attribute))
+        case .object(let object):
+            return try TransformableCoding.data(from: object, attribute: attribute).map { .blob($0) } ?? .null
         }
     }
 }
