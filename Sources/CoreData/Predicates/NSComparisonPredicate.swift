@@ -42,22 +42,26 @@ open class NSComparisonPredicate: NSPredicate {
     let tree: ComparisonTree
     let evaluator = LazyEvaluator()
 
-    init(_ tree: ComparisonTree) {
-        self.tree = tree
-        super.init(value: false)
-    }
-
     /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
-    public convenience init(
+    public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
     ) {
         precondition(type != .customSelector, "comparisons by a selector do not exist without Objective-C")
+        tree = ComparisonTree(
+            left: left.tree, right: right.tree, comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
+            modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
+            options: ComparisonOptions(rawValue: options.rawValue))
+        super.init(value: false)
+    }
+
+    // The other initialiser is the only designated one, or subclasses of programs would inherit none.
+    convenience init(_ tree: ComparisonTree) {
         self.init(
-            ComparisonTree(
-                left: left.tree, right: right.tree, comparison: ComparisonOperator(rawValue: type.rawValue) ?? .equalTo,
-                modifier: ComparisonModifier(rawValue: modifier.rawValue) ?? .direct,
-                options: ComparisonOptions(rawValue: options.rawValue)))
+            leftExpression: NSExpression(tree.left), rightExpression: NSExpression(tree.right),
+            modifier: Modifier(rawValue: tree.modifier.rawValue) ?? .direct,
+            type: Operator(rawValue: tree.comparison.rawValue) ?? .equalTo,
+            options: Options(rawValue: tree.options.rawValue))
     }
 
     open var leftExpression: NSExpression { NSExpression(tree.left) }
