@@ -39,7 +39,7 @@ import Testing
     static let folders = [
         "Support", "Model", "Predicates", "Objects", "Requests", "Mapping", "Stores/Contract", "Stores/SQL",
         "Stores/SQLite", "Stores/Server", "Stores/Atomic", "Stores/Incremental",
-        "Stack", "Context", "History", "Migration", "ResultsController",
+        "Stack", "Context", "Import", "History", "Migration", "ResultsController",
     ]
 
     @Test(arguments: folders)

@@ -42,7 +42,7 @@ struct EntityOutline {
             lines.append("  \(name)\(space)  \(text)")
         }
         for attribute in attributes {
-            line(attribute.name, ([ValueParser.typeName(attribute)] + traits(of: attribute)).joined(separator: ", "))
+            line(attribute.name, ([attribute.attributeType.editorName] + traits(of: attribute)).joined(separator: ", "))
         }
         for relationship in relationships {
             let target = "→ \(relationship.destinationEntity?.name ?? "?")"
@@ -66,7 +66,7 @@ struct EntityOutline {
             traits.append("derived from \(derived.derivationExpression?.description ?? "?")")
         }
         if let composite = attribute as? NSCompositeAttributeDescription {
-            let parts = composite.elements.map { "\($0.name): \(ValueParser.typeName($0))" }
+            let parts = composite.elements.map { "\($0.name): \($0.attributeType.editorName)" }
             traits.append("(\(parts.joined(separator: "; ")))")
         }
         if attribute.isTransient { traits.append("transient") }
@@ -106,7 +106,7 @@ struct EntityOutline {
 
     private func json(of attribute: NSAttributeDescription) -> JSONValue {
         var members: RecordFields = [
-            ("name", .string(attribute.name)), ("type", .string(ValueParser.typeName(attribute))),
+            ("name", .string(attribute.name)), ("type", .string(attribute.attributeType.editorName)),
             ("optional", .bool(attribute.isOptional)), ("transient", .bool(attribute.isTransient)),
             ("default", ValueText.json(attribute.defaultValue, of: attribute)),
         ]

@@ -82,7 +82,7 @@ struct ModelDiagram {
         for attribute in own(NSAttributeDescription.self, of: entity) {
             let optional = attribute.isOptional ? "?" : ""
             rows +=
-                "<tr><td align=\"left\">\(escaped(attribute.name)): \(escaped(ValueParser.typeName(attribute)))\(optional)"
+                "<tr><td align=\"left\">\(escaped(attribute.name)): \(escaped(attribute.attributeType.editorName))\(optional)"
                 + "</td></tr>"
         }
         return "<table border=\"0\" cellborder=\"1\" cellspacing=\"0\" cellpadding=\"4\">\(rows)</table>"
@@ -117,7 +117,7 @@ struct ModelDiagram {
             text += " {\n"
             if entity.isAbstract { text += "        <<abstract>>\n" }
             for attribute in attributes {
-                let type = Self.word(ValueParser.typeName(attribute))
+                let type = Self.word(attribute.attributeType.editorName)
                 text += "        \(type) \(Self.word(attribute.name))\n"
             }
             text += "    }\n"

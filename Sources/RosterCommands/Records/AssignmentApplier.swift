@@ -3,19 +3,28 @@ import Foundation
 
 /// Sets properties as the command line says.
 struct AssignmentApplier {
-    private let applier: RecordApplier
+    private let importer: RecordImporter
 
-    init(context: NSManagedObjectContext) { applier = RecordApplier(context: context) }
+    init(context: NSManagedObjectContext) {
+        importer = RecordImporting.importer(into: context, usesMappedNames: false)
+    }
 
     /// - Throws: ``CommandError``: misuse for a key or value that cannot be, failure for a record that is not there.
     func apply(_ assignments: [Assignment], to object: NSManagedObject) throws {
         do {
-            try applier.apply(assignments.map(\.field), to: object)
+            let fields = assignments.map(\.field)
+            try importer.update(object, from: RecordImporting.record(fields, of: object.entity, by: importer))
+        } catch let error as RecordImportError {
+            throw refusal(FieldProblem(error), of: object)
         } catch let problem as FieldProblem {
-            let relationship = try? EntityKeys.property(at: problem.key, of: object.entity) is NSRelationshipDescription
-            let isMissing = relationship == true && !problem.isMalformed
-            throw isMissing ? CommandError.failure(problem.sentence) : CommandError.misuse(problem.sentence)
+            throw refusal(problem, of: object)
         }
+    }
+
+    private func refusal(_ problem: FieldProblem, of object: NSManagedObject) -> CommandError {
+        let relationship = try? EntityKeys.property(at: problem.key, of: object.entity) is NSRelationshipDescription
+        let isMissing = relationship == true && !problem.isMalformed
+        return isMissing ? CommandError.failure(problem.sentence) : CommandError.misuse(problem.sentence)
     }
 }
 

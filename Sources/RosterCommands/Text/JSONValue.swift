@@ -1,23 +1,9 @@
-/// A JSON value as it stands in the text: numbers keep their digits, objects the order of their keys.
-public indirect enum JSONValue: Equatable, Sendable {
-    case null
-    case bool(Bool)
-    case number(String)
-    case string(String)
-    case array([JSONValue])
-    case object([(key: String, value: JSONValue)])
+import CoreData
 
-    public static func == (a: JSONValue, b: JSONValue) -> Bool {
-        switch (a, b) {
-        case (.null, .null): true
-        case (.bool(let a), .bool(let b)): a == b
-        case (.number(let a), .number(let b)), (.string(let a), .string(let b)): a == b
-        case (.array(let a), .array(let b)): a == b
-        case (.object(let a), .object(let b)): a.elementsEqual(b) { $0.key == $1.key && $0.value == $1.value }
-        default: false
-        }
-    }
+/// A JSON value as it stands in the text, which is what the framework imports.
+public typealias JSONValue = ImportValue
 
+extension ImportValue {
     /// The value that stands in a text.
     ///
     /// - Throws: an error where the text is no JSON.

@@ -1,25 +1,15 @@
 import CoreData
 import Foundation
 
-/// The attributes by whose values a person tells the records of an entity apart: its first uniqueness constraint.
+/// The attributes by whose values a person tells the records of an entity apart: those by which it is imported.
 struct UniqueKey {
     let attributes: [NSAttributeDescription]
 
-    /// `nil` when neither the entity nor its parents have a constraint of attributes only.
+    /// `nil` when neither the entity nor its parents have a constraint of attributes only, or name one in their user info.
     init?(of entity: NSEntityDescription) {
-        var next: NSEntityDescription? = entity
-        while let current = next {
-            for constraint in current.uniquenessConstraints {
-                let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-                let attributes = names.compactMap { entity.attributesByName[$0] }
-                if !attributes.isEmpty, attributes.count == constraint.count {
-                    self.attributes = attributes
-                    return
-                }
-            }
-            next = current.superentity
-        }
-        return nil
+        let attributes = entity.importKey
+        if attributes.isEmpty { return nil }
+        self.attributes = attributes
     }
 
     /// The key's attribute, when it is only one: then its value alone names a record.

@@ -81,7 +81,7 @@ public struct ImportCommand {
                         isAtEnd = true
                         break
                     }
-                    batch.add(fields, at: place)
+                    try batch.add(fields, at: place)
                 }
                 counts.add(try batch.commit(isDryRun: isDryRun))
                 let total = counts.total

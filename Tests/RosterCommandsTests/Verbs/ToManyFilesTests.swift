@@ -107,4 +107,21 @@ import Testing
         // Nothing was lost.
         #expect(try export("List", of: store, .json).contains("漢字"))
     }
+
+    @Test func keysOfTheModelsUserInfoAreTaken() throws {
+        let info = #"<userInfo><entry key="mappedKeyName" value="track.name"/></userInfo>"#
+        let named = #"<attribute name="title" attributeType="String">"# + info + "</attribute>"
+        let text = Self.contents.replacingOccurrences(
+            of: #"<attribute name="title" attributeType="String"/>"#, with: named)
+        _ = try folder.file("Music.xcdatamodel/contents", text)
+        let store = try store("mapped.sqlite")
+        let lines = try importText(
+            #"[{"track": {"name": "One"}, "tags": [{"name": "loud"}]}, {"title": "Two", "tags": ["loud"]}]"#, "m.json",
+            into: "Song", of: store)
+        #expect(lines == ["imported 2 records: 2 new, 0 changed, 0 unchanged"])
+        // A CSV file has the path as its column.
+        let again = try importText("track.name,tags\nOne,\"[]\"\n", "m.csv", into: "Song", of: store)
+        #expect(again == ["imported 1 record: 0 new, 1 changed, 0 unchanged"])
+        #expect(try export("Tag", of: store, .json).contains("loud"))
+    }
 }

@@ -1,0 +1,184 @@
+import Foundation
+
+/// Makes an attribute's value of what a record says, strictly by the attribute's type: numbers and Booleans also from their
+/// text, nothing rounded, nothing guessed.
+enum AttributeReading {
+    /// - Throws: ``ImportProblem`` when it is of the wrong type or out of the type's range.
+    static func slotValue(
+        _ value: ImportValue, for attribute: NSAttributeDescription, dates: ImportDateFormat? = nil
+    ) throws -> SlotValue {
+        switch value {
+        case .null: return .null
+        case .string(let text): return try slotValue(text, false, attribute, dates)
+        case .number(let digits): return try slotValue(digits, true, attribute, dates)
+        case .bool(let flag):
+            guard attribute.attributeType == .booleanAttributeType else { throw mismatch(attribute) }
+            return .integer(flag ? 1 : 0)
+        case .object(let members):
+            guard let composite = attribute as? NSCompositeAttributeDescription else { throw mismatch(attribute) }
+            return CompositeValue.slotValue(try parts(members, of: composite), composite)
+        case .array: throw mismatch(attribute)
+        }
+    }
+
+    private static func slotValue(
+        _ text: String, _ isNumber: Bool, _ attribute: NSAttributeDescription, _ dates: ImportDateFormat?
+    ) throws -> SlotValue {
+        switch attribute.attributeType {
+        case .integer16AttributeType: return .integer(Int64(try integer(text, Int16.self, attribute)))
+        case .integer32AttributeType: return .integer(Int64(try integer(text, Int32.self, attribute)))
+        case .integer64AttributeType: return .integer(try integer(text, Int64.self, attribute))
+        case .doubleAttributeType: return .real(try found(Double(text), attribute))
+        case .floatAttributeType: return .real(Double(try float(text, attribute)))
+        case .decimalAttributeType: return .decimal(try decimal(text, attribute))
+        case .booleanAttributeType: return .integer(try boolean(text, attribute) ? 1 : 0)
+        case .dateAttributeType where dates != nil:
+            let date = dates?.date(from: text)
+            guard let date else { throw ImportProblem(reason: "is not a date of the form \(dates?.pattern ?? "")") }
+            return .real(date.timeIntervalSinceReferenceDate)
+        case .stringAttributeType, .dateAttributeType, .UUIDAttributeType, .URIAttributeType, .binaryDataAttributeType:
+            if isNumber { throw mismatch(attribute) }
+        default:
+            throw ImportProblem(
+                reason: "cannot be given as text: the attribute is \(attribute.attributeType.editorName)")
+        }
+        switch attribute.attributeType {
+        case .dateAttributeType:
+            return .real(try found(ISO8601Text.date(from: text), attribute).timeIntervalSinceReferenceDate)
+        case .UUIDAttributeType: return .uuid(try found(UUID(uuidString: text), attribute))
+        case .URIAttributeType: return .text(try found(URL(string: text), attribute).absoluteString)
+        case .binaryDataAttributeType: return .data(try found(Data(base64Encoded: text), attribute))
+        default: return .text(text)
+        }
+    }
+
+    private static func integer<Number: FixedWidthInteger>(
+        _ text: String, _ type: Number.Type, _ attribute: NSAttributeDescription
+    ) throws -> Number {
+        if let number = Number(text) { return number }
+        let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : Substring(text)
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { throw mismatch(attribute) }
+        throw ImportProblem(
+            reason: "is out of range: \(attribute.attributeType.editorName) goes from \(Number.min) to \(Number.max)")
+    }
+
+    private static func float(_ text: String, _ attribute: NSAttributeDescription) throws -> Float {
+        let number = try found(Float(text), attribute)
+        if number.isInfinite, let wide = Double(text), wide.isFinite {
+            throw ImportProblem(reason: "is out of range of a \(attribute.attributeType.editorName)")
+        }
+        return number
+    }
+
+    private static func decimal(_ text: String, _ attribute: NSAttributeDescription) throws -> NSDecimalNumber {
+        // Decimal's own reader stops at the first character that it does not know.
+        guard Double(text) != nil, text.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),
+            let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+        else { throw mismatch(attribute) }
+        return NSDecimalNumber(decimal: number)
+    }
+
+    private static func boolean(_ text: String, _ attribute: NSAttributeDescription) throws -> Bool {
+        switch text.lowercased() {
+        case "true", "yes", "1": true
+        case "false", "no", "0": false
+        default: throw mismatch(attribute)
+        }
+    }
+
+    private static func parts(
+        _ members: [(key: String, value: ImportValue)], of composite: NSCompositeAttributeDescription
+    ) throws -> [String: Any] {
+        var result: [String: Any] = [:]
+        for (key, value) in members {
+            guard let element = composite.elements.first(where: { $0.name == key }) else {
+                throw ImportProblem(
+                    reason: "has the key “\(key)”, but \(composite.name) has \(names(of: composite.elements))")
+            }
+            do {
+                let slot = try slotValue(value, for: element)
+                result[key] = AttributeCoercion.value(slot, type: element.attributeType)
+            } catch let problem as ImportProblem {
+                throw problem.below(key, value: value)
+            }
+        }
+        return result
+    }
+
+    private static func names(of properties: [NSPropertyDescription]) -> String {
+        properties.map(\.name).joined(separator: ", ")
+    }
+
+    private static func found<Value>(_ value: Value?, _ attribute: NSAttributeDescription) throws -> Value {
+        guard let value else { throw mismatch(attribute) }
+        return value
+    }
+
+    private static func mismatch(_ attribute: NSAttributeDescription) -> ImportProblem {
+        let wanted =
+            switch attribute.attributeType {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: "a whole number"
+            case .doubleAttributeType, .floatAttributeType, .decimalAttributeType: "a number"
+            case .booleanAttributeType: "true or false"
+            case .stringAttributeType: "a text"
+            case .dateAttributeType: "a date such as 2022-12-18 or 2022-12-18T18:00:00+03:00"
+            case .UUIDAttributeType: "a UUID"
+            case .URIAttributeType: "a URI"
+            case .binaryDataAttributeType: "data in base 64"
+            default: "a value for \(attribute.attributeType.editorName)"
+            }
+        return ImportProblem(reason: "is not \(wanted)")
+    }
+}
+
+/// How an attribute's dates are written, as its user info says under `dateFormat`.
+final class ImportDateFormat {
+    let pattern: String
+    private let formatter: DateFormatter?
+
+    init(_ pattern: String) {
+        self.pattern = pattern
+        guard pattern != Self.seconds else {
+            formatter = nil
+            return
+        }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.isLenient = false
+        formatter.dateFormat = pattern
+        self.formatter = formatter
+    }
+
+    /// Seconds since 1970, as a number or its text.
+    static let seconds = "UnixTime"
+
+    func date(from text: String) -> Date? {
+        if let formatter { return formatter.date(from: text) }
+        return Double(text).map { Date(timeIntervalSince1970: $0) }
+    }
+}
+
+extension NSAttributeType {
+    /// The type's name as Xcode's model editor shows it. An addition to Apple's interface.
+    public var editorName: String {
+        switch self {
+        case .undefinedAttributeType: "Undefined"
+        case .integer16AttributeType: "Integer 16"
+        case .integer32AttributeType: "Integer 32"
+        case .integer64AttributeType: "Integer 64"
+        case .decimalAttributeType: "Decimal"
+        case .doubleAttributeType: "Double"
+        case .floatAttributeType: "Float"
+        case .stringAttributeType: "String"
+        case .booleanAttributeType: "Boolean"
+        case .dateAttributeType: "Date"
+        case .binaryDataAttributeType: "Binary Data"
+        case .UUIDAttributeType: "UUID"
+        case .URIAttributeType: "URI"
+        case .transformableAttributeType: "Transformable"
+        case .objectIDAttributeType: "Object ID"
+        case .compositeAttributeType: "Composite"
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// The objects of a fetch, one after the other, in memory that does not grow with their number:
+///
+/// ```swift
+/// for try await team in context.objects(Team.self, sort: [SortDescriptor(\.teamName)]) { … }
+/// ```
+///
+/// The first step finds which rows there are, at eight bytes or so for each; their values are read batch by batch, and what the
+/// loop does not hold or change is let go with its batch. What is deleted meanwhile is left out. A cancelled task ends the loop
+/// with a `CancellationError`, and between batches others get the queue. An addition to Apple's interface.
+public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
+    public typealias Element = Object
+
+    fileprivate let context: NSManagedObjectContext
+    fileprivate let request: NSFetchRequest<Object>
+    fileprivate let batchSize: Int
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Goes through the objects. Use it on the queue of the context.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let source: FetchedObjects
+        private var list: NSFetchedResultsController<Object>?
+        private var count = 0
+        /// The position behind those that were read.
+        private var position = 0
+        private var batch: [Object] = []
+
+        fileprivate init(_ source: FetchedObjects) { self.source = source }
+
+        /// The next object; `nil` after the last.
+        /// - Throws: `CancellationError`, and what the context's fetch throws.
+        public mutating func next() async throws -> Object? { try await next(isolation: #isolation) }
+
+        /// The next object, on the queue that the caller is on.
+        /// - Throws: as ``next()``.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Object? {
+            while batch.isEmpty {
+                try Task.checkCancellation()
+                if list != nil { await Task.yield() }
+                guard try readBatch() else { return nil }
+            }
+            return batch.removeLast()
+        }
+
+        /// Reads the values of the next rows, the last one first.
+        private mutating func readBatch() throws -> Bool {
+            let list = try list ?? open()
+            guard position < count else { return false }
+            let range = position..<Swift.min(position + source.batchSize, count)
+            position = range.upperBound
+            let ids = list.objectIDs(at: range)
+            let request = NSFetchRequest<Object>()
+            request.entity = source.request.entity
+            request.predicate = NSPredicate(format: "SELF IN %@", ids)
+            request.returnsObjectsAsFaults = false
+            request.relationshipKeyPathsForPrefetching = source.request.relationshipKeyPathsForPrefetching
+            let found = Dictionary(try source.context.fetch(request).map { ($0.objectID, $0) }) { first, _ in first }
+            batch = ids.reversed().compactMap { found[$0] }
+            return true
+        }
+
+        private mutating func open() throws -> NSFetchedResultsController<Object> {
+            let list = NSFetchedResultsController(
+                fetchRequest: source.request, managedObjectContext: source.context, sectionNameKeyPath: nil,
+                cacheName: nil)
+            try list.performFetch()
+            self.list = list
+            count = list.sections?.first?.numberOfObjects ?? 0
+            return list
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects of a class for a loop, however many there are.
+    ///
+    /// - Parameters:
+    ///   - type: the class; objects of classes that descend from it are found too.
+    ///   - predicate: which of them; `nil` is all.
+    ///   - descriptors: the order; without any, the order in which they were inserted.
+    ///   - batchSize: how many are in memory at once.
+    /// - Returns: the sequence, which reads nothing before its first step.
+    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted.
+    public func objects<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort descriptors: [SortDescriptor<Object>] = [],
+        batchSize: Int = 500
+    ) throws -> FetchedObjects<Object> {
+        let request = NSFetchRequest<Object>()
+        request.entity = type.entity()
+        request.predicate = try predicate.map { try NSPredicate.parse($0) }
+        request.sortDescriptors = descriptors.map { NSSortDescriptor($0) }
+        return objects(for: request, batchSize: batchSize)
+    }
+
+    /// The objects that a request finds, for a loop, however many there are.
+    ///
+    /// - Parameters:
+    ///   - request: the request, whose limit and offset count. It is copied.
+    ///   - batchSize: how many are in memory at once.
+    /// - Returns: the sequence, which reads nothing before its first step.
+    public func objects<Object: NSManagedObject>(
+        for request: NSFetchRequest<Object>, batchSize: Int = 500
+    ) -> FetchedObjects<Object> {
+        let copy = NSFetchRequest<Object>()
+        copy.entity =
+            request.entity ?? request.entityName.flatMap { NSEntityDescription.entity(forEntityName: $0, in: self) }
+        copy.predicate = request.predicate
+        copy.sortDescriptors = request.sortDescriptors
+        if copy.sortDescriptors?.isEmpty != false {
+            copy.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
+        }
+        copy.includesSubentities = request.includesSubentities
+        copy.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        copy.affectedStores = request.affectedStores
+        (copy.fetchLimit, copy.fetchOffset) = (request.fetchLimit, request.fetchOffset)
+        return FetchedObjects(context: self, request: copy, batchSize: Swift.max(1, batchSize))
+    }
+}

@@ -1,0 +1,57 @@
+import CoreData
+import Foundation
+
+/// How the verbs put records into a store: strictly, and with references by URI and as `Entity/p12` beside those by key.
+enum RecordImporting {
+    /// - Parameter usesMappedNames: whether keys are those that the model's user info gives, as in files from elsewhere.
+    static func importer(into context: NSManagedObjectContext, usesMappedNames: Bool) -> RecordImporter {
+        let importer = RecordImporter(context: context, usesMappedNames: usesMappedNames)
+        importer.refusesUnknownKeys = true
+        importer.findDestination = { [unowned context] value, entity in
+            guard case .string(let text) = value, let uri = ObjectReference.uri(text, in: context) else { return nil }
+            return try ReferenceResolver(context: context).object(at: uri, of: entity)
+        }
+        return importer
+    }
+
+    /// The fields as the importer takes them: dotted keys as nested records, and lists that are written as text, on the command
+    /// line and in CSV, as lists.
+    /// - Throws: ``FieldProblem`` for text that is no list where a list is wanted.
+    static func record(
+        _ fields: RecordFields, of entity: NSEntityDescription, by importer: RecordImporter
+    ) throws -> ImportValue {
+        var fields = FieldGrouping.grouped(fields)
+        for (index, field) in fields.enumerated() {
+            guard case .string(let text) = field.value,
+                let relationship = importer.property(forKey: field.key, of: entity) as? NSRelationshipDescription,
+                relationship.isToMany
+            else { continue }
+            do {
+                fields[index].value = try JSONParser.value(of: text)
+            } catch let error as JSONParser.SyntaxError {
+                throw FieldProblem(
+                    key: field.key, value: field.value, reason: Self.listWanted + ": \(error.reason)", isMalformed: true
+                )
+            }
+            guard case .array = fields[index].value else {
+                throw FieldProblem(key: field.key, value: field.value, reason: Self.listWanted, isMalformed: true)
+            }
+        }
+        return .object(fields)
+    }
+
+    private static let listWanted = #"is not a list: a to-many relationship wants ["…","…"]"#
+}
+
+extension FieldProblem {
+    init(_ error: RecordImportError) {
+        self.init(key: error.keyPath, value: error.value, reason: error.reason, isMalformed: error.isMalformed)
+    }
+}
+
+extension NSManagedObject {
+    /// A new object of the class that `entity` names.
+    static func make(_ entity: NSEntityDescription, in context: NSManagedObjectContext) -> NSManagedObject {
+        NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
+    }
+}
