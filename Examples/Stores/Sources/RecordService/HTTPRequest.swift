@@ -57,7 +57,7 @@ struct HTTPRequest {
             + "Content-Type: application/json\r\nContent-Length: \(answer.body.count)\r\nConnection: close\r\n\r\n"
         var rest = [UInt8](Data(head.utf8) + answer.body)[...]
         while !rest.isEmpty {
-            let sent = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+            let sent = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard sent > 0 else { return }
             rest = rest.dropFirst(sent)
         }

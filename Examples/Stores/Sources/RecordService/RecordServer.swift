@@ -33,7 +33,7 @@ public final class RecordServer: Sendable {
     ///
     /// - Throws: a `POSIXError` where no port can be had.
     public init() throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -49,7 +49,7 @@ public final class RecordServer: Sendable {
             close(listener)
             throw POSIXError(.init(rawValue: errno) ?? .EIO)
         }
-        self.url = url
+        (self.listener, self.url) = (listener, url)
         Thread.detachNewThread { self.acceptConnections() }
     }
 

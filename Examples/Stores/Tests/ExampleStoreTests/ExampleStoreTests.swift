@@ -41,7 +41,8 @@ import Testing
         try stack.inContext { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
             request.predicate = NSPredicate(format: "born == 1881")
-            #expect(try context.fetch(request).first?.value(forKey: "name") as? String == "鲁迅")
+            let found = try context.fetch(request)
+            #expect(found.first?.value(forKey: "name") as? String == "鲁迅")
         }
         // What is wrong in a table is told with its place, and nothing is changed.
         for (damage, reason) in [
