@@ -33,6 +33,10 @@ struct SeededGenerator: RandomNumberGenerator {
         "sum:",
     ]
 
+    /// `ROSTER_LONG_TESTS=10` makes 100,000 mutations.
+    private static let count =
+        ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 10_000 } ?? 6_000
+
     @Test func everyMutationIsReadOrRefused() {
         let seed: UInt64 = 20_240_611
         var random = SeededGenerator(seed: seed)
@@ -40,7 +44,7 @@ struct SeededGenerator: RandomNumberGenerator {
             .value("a.b"), .value(1), .value(nil), .value(["x"]), .value(2.5), .expression(.keyPath(["k"])),
         ]
         var read = 0
-        for round in 0..<6_000 {
+        for round in 0..<Self.count {
             var scalars = Array(Self.seeds[round % Self.seeds.count].unicodeScalars)
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let place = Int.random(in: 0...scalars.count, using: &random)

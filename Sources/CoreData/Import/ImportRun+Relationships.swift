@@ -79,7 +79,7 @@ extension ImportRun {
         switch value {
         case .object(let fields): return try nested(value, fields, entity, rule, present: present)
         case .null, .array:
-            throw ImportProblem(value: value, reason: "names no \(entity.name ?? "record")", isMalformed: true)
+            throw ImportProblem(value: value, reason: "names no \(entity.name ?? "record")")
         case .bool, .number, .string: return try named(value, entity, rule).map { ($0, false) }
         }
     }

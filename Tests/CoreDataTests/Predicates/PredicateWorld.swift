@@ -121,7 +121,8 @@ final class PredicateWorld {
         "FFFFFFFF-0000-0000-0000-000000000000",
     ]
 
-    init(seed: UInt64, teamCount: Int = 60) throws {
+    /// - Parameter crowd: how many players the first team has besides.
+    init(seed: UInt64, teamCount: Int = 60, crowd: Int = 0) throws {
         let (team, venue, player) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
         let (place, stadium, tag) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
         (self.team, self.venue, self.player, self.place, self.stadium, self.tag) = (
@@ -185,13 +186,13 @@ final class PredicateWorld {
         store.identifier = "3CEF7AEA-0000-0000-0000-000000000000"
         connection = try Connection(path: ":memory:", access: .create)
         try SQLFunctions.register(on: connection)
-        fill(seed: seed, teamCount: teamCount)
+        fill(seed: seed, teamCount: teamCount, crowd: crowd)
         try writeTables()
     }
 
     // MARK: Content
 
-    private func fill(seed: UInt64, teamCount: Int) {
+    private func fill(seed: UInt64, teamCount: Int, crowd: Int) {
         var random = SeededGenerator(seed: seed)
         for number in 1...8 {
             let row = PredicateRow(random.pick([place, venue, stadium]), number: Int64(number), store: store)
@@ -234,13 +235,13 @@ final class PredicateWorld {
             }
             teams.append(row)
         }
-        for number in 1...(teamCount * 2) {
+        for number in 1...(teamCount * 2 + crowd) {
             let row = PredicateRow(player, number: Int64(number), store: store)
             row.set("name", text(&random))
             row.set("age", integer(&random))
             row.set("score", random.chance(20) ? .null : .real(random.pick(Self.reals)))
             if random.chance(90) {
-                let team = random.pick(teams)
+                let team = number > teamCount * 2 ? teams[0] : random.pick(teams)
                 row.set("team", team)
                 team.add("players", row)
             }

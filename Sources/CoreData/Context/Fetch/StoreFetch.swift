@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 /// What a fetch found beneath a context, exactly: matched, sorted and cut.
 struct FoundRows {
@@ -119,6 +120,12 @@ struct StoreFetch {
         return try withExtendedLifetime(sets) {
             var indexes = Array(found.keys.indices)
             if undone.contains(.predicate), let predicate = plan.query.predicate {
+                if predicate.holdsBlock {
+                    throw CoreDataError.make(
+                        134060,
+                        "Problem with subpredicate BLOCKPREDICATE: a block cannot be asked about the rows of a store; fetch "
+                            + "without it, and filter the objects by filtered(using:).")
+                }
                 let compiled = try CompiledPredicate(predicate, entity: plan.entity)
                 try indexes.removeAll { index in
                     try check()
@@ -148,5 +155,17 @@ struct StoreFetch {
         guard query.offset < indexes.count else { return [] }
         let end = query.limit > 0 ? min(indexes.count, query.offset.addingUpToMaximum(query.limit)) : indexes.count
         return Array(indexes[query.offset..<end])
+    }
+}
+
+extension PredicateTree {
+    /// Whether a part of it is a block, which wants objects and not rows.
+    fileprivate var holdsBlock: Bool {
+        switch self {
+        case .opaque: true
+        case .constant, .comparison: false
+        case .and(let parts), .or(let parts): parts.contains(where: \.holdsBlock)
+        case .not(let part): part.holdsBlock
+        }
     }
 }

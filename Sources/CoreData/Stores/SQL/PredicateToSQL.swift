@@ -32,6 +32,8 @@ struct PredicateToSQL {
     let storeIdentifier: String?
     /// Whether `sum:` and its like go over the rows of a group: in what is selected of groups.
     var hasGroups = false
+    /// In how many conditions the one stands that is translated now.
+    private var depth = 0
 
     /// - Parameters:
     ///   - joins: the table of `SELF`.
@@ -75,12 +77,19 @@ struct PredicateToSQL {
         }
     }
 
+    /// So deep conditions may be nested: SQLite's parser has a stack of 100 entries, of which each level takes up to four.
+    private static let deepestNesting = 16
+
     /// A fragment that can stand beside AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
+        if depth > Self.deepestNesting { throw NeedsMemory("conditions are nested deeper than SQLite's parser goes") }
+        depth += 1
+        defer { depth -= 1 }
         switch predicate {
         case .constant(let value): return truth(value)
         case .and(let parts): return try junction(parts, " AND ", empty: true)
         case .or(let parts): return try junction(parts, " OR ", empty: false)
+        case .not(.not(let part)): return try condition(part)
         case .not(let part): return try condition(part).isNotTrue
         case .comparison(let tree): return try comparison(tree)
         case .opaque: throw NeedsMemory("a block predicate is code")
