@@ -154,6 +154,33 @@ import Testing
         #expect(HexDump.lines(of: Data(count: 70_000), width: 40).last == "and 4464 bytes more")
     }
 
+    @Test func picturesLieOverEmptyLinesWhereTheTerminalCanShowThem() throws {
+        let png = try #require(
+            Data(
+                base64Encoded:
+                    "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAYAAACddGYaAAAAEklEQVR4nGP4z8DwHxkzIAsAAKXgB/n0pAv3AAAAAElFTkSuQmCC"
+            ))
+        let attribute = NSAttributeDescription()
+        attribute.name = "photo"
+        attribute.attributeType = .binaryDataAttributeType
+        let entity = NSEntityDescription()
+        entity.name = "Photo"
+        entity.properties = [attribute]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let object = NSManagedObject(entity: entity, insertInto: nil)
+        object.setValue(png, forKey: "photo")
+        let folded = RecordLines(unfolded: [], width: 40).lines(of: object)
+        #expect(folded.map(\.value) == ["PNG image, 3×2, 75 bytes"] && folded[0].fold == .closed)
+        let hex = RecordLines(unfolded: ["photo"], width: 40).lines(of: object)
+        #expect(hex.count == 11 && hex[1].value.hasPrefix("000000  89 50 4e 47"), "\(hex.map(\.value))")
+        let shown = RecordLines(unfolded: ["photo"], width: 40, showsPictures: true).lines(of: object)
+        #expect(shown.count == 13 && shown[1].picture == png && shown[2].picture == nil)
+        let area = PictureArea(try #require(PictureHeader(png)), width: 40)
+        #expect(area.width == 36 && area.height == 12)
+        #expect(PictureArea(try #require(PictureHeader(png)), width: 6).height == 2)
+    }
+
     @Test func propertyListsAreTrees() throws {
         let list: [String: Any] = ["name": "x", "tags": ["a", "b"], "raw": Data([1, 2])]
         let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)

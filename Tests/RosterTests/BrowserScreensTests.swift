@@ -85,6 +85,9 @@ import Testing
     @Test func helpListsEveryCommand() throws {
         #expect(ListCommands.table.problems == [])
         #expect(DetailCommands.table.problems == [])
+        #expect(ColumnsPane.table.problems == [] && HistoryPane.table.problems == [])
+        #expect(ChangesPane.table.problems == [] && ConflictScreen.table.problems == [])
+        #expect(CalendarPicker.table.problems == [])
         let driver = BrowserDriver(teamsOf: fixture, width: 80, height: 140)
         driver.keys("?")
         for command in ListCommands.table.commands { #expect(driver.text.contains(command.help)) }
@@ -106,6 +109,33 @@ import Testing
         driver.keys("<Enter>")
         try driver.expectGolden("empty")
         #expect(driver.text.contains("No Teams match the filter"))
+    }
+
+    /// Keys that open each pane in turn, and close it again.
+    private static let tour = [
+        "p", "<Tab>", "jza", "<Tab>p", "gaga", "ga", "gu", "<Esc>", "H", "<Enter>j", "<Esc>", "gt", "jj", "gt", "c",
+        "c",
+        "|", "jJ<Space>f?<Esc>0<Esc>", "e", "<Esc>", "lle", "<C-u>x<Enter><Esc>", "Z", "Z", "F", "F", "ge", "<Esc>",
+        "<Space><Space>gd", "n", "gw", "<Esc>", "<Esc>",
+    ]
+
+    @Test func everyPaneCanBeDrawnInEverySize() throws {
+        for (width, height) in [(1, 1), (3, 2), (10, 3), (20, 5), (40, 9), (300, 80)] {
+            let driver = BrowserDriver(teamsOf: fixture, width: width, height: height)
+            for keys in Self.tour { driver.keys(keys) }
+            #expect(driver.lines.count == height && !driver.browser.isFinished)
+        }
+    }
+
+    @Test func everyPaneCanBeDrawnInASCII() throws {
+        let driver = BrowserDriver(teamsOf: fixture, height: 30, repertoire: .ascii)
+        for keys in Self.tour {
+            driver.keys(keys)
+            #expect(driver.text.utf8.allSatisfy { $0 < 0x80 }, "\(keys): \(driver.text)")
+        }
+        driver.set("Wins", to: "3")
+        driver.keys("gu")
+        #expect(driver.text.contains("-> 3") || driver.text.contains("> 3"), "\(driver.text)")
     }
 
     @Test func everySizeCanBeDrawn() throws {

@@ -92,6 +92,7 @@ import Testing
             OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()))
         let entity = try #require(session.model.entitiesByName["Team"])
         let list = try RecordList(entity: entity, settings: ListSettings(entity: entity), context: session.context)
+        try list.fetchAgain()
         let follower = Follower()
         list.delegate = follower
         var random = Random(state: seed)

@@ -82,6 +82,10 @@ extension ListScreen {
     private func thaw() {
         guard let waiting = waitingChanges else { return }
         stopFreezing()
+        if records.objectCount > Self.longList {
+            browser.say("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile")
+            return readAgain()
+        }
         let object = cursorObject
         let line = view.screenLine
         do { try records.fetchAgain() } catch { browser.complain(error) }

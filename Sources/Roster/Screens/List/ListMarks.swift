@@ -80,17 +80,34 @@ extension ListScreen {
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
             do {
-                let predicate = try FilterText.predicate(text, for: entity)
-                let found = predicate.map { allRecords.filtered(using: $0) } ?? allRecords
-                marks.add(found)
+                try mark(by: FilterText.predicate(text, for: entity))
                 browser.rememberFilter(text.trimmingCharacters(in: .whitespaces))
-                sayMarked()
                 return nil
             } catch {
                 return FilterText.problem(error, in: text)
             }
         }
         browser.layers.push(prompt)
+    }
+
+    /// Marks what a predicate finds in the list: beside the keys where the list is long.
+    private func mark(by predicate: NSPredicate?) throws {
+        let request = NSFetchRequest<NSManagedObject>()
+        request.entity = entity
+        let conditions = [predicate, records.controller.fetchRequest.predicate].compactMap { $0 }
+        if !conditions.isEmpty {
+            request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
+        }
+        guard records.objectCount > Self.longList else {
+            marks.add(try session.context.fetch(request))
+            return sayMarked()
+        }
+        nonisolated(unsafe) let work = (request: request, context: session.context)
+        begin("marking") { screen in
+            let found = try await work.context.fetchAsynchronously(work.request)
+            screen.marks.add(found)
+            screen.sayMarked()
+        }
     }
 
     private var allRecords: [NSManagedObject] { records.controller.fetchedObjects ?? [] }

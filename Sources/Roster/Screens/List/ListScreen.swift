@@ -38,6 +38,8 @@ final class ListScreen: Layer {
     /// Of which column was asked last what is said of it.
     var aggregateKey: String?
     var aggregateTask: Task<Void, Never>?
+    /// What goes on beside the keys.
+    var work: ListWork?
     /// Whether the record under the cursor is shown beside the list.
     var showsDetail = false
     var detailPane: DetailScreen?
@@ -80,8 +82,10 @@ final class ListScreen: Layer {
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
         adopt(records)
-        restorePlace(settings)
-        if state.showsDetail { openDetailPane() }
+        try load(records, of: entity, what: "reading \(DeletePlan.plural(entity.name ?? "record"))") { [unowned self] in
+            restorePlace(settings)
+            if state.showsDetail { openDetailPane() }
+        }
     }
 
     /// The lists as they are now, by entity.
@@ -98,11 +102,13 @@ final class ListScreen: Layer {
         rememberSettings()
         let settings = settingsByEntity[other.name ?? ""] ?? browser.settings(for: other)
         do {
-            try change(entity: other, to: settings)
+            let list = try RecordList(entity: other, settings: settings, context: session.context)
+            try load(list, of: other, what: "reading \(DeletePlan.plural(other.name ?? "record"))") { [unowned self] in
+                restorePlace(settings)
+            }
         } catch {
-            return browser.complain(error)
+            browser.complain(error)
         }
-        restorePlace(settings)
     }
 
     /// Puts cursor and focus where they were left.
@@ -139,27 +145,35 @@ final class ListScreen: Layer {
         let section = settings.sectionKey
         change(&settings)
         if settings.sectionKey != section { settings.folded = [] }
-        let object = cursorObject
-        let focus = focusedKey
-        try self.change(entity: entity, to: settings)
-        if let object, records.path(of: object) != nil { moveCursor(to: object) }
-        view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
+        let list = try RecordList(entity: entity, settings: settings, context: session.context)
+        let what = settings.filter != records.settings.filter ? "filtering" : "sorting"
+        // The cursor may go on while the list is read.
+        try load(list, of: entity, what: what, keeping: { [unowned self] in (cursorObject, focusedKey) }) {
+            [unowned self] object, focus in
+            if let object, records.path(of: object) != nil { moveCursor(to: object) }
+            view.focusedColumn = view.columns.firstIndex { $0.id == focus } ?? 0
+        }
     }
 
-    private func change(entity other: NSEntityDescription, to settings: ListSettings) throws {
-        let list = try RecordList(entity: other, settings: settings, context: session.context)
+    /// Shows a list that was read.
+    func take(_ list: RecordList, of other: NSEntityDescription) {
         if other !== entity { marks.removeAll() }
         entity = other
         adopt(list)
-        settingsByEntity[other.name ?? ""] = settings
+        settingsByEntity[other.name ?? ""] = list.settings
     }
+
+    /// Reads the list anew, whatever is known of it.
+    func readAgain() { change { _ in } }
 
     /// Hears of no changes any more.
     func close() {
         records.delegate = nil
         aggregateTask?.cancel()
         stopFreezing()
+        stopWork()
         closeDetailPane()
+        log.removeAll()
         (statements, statementObservation) = (nil, nil)
         cursorObject = nil
         marks.removeAll()
@@ -224,12 +238,13 @@ final class ListScreen: Layer {
         // The share that is done is shown as it grows.
         let progress = browser.export == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let popup = pendingKeys.isShown() ? nil : pendingKeys.showTime
-        return [records.glow.nextEnd, records.fading.nextEnd, progress, popup].compactMap { $0 }.min()
+        let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, popup, tick].compactMap { $0 }.min()
     }
 
     func wake() {
         if isSearching { continueSearch() }
-        if browser.export != nil || pendingKeys.isShown() { browser.needsDisplay = true }
+        if browser.export != nil || work != nil || pendingKeys.isShown() { browser.needsDisplay = true }
         if let end = records.fading.nextEnd, end <= .now {
             records.fading.removeEnded(now: .now)
             let path = cursorObject.flatMap { records.path(of: $0) }
@@ -266,7 +281,7 @@ extension ListScreen: RecordListDelegate {
     func listDidChange(
         _ object: NSManagedObject, at old: IndexPath?, type: NSFetchedResultsChangeType, to new: IndexPath?
     ) {
-        log.object(RecordName.lastKnown(object), type: type, from: old, to: new)
+        log.object(object, type: type, from: old, to: new)
         switch type {
         case .insert: changed.append((.inserted, object))
         case .move: changed.append((.moved, object))

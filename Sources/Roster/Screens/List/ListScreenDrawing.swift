@@ -22,7 +22,7 @@ extension ListScreen {
         view.highlight = searchText ?? ""
         let (listPart, detailPart) = divide(body)
         view.draw(in: listPart)
-        if records.objectCount == 0 { drawEmptyNote(in: listPart) }
+        if records.objectCount == 0, work == nil { drawEmptyNote(in: listPart) }
         if let detailPart { detailPane?.draw(inPane: detailPart, isFocused: isDetailFocused) }
         if let footer {
             canvas.fillLine(body.frame.maxY, style: Style(.columnTitle))
@@ -116,6 +116,7 @@ extension ListScreen {
         if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
+        if let work { right.append((" \(Activity.text(work.what, since: work.began)), Esc stops ", .warning)) }
         if let livingNote { right.append((" \(livingNote) ", .warning)) }
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
         if let export = browser.export { right.append((" \(export.progress) ", .status)) }
@@ -182,10 +183,10 @@ extension ListScreen {
         canvas.rule(y: 0)
         canvas.write(" Callbacks of the results controller ", x: 2, y: 0, style: .heading)
         let height = canvas.height - 1
-        if log.lines.isEmpty {
+        if log.isEmpty {
             canvas.write("none yet: change a record, here or in another program", x: 2, y: 1, style: .muted)
         }
-        for (row, line) in log.lines.suffix(height).enumerated() {
+        for (row, line) in log.lines(height).enumerated() {
             canvas.fillLine(row + 1, style: .text)
             var x = 0
             for run in line.runs { x += canvas.write(run.text, x: x, y: row + 1, style: Style(run.role)) }

@@ -27,6 +27,12 @@ extension ListScreen {
             browser.say("stopped looking for “\(searchText ?? "")”")
             return true
         }
+        if [Key(.escape), Key(.character("c"), .control)].contains(key), keys.pendingLabel.isEmpty,
+            let work = stopWork()
+        {
+            browser.say("stopped \(work.what): the list is as it was; R reads it again")
+            return true
+        }
         if awaitsIndexLetter {
             awaitsIndexLetter = false
             if let letter = key.typed { jump(toIndexLetter: letter) }

@@ -6,7 +6,33 @@ import TerminalKit
 struct CallbackLog {
     static let limit = 500
 
-    private(set) var lines: [TextPane.Line] = []
+    private enum Entry {
+        case line(TextPane.Line)
+        /// A record whose name is read when the line is shown: a flood of changes must not read each record.
+        case record(TextPane.Line, NSManagedObject)
+    }
+
+    private var entries: [Entry] = []
+
+    /// The last lines, oldest first.
+    mutating func lines(_ limit: Int) -> [TextPane.Line] {
+        let first = max(0, entries.count - limit)
+        for index in first..<entries.count {
+            guard case .record(var line, let object) = entries[index] else { continue }
+            line.runs.append((RecordName.lastKnown(object), .text))
+            entries[index] = .line(line)
+        }
+        return entries[first...].map { entry in
+            switch entry {
+            case .line(let line), .record(let line, _): line
+            }
+        }
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    mutating func removeAll() { entries = [] }
+
     /// How many batches of changes came.
     private(set) var batch = 0
 
@@ -23,7 +49,7 @@ struct CallbackLog {
     }
 
     mutating func object(
-        _ name: String, type: NSFetchedResultsChangeType, from old: IndexPath?, to new: IndexPath?
+        _ object: NSManagedObject, type: NSFetchedResultsChangeType, from old: IndexPath?, to new: IndexPath?
     ) {
         let (word, role): (String, Role) =
             switch type {
@@ -32,7 +58,15 @@ struct CallbackLog {
             case .move: ("move  ", .moved)
             default: ("update", .updated)
             }
-        add([("   ", .text), (word, role), (" \(Self.text(old)) → \(Self.text(new))  ", .text), (name, .text)])
+        let runs: [(String, Role)] = [
+            ("   ", .text), (word, role), (" \(Self.text(old)) → \(Self.text(new))  ", .text),
+        ]
+        // What is deleted has its name only now.
+        if type == .delete {
+            add(runs + [(RecordName.lastKnown(object), .text)])
+        } else {
+            add(.record(TextPane.Line(runs: runs), object))
+        }
     }
 
     mutating func didChange(sections: Int, objects: Int) {
@@ -43,7 +77,12 @@ struct CallbackLog {
     static func text(_ path: IndexPath?) -> String { path.map { "[\($0.section), \($0.row)]" } ?? "nil" }
 
     private mutating func add(_ runs: [(String, Role)]) {
-        lines.append(TextPane.Line(runs: runs))
-        if lines.count > Self.limit { lines.removeFirst(lines.count - Self.limit) }
+        add(.line(TextPane.Line(runs: runs)))
+    }
+
+    private mutating func add(_ entry: Entry) {
+        entries.append(entry)
+        // Now and then, so that not each line moves all others.
+        if entries.count > 2 * Self.limit { entries.removeFirst(entries.count - Self.limit) }
     }
 }

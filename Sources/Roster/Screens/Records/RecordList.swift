@@ -31,9 +31,9 @@ final class RecordList: ListSource {
     /// Asked whether the user marked a record.
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
 
-    /// Fetches the records.
+    /// A list that is still empty: `fetchAgain()` reads it.
     ///
-    /// - Throws: what the fetch throws; a filter that does not parse or does not fit the entity.
+    /// - Throws: where the filter does not parse or does not fit the entity.
     init(entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext) throws {
         self.settings = settings
         display = EntityDisplay(entity: entity, settings: settings)
@@ -47,8 +47,6 @@ final class RecordList: ListSource {
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionKey,
             cacheName: Self.cacheName(entity: entity, settings: settings, context: context))
         controller.delegate = observer
-        try controller.performFetch()
-        refresh()
     }
 
     /// Whether the list follows its context. One that does not stays as it is.
@@ -57,7 +55,9 @@ final class RecordList: ListSource {
         set { controller.delegate = newValue ? observer : nil }
     }
 
-    /// Fetches anew, without a word to the delegate.
+    /// Fetches, or fetches anew, without a word to the delegate.
+    ///
+    /// - Throws: what the fetch throws.
     func fetchAgain() throws {
         try controller.performFetch()
         refresh()

@@ -1,0 +1,106 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// Something that a list does beside the keys, and that can be stopped.
+struct ListWork {
+    /// In a few words, for the status line: `filtering`.
+    let what: String
+    let began = ContinuousClock.now
+    let task: Task<Void, Never>
+}
+
+// Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
+
+extension ListScreen {
+    /// Lists of entities with more records than this are read beside the keys; shorter ones are there at once.
+    static let longList = 5000
+
+    /// Reads a list and shows it.
+    ///
+    /// - Parameters:
+    ///   - what: what is said meanwhile.
+    ///   - before: called when the list is read, and the old one still shown.
+    ///   - next: called when the list is shown.
+    /// - Throws: what the fetch throws, for short lists; of others errors are told to the user.
+    func load(
+        _ list: RecordList, of other: NSEntityDescription, what: String, before: @escaping () -> Void = {},
+        then next: @escaping () -> Void
+    ) throws {
+        stopWork()
+        guard !isLong(other) else { return loadBesideKeys(list, of: other, what: what, before: before, then: next) }
+        do {
+            try list.fetchAgain()
+        } catch  where StoreLock.isReason(for: error) {
+            return loadBesideKeys(list, of: other, what: what, before: before, then: next)
+        }
+        before()
+        take(list, of: other)
+        next()
+    }
+
+    /// Whether reading the records of an entity may take longer than somebody waits for a key.
+    private func isLong(_ other: NSEntityDescription) -> Bool {
+        if session.counts[other] == nil {
+            _ = session.counts.count([other], in: session.context, until: .now + .milliseconds(1))
+        }
+        return session.counts[other] ?? .max > Self.longList
+    }
+
+    /// The same, where something of the present list is kept: it is asked for when the new one takes its place.
+    func load<Kept>(
+        _ list: RecordList, of other: NSEntityDescription, what: String, keeping kept: @escaping () -> Kept,
+        then next: @escaping (Kept) -> Void
+    ) throws {
+        var value: Kept?
+        try load(list, of: other, what: what, before: { value = kept() }) { if let value { next(value) } }
+    }
+
+    private func loadBesideKeys(
+        _ list: RecordList, of other: NSEntityDescription, what: String, before: @escaping () -> Void,
+        then next: @escaping () -> Void
+    ) {
+        // All of it is used on the main thread.
+        nonisolated(unsafe) let found = (list: list, entity: other, before: before, next: next)
+        begin(what) { screen in
+            let end = ContinuousClock.now + StoreLock.patience
+            while true {
+                do {
+                    try await found.list.controller.refetch(telling: .contents)
+                    break
+                } catch  where StoreLock.isReason(for: error) && ContinuousClock.now < end && !Task.isCancelled {
+                    try await Task.sleep(for: StoreLock.pause)
+                }
+            }
+            found.list.refresh()
+            found.before()
+            screen.take(found.list, of: found.entity)
+            found.next()
+        }
+    }
+
+    /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
+    func begin(_ what: String, _ work: @escaping @MainActor (ListScreen) async throws -> Void) {
+        stopWork()
+        nonisolated(unsafe) weak let screen = self
+        let task = Task { @MainActor in
+            guard let screen else { return }
+            var failure: (any Error)?
+            do { try await work(screen) } catch { failure = error }
+            guard !Task.isCancelled else { return }
+            screen.work = nil
+            if let failure { screen.browser.complain(failure) }
+            screen.browser.needsDisplay = true
+        }
+        self.work = ListWork(what: what, task: task)
+        browser.needsDisplay = true
+    }
+
+    /// Stops what goes on. Answers what that was.
+    @discardableResult
+    func stopWork() -> ListWork? {
+        defer { work = nil }
+        work?.task.cancel()
+        return work
+    }
+}

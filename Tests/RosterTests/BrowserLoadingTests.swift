@@ -1,0 +1,116 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Long lists are read beside the keys (issue 23, defect 3).
+@MainActor
+@Suite(.serialized) struct BrowserLoadingTests {
+    let fixture: Fixture
+
+    init() throws { fixture = try Fixture() }
+
+    private func open(_ change: (inout BrowserOptions) -> Void = { _ in }) async throws -> BrowserDriver {
+        try fixture.fillWithManyTeams(8000)
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName")
+        change(&options)
+        let driver = BrowserDriver(options)
+        #expect(driver.text.contains("reading Teams") && !driver.text.contains("There are no"), "\(driver.text)")
+        try await driver.wait(for: "the list") { driver.text.contains("8000 Teams") }
+        return driver
+    }
+
+    private func command(_ text: String, in driver: BrowserDriver) {
+        driver.keys(":")
+        driver.type(text)
+        driver.keys("<Enter>")
+    }
+
+    @Test func theOldListStaysInUseWhileAFilterIsAtWork() async throws {
+        let driver = try await open()
+        command("filter teamName CONTAINS[cd] '999'", in: driver)
+        #expect(driver.text.contains("filtering, Esc stops"), "\(driver.text)")
+        #expect(driver.text.contains("8000 Teams"))
+        driver.keys("jjj")
+        #expect(driver.selectedLine?.contains("Team 000004") == true, "\(driver.text)")
+        try await driver.wait(for: "the filter") {
+            driver.text.contains("8 Teams") && !driver.text.contains("filtering")
+        }
+        #expect(driver.text.contains("Team 000999"), "\(driver.text)")
+        driver.keys("<Esc>")
+        try await driver.wait(for: "all teams") {
+            driver.text.contains("8000 Teams") && !driver.text.contains("filter")
+        }
+    }
+
+    @Test func whatGoesOnCanBeStopped() async throws {
+        let driver = try await open()
+        command("sort wins:desc", in: driver)
+        #expect(driver.text.contains("sorting, Esc stops"), "\(driver.text)")
+        driver.keys("<C-c>")
+        #expect(driver.text.contains("stopped sorting: the list is as it was"), "\(driver.text)")
+        try await Task.sleep(for: .milliseconds(200))
+        driver.draw()
+        #expect(driver.text.contains("sorted ↑Team name") && driver.selectedLine?.contains("Team 000001") == true)
+        driver.keys("R")
+        try await driver.wait(for: "the list") { !driver.text.contains("Esc stops") }
+        #expect(driver.text.contains("8000 Teams"))
+    }
+
+    @Test func theCursorStaysOnItsRecordWhereverThatGoes() async throws {
+        let driver = try await open()
+        command("42", in: driver)
+        command("sort wins:desc,teamName", in: driver)
+        driver.keys("j")
+        try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
+        #expect(driver.selectedLine?.contains("Team 000043") == true, "\(driver.text)")
+    }
+
+    @Test func theLastOfSeveralOrdersHolds() async throws {
+        let driver = try await open()
+        command("sort wins", in: driver)
+        command("sort teamName:desc", in: driver)
+        try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Team name") }
+        #expect(driver.text.contains("Team 008000"), "\(driver.text)")
+        try await Task.sleep(for: .milliseconds(200))
+        driver.draw()
+        #expect(driver.text.contains("sorted ↓Team name"))
+    }
+
+    @Test func anErrorIsToldAndTheListStays() async throws {
+        let driver = try await open()
+        command("filter teamName MATCHES '['", in: driver)
+        try await driver.wait(for: "the end") { !driver.text.contains("filtering") }
+        #expect(driver.text.contains("8000 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
+    }
+
+    @Test func marksByPredicateAreSetBesideTheKeys() async throws {
+        let driver = try await open()
+        driver.keys("*")
+        driver.type("teamName ENDSWITH '99'")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("marking"), "\(driver.text)")
+        try await driver.wait(for: "the marks") { driver.text.contains("80 marked") }
+    }
+
+    @Test func aLockedStoreIsWaitedFor() async throws {
+        // A store without a write-ahead log is locked for readers too.
+        try fixture.fill()
+        let plain = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        _ = try plain.rows("PRAGMA journal_mode = DELETE")
+        plain.close()
+        let driver = BrowserDriver(teamsOf: fixture)
+        #expect(driver.text.contains("16 Teams"))
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        try other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try other.execute("BEGIN EXCLUSIVE")
+        command("filter wins > 30", in: driver)
+        #expect(driver.text.contains("filtering"), "\(driver.text)")
+        try other.execute("ROLLBACK")
+        other.close()
+        try await driver.wait(for: "the filter") { driver.text.contains("7 Teams") }
+    }
+}
