@@ -122,12 +122,15 @@ final class BrowserDriver {
 
     /// Waits until the browser shows what is expected: work of the main queue runs meanwhile.
     func wait(
-        for what: String, seconds: Double = 5, sourceLocation: SourceLocation = #_sourceLocation,
+        for what: String, seconds: Double = 20, sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () -> Bool
     ) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
+        var rounds = 0
         while !condition() {
-            guard ContinuousClock.now < end else {
+            rounds += 1
+            // Where other tests keep the main thread busy, time passes and nothing can happen here.
+            guard ContinuousClock.now < end || rounds < 300 else {
                 Issue.record("\(what) did not happen:\n\(text)", sourceLocation: sourceLocation)
                 return
             }

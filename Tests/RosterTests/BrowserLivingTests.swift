@@ -101,15 +101,23 @@ import Testing
     @Test func placesWithFadingRows() {
         var fading = FadingRows()
         let now = ContinuousClock.now
-        fading.add(["b"], place: 1, in: "s", now: now)
-        fading.add(["d"], place: 3, in: "s", now: now)
+        fading.add(["b"], place: 1, in: "s")
+        fading.add(["d"], place: 3, in: "s")
         fading.settle(counts: ["s": 3])
         // a −b c −d e
         #expect([0, 1, 2].map { fading.place(ofRecord: $0, in: "s") } == [0, 2, 4])
         #expect([0, 2, 4].map { fading.record(at: $0, in: "s") } == [0, 1, 2])
         #expect(fading.row(at: 1, in: "s")?.texts == ["b"] && fading.row(at: 2, in: "s") == nil)
+        // They fade from the first frame on in which they are seen.
+        fading.removeEnded(now: now + .seconds(60))
+        #expect(fading.nextEnd == nil && fading.count == 2)
+        fading.noteShown(now: now)
+        #expect(fading.nextEnd == now + FadingRows.duration)
         fading.settle(counts: ["s": 0])
         #expect(fading.sections["s"]?.map(\.place) == [0, 1])
+        fading.removeEnded(now: now + .seconds(60))
+        #expect(fading.isEmpty)
+        fading.add(["b"], place: 1, in: "s")
         fading.settle(counts: [:])
         #expect(fading.isEmpty)
     }

@@ -14,17 +14,18 @@ import Testing
     init() throws { fixture = try Fixture() }
 
     /// A driver on very many teams that does not wait for searches.
-    private func driver() throws -> BrowserDriver {
+    private func driver() async throws -> BrowserDriver {
         try fixture.fillWithManyTeams(Self.teams)
         let driver = BrowserDriver(
             BrowserOptions(
                 storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone", sortKeys: "teamName"))
         driver.settles = false
+        try await driver.wait(for: "the list") { driver.text.contains("\(Self.teams) Teams") }
         return driver
     }
 
-    @Test func aSearchWithoutMatchHoldsNoFrame() throws {
-        let driver = try driver()
+    @Test func aSearchWithoutMatchHoldsNoFrame() async throws {
+        let driver = try await driver()
         var times: [Duration] = []
         func measure(_ body: () -> Void) { times.append(ContinuousClock().measure(body)) }
         driver.keys("/")
@@ -42,8 +43,8 @@ import Testing
         #expect(times.count > 5 && median < .milliseconds(50), "\(times.count) pieces of \(median)")
     }
 
-    @Test func theNearestMatchComesAtOnceAndTheRestIsCounted() throws {
-        let driver = try driver()
+    @Test func theNearestMatchComesAtOnceAndTheRestIsCounted() async throws {
+        let driver = try await driver()
         driver.keys("/")
         driver.type("7")
         #expect(driver.selectedLine?.contains("Team 000007") == true)
@@ -62,8 +63,8 @@ import Testing
         #expect(driver.text.contains("went on at the bottom"))
     }
 
-    @Test func aKeyEndsASearch() throws {
-        let driver = try driver()
+    @Test func aKeyEndsASearch() async throws {
+        let driver = try await driver()
         driver.keys("/")
         driver.type("qq")
         driver.keys("<Enter>")

@@ -143,7 +143,7 @@ private final class Terminal {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: editor.path)
         let program = "'\(Terminal.program)' '\(fixture.storeURL.path)'"
         let terminal = try Terminal(
-            command: "\(program); read again; \(program)", width: 80, height: 24,
+            command: "sh -c \"\(program); read again; \(program)\"", width: 80, height: 24,
             environment: "LC_ALL=C.UTF-8 VISUAL='\(editor.path)'")
         // Nothing is asked for: the list that is the most of the store, in sections.
         try await terminal.wait(for: "the first screen") { $0.contains("16 Teams  by Qualifying zone") }

@@ -101,6 +101,8 @@ private final class Film {
     let context: NSManagedObjectContext
     let entity: NSEntityDescription
     private let source: NSManagedObjectContext
+    /// The store's own model: that of the film has no keys.
+    private let model: NSManagedObjectModel
     private let container: NSPersistentContainer
     /// The film's records by the IDs of the store.
     private var records: [NSManagedObjectID: NSManagedObject] = [:]
@@ -114,6 +116,7 @@ private final class Film {
         of entity: NSEntityDescription, in session: StoreSession, transactions: [NSPersistentHistoryTransaction]
     ) throws {
         source = session.context
+        self.model = session.model
         let model = session.model.copy() as? NSManagedObjectModel ?? session.model
         for entity in model.entities {
             // A film may show what a save would refuse.
@@ -247,8 +250,22 @@ private final class Film {
         return WatchEvent.Object(
             type: type, indexPath: old.map(Array.init), newIndexPath: new.map(Array.init),
             uri: uris[record.objectID] ?? RecordLabel.uri(of: record),
-            label: isReadable ? RecordLabel.shown(record) : RecordLabel.short(record),
+            label: label(of: record, isReadable: isReadable),
             values: isReadable ? columns.map { ($0.name, $0.json(of: record)) } : [], changedKeys: keys)
+    }
+}
+
+extension Film {
+    /// The value of the key that the store's own model has, or else `Entity/p12`.
+    private func label(of record: NSManagedObject, isReadable: Bool) -> String {
+        let name = record.entity.name ?? ""
+        if isReadable, let original = model.entitiesByName[name], let key = UniqueKey(of: original) {
+            let texts = key.attributes.map { ValueText.shown(record.value(forKey: $0.name), of: $0) }
+            let text = texts.filter { !$0.isEmpty }.joined(separator: " ")
+            if !text.isEmpty { return text }
+        }
+        let place = uris[record.objectID]?.split(separator: "/").last.map(String.init)
+        return place.map { "\(name)/\($0)" } ?? RecordLabel.short(record)
     }
 }
 

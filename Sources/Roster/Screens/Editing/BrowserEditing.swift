@@ -96,6 +96,8 @@ extension Browser {
         case .notNow: break
         case .each(let choices):
             guard let session else { return }
+            // Where theirs was not merged yet, what was before would count as no change at all.
+            for object in Set(choices.map(\.object)) { session.context.refresh(object, mergeChanges: true) }
             edit("settle conflicts") { _ in
                 for choice in choices {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)

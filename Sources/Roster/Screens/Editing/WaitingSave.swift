@@ -11,6 +11,10 @@ struct WaitingSave {
 extension Browser {
     /// Takes a note of a save that has to wait.
     func waitToSave(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
+        if let waitingSave, ContinuousClock.now - waitingSave.began >= StoreLock.patience {
+            self.waitingSave = nil
+            return say("not saved: another program keeps the store locked; ^S tries again", role: .error)
+        }
         if waitingSave == nil { waitingSave = WaitingSave(preference: preference, next: next) }
         waitingSave?.nextAttempt = .now + StoreLock.pause
         needsDisplay = true
@@ -19,10 +23,6 @@ extension Browser {
     /// Tries a save again that waits, when its time has come.
     func retrySave() {
         guard let waiting = waitingSave, waiting.nextAttempt <= .now else { return }
-        guard ContinuousClock.now - waiting.began < StoreLock.patience else {
-            waitingSave = nil
-            return say("not saved: another program keeps the store locked; ^S tries again", role: .error)
-        }
         save(preferring: waiting.preference, next: waiting.next)
     }
 

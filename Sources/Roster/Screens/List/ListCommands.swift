@@ -189,7 +189,7 @@ enum ListCommands {
             List("add", keys: "o", category: category, help: "add a record", unavailable: readOnly) { $0.addRecord() },
             List(
                 "edit field", keys: "e", category: category,
-                help: "edit the value in the focused column, or that of all marked records",
+                help: "edit the value in the column, or that of all marked records",
                 unavailable: readOnly
             ) { if $0.marks.isEmpty { CellEditor.open(in: $0) } else { $0.editMarked() } },
             List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {

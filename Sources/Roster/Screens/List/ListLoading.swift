@@ -83,14 +83,16 @@ extension ListScreen {
     func begin(_ what: String, _ work: @escaping @MainActor (ListScreen) async throws -> Void) {
         stopWork()
         nonisolated(unsafe) weak let screen = self
+        // The screen does not own the browser, and may outlive it while the work goes on.
+        nonisolated(unsafe) let browser = self.browser
         let task = Task { @MainActor in
             guard let screen else { return }
             var failure: (any Error)?
             do { try await work(screen) } catch { failure = error }
             guard !Task.isCancelled else { return }
             screen.work = nil
-            if let failure { screen.browser.complain(failure) }
-            screen.browser.needsDisplay = true
+            if let failure { browser.complain(failure) }
+            browser.needsDisplay = true
         }
         self.work = ListWork(what: what, task: task)
         browser.needsDisplay = true

@@ -289,7 +289,7 @@ extension ListScreen: RecordListDelegate {
         case .delete:
             // What the user deletes needs no sign.
             guard let old, !session.context.deletedObjects.contains(object) else { return }
-            records.fade(object, at: old, now: .now)
+            records.fade(object, at: old)
         @unknown default: break
         }
     }

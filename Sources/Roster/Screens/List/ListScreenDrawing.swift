@@ -22,6 +22,7 @@ extension ListScreen {
         view.highlight = searchText ?? ""
         let (listPart, detailPart) = divide(body)
         view.draw(in: listPart)
+        if !records.fading.isEmpty { records.fading.noteShown(now: .now) }
         if records.objectCount == 0, work == nil { drawEmptyNote(in: listPart) }
         if let detailPart { detailPane?.draw(inPane: detailPart, isFocused: isDetailFocused) }
         if let footer {

@@ -8,7 +8,8 @@ import TerminalKit
 struct FadingRows {
     struct Row {
         let texts: [String]
-        let end: ContinuousClock.Instant
+        /// When it goes; `nil` until it was shown.
+        var end: ContinuousClock.Instant?
         /// The place in the section, as it is shown.
         var place: Int
     }
@@ -24,16 +25,27 @@ struct FadingRows {
     var count: Int { sections.values.reduce(0) { $0 + $1.count } }
 
     /// When the next one ends.
-    var nextEnd: ContinuousClock.Instant? { sections.values.joined().map(\.end).min() }
+    var nextEnd: ContinuousClock.Instant? { sections.values.joined().compactMap(\.end).min() }
+
+    /// Lets the rows fade from now on that were not shown before: what nobody could see did not fade.
+    mutating func noteShown(now: ContinuousClock.Instant) {
+        for (name, rows) in sections where rows.contains(where: { $0.end == nil }) {
+            sections[name] = rows.map { row in
+                var row = row
+                row.end = row.end ?? now + Self.duration
+                return row
+            }
+        }
+    }
 
     func count(in section: String) -> Int { sections[section]?.count ?? 0 }
 
     /// Adds a row that stood at a place of the list as it was shown.
-    mutating func add(_ texts: [String], place: Int, in section: String, now: ContinuousClock.Instant) {
+    mutating func add(_ texts: [String], place: Int, in section: String) {
         guard count < Self.limit else { return }
         var rows = sections[section] ?? []
         let index = rows.firstIndex { $0.place >= place } ?? rows.count
-        rows.insert(Row(texts: texts, end: now + Self.duration, place: place), at: index)
+        rows.insert(Row(texts: texts, end: nil, place: place), at: index)
         sections[section] = rows
     }
 
@@ -57,12 +69,12 @@ struct FadingRows {
 
     mutating func removeEnded(now: ContinuousClock.Instant) {
         for (name, rows) in sections {
-            let ended = rows.enumerated().filter { $0.element.end <= now }
-            guard !ended.isEmpty else { continue }
+            func hasEnded(_ row: Row) -> Bool { row.end.map { $0 <= now } ?? false }
+            guard rows.contains(where: hasEnded) else { continue }
             var left: [Row] = []
             var gone = 0
             for var row in rows {
-                if row.end <= now {
+                if hasEnded(row) {
                     gone += 1
                 } else {
                     row.place -= gone

@@ -101,14 +101,14 @@ final class RecordList: ListSource {
     }
 
     /// Lets a row stay for a while that leaves the list. Called before `refresh()`, with its place in the controller.
-    func fade(_ object: NSManagedObject, at path: IndexPath, now: ContinuousClock.Instant) {
+    func fade(_ object: NSManagedObject, at path: IndexPath) {
         guard path.section < sections.count else { return }
         let name = sections[path.section].name
         let isReadable = !object.isFault
         let texts = display.columns.enumerated().map { index, column in
             isReadable ? column.text(of: object) : index == 0 ? RecordName.fallback(object) : ""
         }
-        fading.add(texts, place: fading.place(ofRecord: path.row, in: name), in: name, now: now)
+        fading.add(texts, place: fading.place(ofRecord: path.row, in: name), in: name)
     }
 
     // MARK: Records
