@@ -55,7 +55,6 @@ import Testing
         ("@ManagedMethod func cheer(_ value: Player)", "cheer", "'cheer(_:)'"),
         ("@ManagedMethod func addToPlayers()", "addToPlayers", "'addToPlayers()'"),
         ("@ManagedMethod func addToPlayers(_ a: Player, b: Int)", "addToPlayers", "'addToPlayers(_:b:)'"),
-        ("@ManagedMethod func addTo(_ value: Player)", "addTo", "'addTo(_:)'"),
         ("@ManagedMethod func addToPlayers(_: Player)", "addToPlayers", "names for all parameters"),
         ("@ManagedMethod init(value: Int)", "init", "is for methods"),
     ])

@@ -17,7 +17,6 @@ import Testing
         "\n    /// A comment: with = and { in it.\n    @Managed public internal(set) var name: String?",
         "@available(*, deprecated, message: \"static let = { \\(\"}\") (\") @Managed final var name /* : */ : String?",
         "@Managed private(set) var name: Dictionary<String, (Int) -> [Int]>",
-        "@Managed\n#\"raw \"# var name: Int",
         "@Managed @objc(name) dynamic var `name`: Set<Player>",
         "@A.B<C<D>>(x: [1]) @Managed nonisolated(unsafe) var name: Int // a comment = 5",
     ])
