@@ -111,7 +111,8 @@ import Testing
         controller.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
         let change = Task { try await controller.refetch() }
         change.cancel()
-        #expect(await error { try await change.value } == .userCancelled)
+        let code1 = await error { try await change.value }
+        #expect(code1 == .userCancelled)
         #expect(names(controller) == "A B C D E F G H")
         #expect(log.isEmpty)
         // The old list is still followed.
@@ -128,13 +129,15 @@ import Testing
         await Task.yield()
         controller.fetchRequest.predicate = NSPredicate(format: "capacity > 70")
         try await controller.refetch()
-        #expect(await error { try await first.value } == .userCancelled)
+        let code2 = await error { try await first.value }
+        #expect(code2 == .userCancelled)
         #expect(names(controller) == "H")
         controller.fetchRequest.predicate = nil
         let second = Task { try await controller.refetch() }
         await Task.yield()
         try controller.performFetch()
-        #expect(await error { try await second.value } == .userCancelled)
+        let code3 = await error { try await second.value }
+        #expect(code3 == .userCancelled)
         #expect(controller.fetchedObjects?.count == 8)
     }
 
@@ -142,11 +145,13 @@ import Testing
         let stadiums = try saved()
         let (controller, log) = try stadiums.list(stadiums.request(["city", "name"]), section: "city")
         controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "nothing", ascending: true)]
-        #expect(await error { try await controller.refetch() }?.rawValue == 134060)
+        let code4 = await error { try await controller.refetch() }
+        #expect(code4?.rawValue == 134060)
         controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         stadiums.add("Aa", ["city": "y"])
         // The sections do not stand together.
-        #expect(await error { try await controller.refetch() }?.rawValue == 134060)
+        let code5 = await error { try await controller.refetch() }
+        #expect(code5?.rawValue == 134060)
         #expect(controller.sections?.count == 2)
         #expect(log.take() == ["insert -→1,0"])
     }

@@ -277,9 +277,9 @@ extension NSFetchedResultsController {
     /// `fetchOffset`), lists of several stores or of a context with a parent, and sections that only objects know are read on
     /// the queue. Of a list that was not fetched yet nothing is told but what `performFetch()` tells.
     ///
-    /// Call it on the context's queue: for a context of the main queue on the main actor, for others on an actor whose
-    /// executor is the context. A later call, or `performFetch()`, takes the place of one that is not done. Cancelling the
-    /// task leaves the list as it was, and so does an error.
+    /// Set the request on the context's queue; the call itself goes there where it is made elsewhere. A later call, or
+    /// `performFetch()`, takes the place of one that is not done. Cancelling the task leaves the list as it was, and so does
+    /// an error.
     ///
     /// - Parameter announcement: what the delegate hears.
     /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; what
@@ -289,16 +289,18 @@ extension NSFetchedResultsController {
         let interruption = Interruption()
         let outcome: Result<Void, any Error> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                do {
-                    tracker.context.requireQueue("a fetch of a results controller")
-                    tracker.requireFetchable()
-                    try interruption.check()
-                    try Refetch(
-                        tracker, tellsChanges: announcement == .changes, interruption: interruption
-                    ) { continuation.resume(returning: $0) }.start()
-                } catch {
-                    continuation.resume(returning: .failure(error))
+                let begin = { [tracker] in
+                    do {
+                        tracker.requireFetchable()
+                        try interruption.check()
+                        try Refetch(
+                            tracker, tellsChanges: announcement == .changes, interruption: interruption
+                        ) { continuation.resume(returning: $0) }.start()
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
                 }
+                if tracker.context.isOnQueue { begin() } else { tracker.context.queue.async(begin) }
             }
         } onCancel: {
             interruption.interrupt()
