@@ -50,7 +50,7 @@ package struct ClassGenerator {
     }
 
     private func file(_ name: String, _ content: (inout SourceText) -> Void) -> File {
-        var text = SourceText(fileName: name, model: source.fileName)
+        var text = SourceText(fileName: name, model: source.fileName, isEmpty: plan.classes.isEmpty)
         content(&text)
         return File(name: name, text: text.text)
     }

@@ -139,6 +139,16 @@ import Testing
         #expect(everything.warnings.contains { $0.text.contains("'Plain' names no class of its own") })
     }
 
+    /// The build makes its file all the same, and a compiler warns of imports that nothing needs.
+    @Test func aModelOfHandWrittenClassesMakesAFileWithoutImports() throws {
+        let model = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appendingPathComponent("Examples/Ported/Sources/OrderBook/OrderBook.xcdatamodeld")
+        let file = try ClassGenerator(ModelSource.read(model)).singleFile(named: "X.swift")
+        #expect(file.text.split(separator: "\n").allSatisfy { $0.hasPrefix("//") })
+        #expect(file.text.contains("OrderBook.xcdatamodeld"))
+    }
+
     @Test func theOrderOfTheFileDoesNotMatter() throws {
         var source = try ModelSource.read(Models.kinds)
         let text = try ClassGenerator(source).singleFile(named: "X.swift").text

@@ -4,13 +4,16 @@ struct SourceText {
 
     /// A file of Swift with Xcode's heading.
     ///
-    /// - Parameter model: The name of the model's file.
-    init(fileName: String, model: String) {
+    /// - Parameters:
+    ///   - model: The name of the model's file.
+    ///   - isEmpty: Whether nothing follows: an import that nothing needs is a warning.
+    init(fileName: String, model: String, isEmpty: Bool = false) {
         add("//")
         add("//  \(fileName)")
         add("//")
         add("//  This file was automatically generated from \(model) and should not be edited.")
         add("//")
+        if isEmpty { return }
         add()
         // It brings Foundation with it, which an import of its own would warn of where no type of it is used.
         add("public import CoreData")
