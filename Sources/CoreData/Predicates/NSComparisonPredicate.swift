@@ -39,7 +39,7 @@ open class NSComparisonPredicate: NSPredicate {
         public static let normalized = Options(rawValue: 4)
     }
 
-    let tree: ComparisonTree
+    private(set) var tree: ComparisonTree
     let evaluator = LazyEvaluator()
 
     /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
@@ -58,10 +58,10 @@ open class NSComparisonPredicate: NSPredicate {
     // The other initialiser is the only designated one, or subclasses of programs would inherit none.
     convenience init(_ tree: ComparisonTree) {
         self.init(
-            leftExpression: NSExpression(tree.left), rightExpression: NSExpression(tree.right),
-            modifier: Modifier(rawValue: tree.modifier.rawValue) ?? .direct,
-            type: Operator(rawValue: tree.comparison.rawValue) ?? .equalTo,
-            options: Options(rawValue: tree.options.rawValue))
+            leftExpression: NSExpression(tree.left), rightExpression: NSExpression(tree.right), modifier: .direct,
+            type: .equalTo)
+        // All of it, also what a file says that no program can make.
+        self.tree = tree
     }
 
     open var leftExpression: NSExpression { NSExpression(tree.left) }

@@ -15,7 +15,8 @@ import Testing
         var teams: [NSManagedObject] { world.teams.compactMap { objects[ObjectIdentifier($0)] } }
 
         init(seed: UInt64, server: PostgreSQLCluster? = nil) throws {
-            world = try PredicateWorld(seed: seed, teamCount: 40)
+            let world = try PredicateWorld(seed: seed, teamCount: 40)
+            self.world = world
             stack =
                 try server.map {
                     try ClubStack(
