@@ -30,15 +30,15 @@
             let other = ServerStack.context(try stack.another())
             let begun = Date()
             try other.performAndWait {
-                other.make("Good", ["code": "a", "stock": 3])
+                other.insert("Good", ["code": "a", "stock": 3])
                 try other.save()
             }
             #expect(wait { context.performAndWait { controller.fetchedObjects?.count == 1 } })
             #expect(Date().timeIntervalSince(begun) < 2)
             try other.performAndWait {
-                let good = try #require(try other.all("Good").first)
+                let good = try #require(try other.rows("Good").first)
                 good.setValue(4, forKey: "stock")
-                other.make("Good", ["code": "b", "stock": 1])
+                other.insert("Good", ["code": "b", "stock": 1])
                 try other.save()
             }
             #expect(
@@ -48,7 +48,7 @@
                     }
                 })
             try other.performAndWait {
-                for good in try other.all("Good", "code == 'a'") { other.delete(good) }
+                for good in try other.rows("Good", "code == 'a'") { other.delete(good) }
                 try other.save()
             }
             #expect(wait { context.performAndWait { controller.fetchedObjects?.count == 1 } })

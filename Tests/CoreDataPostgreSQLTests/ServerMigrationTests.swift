@@ -29,10 +29,10 @@
 
         private func fill(_ stack: ServerStack) throws -> URL {
             try stack.inContext { context in
-                let shelf = context.make("Shelf", ["name": "top"])
-                let label = context.make("Label", ["text": "new"])
+                let shelf = context.insert("Shelf", ["name": "top"])
+                let label = context.insert("Label", ["text": "new"])
                 for number in 0..<5 {
-                    let good = context.make(number == 2 ? "Book" : "Good", ["code": "g\(number)", "stock": number])
+                    let good = context.insert(number == 2 ? "Book" : "Good", ["code": "g\(number)", "stock": number])
                     good.setValue(shelf, forKey: "shelf")
                     if number < 2 { good.mutableSetValue(forKey: "labels").add(label) }
                 }
@@ -60,8 +60,8 @@
                         label.value(forKey: "caption") as? String == "new" && label.value(forKey: "rank") as? Int == 7)
                     let goods = label.mutableSetValue(forKey: "goods").allObjects as? [NSManagedObject] ?? []
                     #expect(Set(goods.compactMap { $0.value(forKey: "code") as? String }) == ["g0", "g1"])
-                    #expect(try context.all("Book").map { $0.value(forKey: "stock") as? Int } == [2])
-                    context.make("Good", ["code": UUID().uuidString, "stock": Int64.max])
+                    #expect(try context.rows("Book").map { $0.value(forKey: "stock") as? Int } == [2])
+                    context.insert("Good", ["code": UUID().uuidString, "stock": Int64.max])
                     try context.save()
                 }
                 try coordinator.remove(store)
@@ -88,7 +88,8 @@
             let old = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
             try old.addPersistentStore(type: .postgreSQL, at: stack.url)
             let context = ServerStack.context(old)
-            context.performAndWait { #expect(try context.all("Good", "shelf.name == 'top'").count == 5) }
+            let kept = try context.performAndWait { try context.rows("Good", "shelf.name == 'top'").count }
+            #expect(kept == 5)
         }
     }
 #endif

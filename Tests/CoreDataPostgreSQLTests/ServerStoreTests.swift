@@ -8,13 +8,13 @@
     struct ServerStoreTests {
         private func fill(_ stack: ServerStack) throws {
             try stack.inContext { context in
-                let shelf = context.make("Shelf", ["name": "top"])
+                let shelf = context.insert("Shelf", ["name": "top"])
                 let goods = (0..<3).map {
-                    context.make($0 == 1 ? "Book" : "Good", ["code": "g\($0)", "stock": $0 * 10])
+                    context.insert($0 == 1 ? "Book" : "Good", ["code": "g\($0)", "stock": $0 * 10])
                 }
                 goods[1].setValue("Эссе", forKey: "title")
                 shelf.setValue(NSOrderedSet(array: [goods[2], goods[0], goods[1]]), forKey: "goods")
-                let label = context.make("Label", ["text": "new"])
+                let label = context.insert("Label", ["text": "new"])
                 goods[0].mutableSetValue(forKey: "labels").add(label)
                 goods[2].mutableSetValue(forKey: "labels").add(label)
                 try context.save()
@@ -33,9 +33,9 @@
             #expect(failure == nil)
             let context = container.newBackgroundContext()
             try context.performAndWait {
-                context.make("Label", ["text": "x"])
+                context.insert("Label", ["text": "x"])
                 try context.save()
-                #expect(try context.all("Label").count == 1)
+                #expect(try context.rows("Label").count == 1)
             }
             #expect(try cluster.psql("SELECT text FROM \"\(schema)\".\"Label\"") == "x")
             try cluster.psql("DROP SCHEMA \"\(schema)\" CASCADE")
@@ -80,17 +80,17 @@
             let stack = try ServerStack(Shop.hostile())
             let text = "'); DROP SCHEMA public CASCADE; --\\ \" $1 ? %s"
             try stack.inContext { context in
-                let user = context.make("user; drop", ["select \"x\"; --": text, "a'b?": 7])
+                let user = context.insert("user; drop", ["select \"x\"; --": text, "a'b?": 7])
                 let name = String(repeating: "Long", count: 30)
-                let far = context.make(name + "B", ["naïve 名": text])
+                let far = context.insert(name + "B", ["naïve 名": text])
                 user.mutableSetValue(forKey: "group by ?").add(far)
-                let long = context.make(
+                let long = context.insert(
                     name + "A",
                     [
                         String(repeating: "name", count: 30) + "1": "1",
                         String(repeating: "name", count: 30) + "2": "2", "_id": text,
                     ])
-                long.mutableSetValue(forKey: "table").add(context.make("_store", ["changes": 3]))
+                long.mutableSetValue(forKey: "table").add(context.insert("_store", ["changes": 3]))
                 try context.save()
             }
             try stack.reopen()
@@ -101,7 +101,7 @@
                 let far = user.mutableSetValue(forKey: "group by ?").allObjects.first as? NSManagedObject
                 #expect(far?.value(forKey: "naïve 名") as? String == text)
                 let name = String(repeating: "Long", count: 30)
-                let long = try #require(try context.all(name + "A").first)
+                let long = try #require(try context.rows(name + "A").first)
                 #expect(long.value(forKey: String(repeating: "name", count: 30) + "1") as? String == "1")
                 #expect(long.value(forKey: String(repeating: "name", count: 30) + "2") as? String == "2")
                 #expect(long.value(forKey: "_id") as? String == text)
@@ -118,11 +118,11 @@
             let other = ServerStack.context(try stack.another())
             let context = stack.context()
             try context.performAndWait {
-                let goods = try context.all("Good", by: "code")
+                let goods = try context.rows("Good", by: "code")
                 goods[0].setValue(1, forKey: "stock")
                 goods[1].setValue(2, forKey: "stock")
                 try other.performAndWait {
-                    let theirs = try other.all("Good", by: "code")
+                    let theirs = try other.rows("Good", by: "code")
                     theirs[0].setValue(100, forKey: "stock")
                     theirs[0].setValue(true, forKey: "sold")
                     other.delete(theirs[1])
@@ -146,17 +146,17 @@
             let stack = try ServerStack(Shop.model())
             try fill(stack)
             try stack.inContext { context in
-                let goods = try context.all("Good", by: "code")
+                let goods = try context.rows("Good", by: "code")
                 goods[0].setValue("g2", forKey: "code")
                 goods[2].setValue("g0", forKey: "code")
                 try context.save()
-                context.make("Good", ["code": "g1", "stock": 77])
+                context.insert("Good", ["code": "g1", "stock": 77])
                 let error = #expect(throws: NSError.self) { try context.save() }
                 #expect(error?.code == 133021)
                 #expect((error?.userInfo[NSUnderlyingErrorKey] as? NSError)?.userInfo["SQLSTATE"] as? String == "23505")
                 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                 try context.save()
-                #expect(try context.all("Good", "code == 'g1'").map { $0.value(forKey: "stock") as? Int } == [77])
+                #expect(try context.rows("Good", "code == 'g1'").map { $0.value(forKey: "stock") as? Int } == [77])
             }
         }
 
@@ -167,7 +167,7 @@
             try stack.inContext { context in
                 context.transactionAuthor = "lu"
                 context.name = "desk"
-                let goods = try context.all("Good", by: "code")
+                let goods = try context.rows("Good", by: "code")
                 goods[0].setValue(5, forKey: "stock")
                 context.delete(goods[1])
                 try context.save()
@@ -199,7 +199,7 @@
         @Test func batchesAreWrittenInOneTransaction() throws {
             let stack = try ServerStack(Shop.model())
             try fill(stack)
-            stack.inContext { context in
+            try stack.inContext { context in
                 let insert = NSBatchInsertRequest(
                     entityName: "Label", objects: (0..<2000).map { ["text": "l\($0)"] })
                 insert.resultType = .count
@@ -210,17 +210,18 @@
                 update.propertiesToUpdate = ["stock": 99]
                 update.resultType = .updatedObjectsCountResultType
                 #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
-                #expect(try context.all("Good", "stock == 99").count == 2)
+                #expect(try context.rows("Good", "stock == 99").count == 2)
                 let labels = NSFetchRequest<NSFetchRequestResult>(entityName: "Label")
                 labels.predicate = NSPredicate(format: "text BEGINSWITH 'l'")
                 let delete = NSBatchDeleteRequest(fetchRequest: labels)
                 delete.resultType = .resultTypeCount
                 #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 2000)
-                #expect(try context.all("Label").count == 1)
+                #expect(try context.rows("Label").count == 1)
                 // A batch that breaks a rule leaves nothing.
                 let twice = NSBatchInsertRequest(entityName: "Good", objects: [["code": "x"], ["code": "x"]])
                 #expect(code { _ = try context.execute(twice) } == 133021)
-                #expect(try context.all("Good", "code == 'x'").isEmpty)
+                let broken = try context.rows("Good", "code == 'x'")
+                #expect(broken.isEmpty)
             }
         }
 
@@ -230,14 +231,14 @@
             let context = stack.context()
             try context.performAndWait {
                 try context.setQueryGenerationFrom(.current)
-                #expect(try context.all("Good").count == 3)
+                #expect(try context.rows("Good").count == 3)
                 try stack.inContext { other in
-                    other.make("Good", ["code": "new"])
+                    other.insert("Good", ["code": "new"])
                     try other.save()
                 }
-                #expect(try context.all("Good").count == 3)
+                #expect(try context.rows("Good").count == 3)
                 try context.setQueryGenerationFrom(nil)
-                #expect(try context.all("Good").count == 4)
+                #expect(try context.rows("Good").count == 4)
             }
         }
 
@@ -262,7 +263,7 @@
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
                 for number in 0..<60 {
-                    context.make("Good", ["code": "c\(number)", "stock": number % 7, "sold": number % 2 == 0])
+                    context.insert("Good", ["code": "c\(number)", "stock": number % 7, "sold": number % 2 == 0])
                 }
                 try context.save()
                 let request = NSFetchRequest<NSDictionary>(entityName: "Good")

@@ -52,7 +52,7 @@
             let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
             let context = ServerStack.context(coordinator)
             let id = try context.performAndWait {
-                let label = context.make("Label", ["text": "x"])
+                let label = context.insert("Label", ["text": "x"])
                 try context.save()
                 return label.objectID
             }
@@ -69,26 +69,27 @@
             try reader.addPersistentStore(
                 type: .postgreSQL, at: cluster.networkURL(schema: stack.schema, user: "r\(name)", password: "x"))
             let desk = ServerStack.context(reader)
-            desk.performAndWait {
-                #expect(try desk.all("Label").count == 1)
-                desk.make("Label", ["text": "y"])
+            try desk.performAndWait {
+                let labels = try desk.rows("Label")
+                #expect(labels.count == 1)
+                desk.insert("Label", ["text": "y"])
                 #expect(message { try desk.save() }.contains("permission denied"))
-                #expect(try desk.all("Label", "text == 'x'").count == 1)
+                #expect(try desk.rows("Label", "text == 'x'").count == 1)
             }
         }
 
         @Test func aLostConnectionIsMadeAnew() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
-                context.make("Label", ["text": "a"])
+                context.insert("Label", ["text": "a"])
                 try context.save()
                 let cut =
                     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
                     + "AND query LIKE '%\(stack.schema)%'"
                 try _ = stack.psql(cut)
-                #expect(try context.all("Label").count == 1)
+                #expect(try context.rows("Label").count == 1)
                 try _ = stack.psql(cut)
-                context.make("Label", ["text": "b"])
+                context.insert("Label", ["text": "b"])
                 try context.save()
                 #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Label\"") == "2")
             }
@@ -97,7 +98,7 @@
         @Test func savesThatMeetEachOtherAreBothWritten() throws {
             let stack = try ServerStack(Shop.model())
             try stack.inContext { context in
-                for number in 0..<20 { context.make("Good", ["code": "g\(number)", "stock": 0]) }
+                for number in 0..<20 { context.insert("Good", ["code": "g\(number)", "stock": 0]) }
                 try context.save()
             }
             let contexts = try (0..<4).map { _ in ServerStack.context(try stack.another()) }
@@ -106,10 +107,10 @@
                 context.performAndWait {
                     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                     for round in 0..<15 {
-                        let goods = (try? context.all("Good", by: "code")) ?? []
+                        let goods = (try? context.rows("Good", by: "code")) ?? []
                         // In another order each, so that they meet crosswise.
                         for good in index % 2 == 0 ? goods : goods.reversed() { good.setValue(round, forKey: "stock") }
-                        context.make("Label", ["text": "\(index).\(round)"])
+                        context.insert("Label", ["text": "\(index).\(round)"])
                         do { try context.save() } catch { Issue.record("\(error)") }
                     }
                 }
@@ -147,7 +148,7 @@
                     number += 1
                     let text = "n\(number)"
                     context.performAndWait {
-                        context.make("Label", ["text": text])
+                        context.insert("Label", ["text": text])
                         do {
                             try context.save()
                             saved.all.withLock { _ = $0.there.insert(text) }

@@ -94,13 +94,13 @@
 
     extension NSManagedObjectContext {
         @discardableResult
-        func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+        func insert(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
             let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
             for (key, value) in values { object.setValue(value, forKey: key) }
             return object
         }
 
-        func all(_ entity: String, _ format: String? = nil, by key: String? = nil) throws -> [NSManagedObject] {
+        func rows(_ entity: String, _ format: String? = nil, by key: String? = nil) throws -> [NSManagedObject] {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = format.map { NSPredicate(format: $0) }
             if let key { request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)] }

@@ -15,13 +15,13 @@ import Testing
         var teams: [NSManagedObject] { world.teams.compactMap { objects[ObjectIdentifier($0)] } }
 
         init(seed: UInt64, server: PostgreSQLCluster? = nil) throws {
-            let world = try PredicateWorld(seed: seed, teamCount: 40)
-            self.world = world
-            stack =
-                try server.map {
-                    try ClubStack(
-                        model: world.model, type: "PostgreSQL", url: $0.url(schema: "predicates_\(UUID().uuidString)"))
-                } ?? ClubStack(model: world.model)
+            world = try PredicateWorld(seed: seed, teamCount: 40)
+            if let server {
+                let url = server.url(schema: "predicates_\(UUID().uuidString)")
+                stack = try ClubStack(model: world.model, type: "PostgreSQL", url: url)
+            } else {
+                stack = try ClubStack(model: world.model)
+            }
             context = stack.context()
             try context.performAndWait { try fill() }
         }
