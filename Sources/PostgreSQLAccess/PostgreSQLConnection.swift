@@ -59,7 +59,7 @@
         private static func error(of connection: OpaquePointer) -> PostgreSQLError {
             let text = String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
             return PostgreSQLError(
-                message: text.replacingOccurrences(of: "\n", with: " "), isConnectionLost: true)
+                message: text.split(whereSeparator: \.isWhitespace).joined(separator: " "), isConnectionLost: true)
         }
 
         // MARK: Statements

@@ -73,7 +73,10 @@
                 let labels = try desk.rows("Label")
                 #expect(labels.count == 1)
                 desk.insert("Label", ["text": "y"])
-                #expect(message { try desk.save() }.contains("permission denied"))
+                let refused = #expect(throws: NSError.self) { try desk.save() }
+                #expect(refused?.localizedDescription.contains("permission denied") == true)
+                let said = refused?.userInfo[NSUnderlyingErrorKey] as? NSError
+                #expect(said?.userInfo["SQLSTATE"] as? String == "42501")
                 #expect(try desk.rows("Label", "text == 'x'").count == 1)
             }
         }

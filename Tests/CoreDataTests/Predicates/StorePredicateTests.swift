@@ -23,10 +23,12 @@ import Testing
                 stack = try ClubStack(model: world.model)
             }
             context = stack.context()
-            try context.performAndWait { try fill() }
+            let keepsZeros = server == nil
+            try context.performAndWait { try fill(keepsZeros: keepsZeros) }
         }
 
-        private func fill() throws {
+        /// - Parameter keepsZeros: whether the store takes texts with a zero character.
+        private func fill(keepsZeros: Bool) throws {
             let rows = world.teams + world.places + world.players + world.tags
             for row in rows {
                 let object = NSManagedObject(entity: row.rowLayout.entity, insertInto: context)
@@ -34,7 +36,8 @@ import Testing
                 for (slot, property) in row.rowLayout.slots.enumerated() where slot < row.rowLayout.attributeCount {
                     let isDate = (property as? NSAttributeDescription)?.attributeType == .dateAttributeType
                     let isURL = (property as? NSAttributeDescription)?.attributeType == .URIAttributeType
-                    let value = PredicateValue(row.slots[slot], isDate: isDate).foundationValue
+                    var value = PredicateValue(row.slots[slot], isDate: isDate).foundationValue
+                    if !keepsZeros, let text = value as? String { value = text.replacing("\0", with: "0") }
                     object.setValue(
                         isURL ? (value as? String).flatMap { URL(string: $0) } : value, forKey: property.name)
                 }

@@ -25,7 +25,10 @@ import Testing
             let team = copied.lines.first { $0.hasPrefix("Team:") }
             #expect(try run("copy", store, sample.path("back.sqlite")).lines.contains { $0 == team })
             #expect(try run("copy", store, sample.path("back.xml")).lines.contains { $0 == team })
-            #expect(try run("copy", sample.path("back.xml"), sample.path("again.sqlite")).lines.contains { $0 == team })
+            // An XML store keeps no model.
+            let again = try run(
+                "copy", sample.path("back.xml"), sample.path("again.sqlite"), "--model", SampleFolder.model)
+            #expect(again.lines.contains { $0 == team })
             let twice = try RosterProcess.run(["copy", sample.store, store])
             #expect(twice.status == 1 && twice.errorLines.count == 1 && twice.errors.contains("already"))
 
