@@ -149,7 +149,9 @@ import Testing
     }
 
     @Test func p20_keyPathsOfManagedPropertiesStandForTheirKeys() throws {
-        _ = Squad(context: try Stack("League").context)
+        // The entities of models in use are known.
+        let stack = try Stack("League")
+        defer { withExtendedLifetime(stack) {} }
         #expect(NSSortDescriptor(keyPath: \Squad.name, ascending: true).key == "name")
         #expect(NSSortDescriptor(keyPath: \Squad.wins, ascending: true).key == "wins")
         #expect(NSSortDescriptor(keyPath: \Member.squad?.name, ascending: true).key == "squad.name")
