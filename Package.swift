@@ -25,6 +25,7 @@ let package = Package(
         .systemLibrary(name: "CNcursesw", providers: [.apt(["libncursesw5-dev"])]),
         .systemLibrary(name: "CPostgreSQL", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CGetopt"),
+        .systemLibrary(name: "CGettext"),
         .systemLibrary(name: "CPrefetch"),
         .target(name: "CTerminalRestore"),
 
@@ -35,7 +36,8 @@ let package = Package(
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         .target(name: "PredicateSyntax"),
         .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
-        .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore"]),
+        .target(name: "Translation", dependencies: ["CGettext"]),
+        .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore", "Translation"]),
 
         // The compiler of models, and the plugin that runs it in builds.
         .target(name: "ModelCompiler", dependencies: ["ModelFiles", "PredicateSyntax"]),
@@ -68,7 +70,8 @@ let package = Package(
                 "CoreData", "ModelCompiler", "SourcePort",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
-        .executableTarget(name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"]),
+        .executableTarget(
+            name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
         .target(name: "PostgreSQLCluster", path: "Tests/PostgreSQLCluster"),
@@ -103,7 +106,10 @@ let package = Package(
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
         .testTarget(
             name: "RosterTests",
-            dependencies: ["Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess", "PostgreSQLCluster"],
+            dependencies: [
+                "Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess", "Translation",
+                "PostgreSQLCluster",
+            ],
             exclude: ["Golden"]),
         // The code of the documentation's articles, with a model as their readers would have it.
         .testTarget(name: "DocumentationTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),

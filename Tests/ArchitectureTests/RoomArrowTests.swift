@@ -12,16 +12,17 @@ import Testing
         "momc": ["ModelCompiler"],
         "ManagedExpansion": [],
         "ManagedMacros": ["ManagedExpansion"],
-        "TerminalKit": ["CNcursesw", "CTerminalRestore"],
+        "Translation": ["CGettext"],
+        "TerminalKit": ["CNcursesw", "CTerminalRestore", "Translation"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "StoreConformance": ["CoreData"],
         "CoreDataPostgreSQL": ["CoreData", "PostgreSQLAccess"],
         "SourcePort": [],
         "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort"],
-        "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt"],
+        "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
     ]
     static let packageModules = Set(rooms.keys).union([
-        "CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt", "CPrefetch",
+        "CSQLite3", "CZlib", "CNcursesw", "CTerminalRestore", "CGetopt", "CGettext", "CPrefetch",
         "CPostgreSQL",
     ])
 

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// A terminal of tmux with the built program in it.
-private final class Terminal {
+final class Terminal {
     private static let tmux = ["/usr/bin/tmux", "/usr/local/bin/tmux", "/bin/tmux"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
@@ -68,9 +68,10 @@ private final class Terminal {
 
     /// Waits until the screen satisfies a condition.
     func wait(
-        for what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: @Sendable (String) -> Bool
+        for what: String, seconds: Double = 20, sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: @Sendable (String) -> Bool
     ) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(seconds)
         while true {
             let screen = screen
             if condition(screen) { return }

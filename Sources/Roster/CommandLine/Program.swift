@@ -1,5 +1,6 @@
 import Foundation
 import RosterCommands
+import Translation
 
 #if canImport(Glibc)
     @preconcurrency import Glibc
@@ -14,6 +15,7 @@ enum Program {
     static func run(_ words: [String]) -> Int32 {
         // A reader that goes away, such as head, ends the program without a word, whatever it inherited.
         signal(SIGPIPE, SIG_DFL)
+        Translation.start(catalogs: Catalogs.folder, environment: ProcessInfo.processInfo.environment)
         var verb: any CommandVerb.Type = BrowseVerb.self
         var rest = words
         if let named = VerbTable.verb(of: words) { (verb, rest) = named }

@@ -28,6 +28,10 @@ struct WordCompleter {
 
     var answer: Answer {
         if let flag = flagBeforeWord { return candidates(for: flag.completion) }
+        if let equals = word.firstIndex(of: "="), let flag = flag(String(word[..<equals])), flag.mayLackValue {
+            let typed = word[word.index(after: equals)...]
+            return .words(keyPaths.filter { $0.hasPrefix(typed) }.map { "\(word[...equals])\($0)" })
+        }
         if word.hasPrefix("-") { return .words(flags.filter { $0.hasPrefix(word) }) }
         let names = verbNames
         if before.isEmpty || before == ["model"] {

@@ -32,6 +32,12 @@ struct Preferences {
     /// What holds without a configuration.
     init() {}
 
+    /// Nothing but the columns of an entity.
+    init(columns: [String], ofEntity name: String) { entities[name] = EntityPreferences(columns: columns) }
+
+    /// Adds what is said of entities; what was said before stays.
+    mutating func add(_ others: [String: EntityPreferences]) { entities.merge(others) { own, _ in own } }
+
     /// Reads the user's file. One that is not there says nothing; one that cannot be read is a problem.
     static func load(from url: URL = ConfigurationFile.url) -> Preferences {
         var preferences = Preferences()

@@ -37,6 +37,11 @@ enum SampleStore {
         return store
     }
 
+    /// Makes a new sample at a place where nothing is.
+    ///
+    /// - Throws: ``CommandError`` as ``copy()`` does.
+    static func make(at store: URL) throws { try fill(store, from: sampleFolder()) }
+
     private static func fill(_ store: URL, from source: URL) throws {
         let quiet = CommandSurroundings(
             output: NoOutput(), progress: NoProgress(), interruption: NoInterruption(),

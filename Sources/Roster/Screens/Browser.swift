@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The terminal program as a whole: the store, the layers on the screen, and what concerns them all.
 final class Browser: TerminalProgram {
@@ -31,8 +32,10 @@ final class Browser: TerminalProgram {
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []
-    /// The export that goes on beside the keys.
-    private(set) var export: BackgroundExport?
+    /// What goes on beside the keys: an export, an import.
+    private(set) var work: BackgroundWork?
+    /// What is printed of the records that were picked.
+    var picked: [String] = []
 
     init(options: BrowserOptions) {
         self.options = options
@@ -127,7 +130,7 @@ final class Browser: TerminalProgram {
 
     /// Shows a line at the bottom until the next key; plain text only for a few seconds.
     func say(_ text: String, role: Role = .text) {
-        message = (text, role, role == .text ? .now + Self.messageTime : nil)
+        message = (tr(text), role, role == .text ? .now + Self.messageTime : nil)
         needsDisplay = true
     }
 
@@ -152,29 +155,45 @@ final class Browser: TerminalProgram {
         history.removeFirst(max(0, history.count - BrowserState.historyLimit))
     }
 
-    // MARK: Exporting
+    /// What runs beside the program from its start to its end.
+    private(set) var companion: BackgroundWork?
 
-    /// Writes the saved records of a list to a file, beside the keys.
-    func export(_ settings: ListSettings, of entity: NSEntityDescription, to file: String) {
-        if export != nil { return say("another export goes on: ^C ends it", role: .warning) }
-        let work = BackgroundExport(file: file)
-        export = work
-        let isUnsaved = session?.context.hasChanges == true
-        work.run(settings, of: entity, store: options.storeURL, modelURL: options.modelURL) { [weak self] problem in
+    func startCompanion() {
+        guard let command = options.companion else { return }
+        let work = BackgroundWork("companion")
+        companion = work
+        work.run(command) { [weak self] outcome in
             guard let self else { return }
-            export = nil
-            if let problem {
-                say("not exported: \(problem)", role: .error)
-            } else {
-                say("exported to \(file)" + (isUnsaved ? ", without what is not saved" : ""))
-            }
+            companion = nil
+            if !work.isRaised, case .failed(let problem) = outcome { say(problem, role: .error) }
         }
     }
 
-    /// Ends the export that goes on. Answers whether there was one.
-    func stopExport() -> Bool {
-        export?.stop()
-        return export != nil
+    // MARK: Work beside the keys
+
+    /// Runs a command beside the keys.
+    ///
+    /// - Parameters:
+    ///   - name: what is done, in one word.
+    ///   - finish: called on the main queue.
+    func begin(
+        _ name: String, _ command: @escaping (CommandSurroundings) throws -> Void,
+        finish: @escaping (BackgroundWork.Outcome) -> Void
+    ) {
+        if let work { return say("another \(work.name) goes on: ^C ends it", role: .warning) }
+        let work = BackgroundWork(name)
+        self.work = work
+        work.run(command) { [weak self] outcome in
+            guard let self else { return }
+            self.work = nil
+            finish(outcome)
+        }
+    }
+
+    /// Asks what goes on beside the keys to end. Answers whether there was something.
+    func stopWork() -> Bool {
+        work?.stop()
+        return work != nil
     }
 
     // MARK: Ending
@@ -194,7 +213,7 @@ final class Browser: TerminalProgram {
                         save { [unowned self] in isFinished = true }
                     },
                     Dialog.Choice("d", "discard and quit") { [unowned self] in isFinished = true },
-                    Dialog.Choice("c<Esc>n", "stay"),
+                    Dialog.Choice("c<Esc>n", "stay") { [unowned self] in picked = [] },
                 ]))
     }
 
@@ -203,7 +222,9 @@ final class Browser: TerminalProgram {
 
     /// Lets go of the store. Call when the event loop has ended.
     func close() throws {
-        export?.stop()
+        work?.stop()
+        companion?.stop()
+        for work in [work, companion] { work?.waitForEnd(upTo: 2) }
         opening?.task.stop.raise()
         writeState()
         list?.close()

@@ -82,6 +82,9 @@ extension Browser {
         let list = try ListScreen(browser: self, session: session, options: options, state: state)
         self.list = list
         layers.push(list)
+        list.showsCallbacks = options.showsCallbacks
+        startCompanion()
+        if let welcome = options.welcome { say(welcome) }
     }
 
     /// Keeps how the store is left.

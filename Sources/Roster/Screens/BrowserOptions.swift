@@ -1,4 +1,5 @@
 import Foundation
+import RosterCommands
 
 /// What the command line asks of the terminal program.
 struct BrowserOptions {
@@ -16,12 +17,29 @@ struct BrowserOptions {
     var predicate: String?
     /// Opens the store for reading only.
     var isReadOnly = false
+    /// Whether standard input or output may be a pipe: the screen is then the terminal's of the process.
+    var usesOwnTerminal = false
+    /// Set where the program is asked which records: what is printed of those.
+    var pick: PickRequest?
+    /// Whether the pane of callbacks is open at the start.
+    var showsCallbacks = false
+    /// Lines of advice above that pane.
+    var notes: [String] = []
+    /// What runs beside the program from its start to its end.
+    var companion: ((CommandSurroundings) throws -> Void)?
+    /// What is said at the start.
+    var welcome: String?
     /// What the user set: keys, colours, columns.
     var preferences = Preferences()
     /// Whether entity, sections and order are only what is shown where nothing was left from last time.
     var isSuggestion = false
     /// Where it is kept how stores were left; `nil` keeps nothing.
     var stateFolder: URL?
+
+    /// The store as the verbs name it.
+    var location: StoreLocation {
+        StoreLocation(store: storeURL.isFileURL ? storeURL.path : storeURL.absoluteString, model: modelURL?.path)
+    }
 
     init(
         storeURL: URL, modelURL: URL? = nil, entityName: String? = nil, sectionKeyPath: String? = nil,

@@ -1,4 +1,5 @@
 import TerminalKit
+import Translation
 
 // Help and palette: both derive from a command table.
 
@@ -13,7 +14,7 @@ extension Browser {
     /// Lists the commands that make sense now; the one picked is run.
     func showPalette<Target: AnyObject>(_ table: CommandTable<Target>, target: Target) {
         let commands = table.commands.filter { $0.unavailable(target) == nil && $0.name != "palette" }
-        let items = commands.map { (text: "\($0.name): \($0.help)", detail: $0.keyLabel) }
+        let items = commands.map { (text: "\($0.name): \(tr($0.help))", detail: $0.keyLabel) }
         layers.push(Picker(title: "Command", items: items) { [unowned target] in commands[$0].action(target) })
     }
 }

@@ -17,6 +17,9 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
                     "there is no store at \(options.storeURL.path); “roster create” makes one"
             ])
     }
+    // A question in a pipe has the terminal's screen, and its answer goes where standard output went.
+    let redirection = options.usesOwnTerminal ? try TerminalRedirection() : nil
+    defer { redirection?.end() }
     try TerminalSession.requireTerminal()
     let browser = Browser(options: options)
     browser.open()
@@ -34,10 +37,16 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     browser.showsPictures = terminal.screen.showsPictures
     browser.lendTerminal = { [screen = terminal.screen] in screen.lend($0) }
     EventLoop(screen: terminal.screen).run(browser)
-    let status = browser.status
+    let status = browser.status == 0 && browser.isPicking && browser.picked.isEmpty ? 1 : browser.status
     let words = browser.lastWords
     terminal.close()
     try browser.close()
+    redirection?.end()
     if let words { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+    if status == 0, !browser.picked.isEmpty {
+        let output = StandardOutput()
+        for line in browser.picked { try output.write(line + "\n") }
+        try output.flush()
+    }
     return status
 }

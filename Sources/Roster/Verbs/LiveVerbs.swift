@@ -68,24 +68,67 @@ enum BrowseVerb: CommandVerb {
     static let summary = "Browse and edit a store in the terminal; without STORE the World Cup sample."
     static let operands = [Operand(name: "STORE", isOptional: true, completion: .stores)]
     static let flags: [any CommandFlag.Type] = [
-        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, ReadOnlyFlag.self, ModelFlag.self,
+        EntityFlag.self, SectionFlag.self, SortFlag.self, WhereFlag.self, PickFlag.self, ReadOnlyFlag.self,
+        FormatFlag.self, ModelFlag.self,
     ]
+    static let notes = """
+        STORE - is standard input: JSON, CSV or TSV in a store of its own, as is a pipe without STORE.
+        Example: roster App.sqlite --entity Person --pick=email | xargs -n1 mail -s Hello
+        """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         // Checked here, where a mistake is a line on standard error and not a message on a screen.
         let sort = try arguments.value(SortFlag.self)
-        var options = try options(for: arguments)
+        let pipe = try pipedRecords(arguments, in: surroundings)
+        defer { if let pipe { try? FileManager.default.removeItem(at: pipe.folder) } }
+        var options = try pipe.map { try Self.options(for: $0, arguments) } ?? Self.options(for: arguments)
+        options.pick = try arguments.value(PickFlag.self).map { PickRequest($0) }
+        options.usesOwnTerminal = pipe != nil || options.pick != nil
         options.modelURL = try arguments.value(ModelFlag.self).map { URL(fileURLWithPath: $0) }
         options.sortKeys =
             sort?.map { $0.keyPath + ($0.ascending ? "" : ":desc") }.joined(separator: ",")
             ?? options.sortKeys
         options.predicate = try arguments.value(WhereFlag.self)
         options.isReadOnly = arguments.has(ReadOnlyFlag.self)
+        let columns = options.preferences.entities
         options.preferences = Preferences.load()
+        options.preferences.add(columns)
         for problem in options.preferences.problems { surroundings.note(problem.message) }
         if sort != nil || options.predicate != nil { options.isSuggestion = false }
-        options.stateFolder = BrowserStateFile.userFolder
+        options.stateFolder = pipe == nil ? BrowserStateFile.userFolder : nil
         return ExitStatus(code: try runTerminalProgram(options))
+    }
+
+    /// The records of standard input where they are asked for, or where it is a pipe and no store is named.
+    private static func pipedRecords(
+        _ arguments: Arguments, in surroundings: CommandSurroundings
+    ) throws -> TemporaryStore? {
+        var status = stat()
+        let isPipe =
+            fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
+        let isNamed = arguments.operands.first == "-"
+        guard isNamed || arguments.operands.isEmpty && isPipe && TerminalRedirection.isPossible else { return nil }
+        do {
+            return try TemporaryStore(
+                reading: "-", format: arguments.value(FormatFlag.self), below: FileManager.default.temporaryDirectory,
+                in: surroundings)
+        } catch is TemporaryStore.Empty {
+            // A pipe that nothing comes through was not meant.
+            if isNamed { throw CommandError.failure("standard input: there are no records") }
+            return nil
+        }
+    }
+
+    private static func options(for pipe: TemporaryStore, _ arguments: Arguments) throws -> BrowserOptions {
+        if let entity = try arguments.value(EntityFlag.self), entity != TemporaryStore.entity {
+            throw CommandError.misuse("standard input has one entity, \(TemporaryStore.entity), and not “\(entity)”")
+        }
+        var options = BrowserOptions(
+            storeURL: pipe.store, entityName: TemporaryStore.entity,
+            sectionKeyPath: try arguments.value(SectionFlag.self), sortKeys: TemporaryStore.rowKey)
+        options.welcome = "\(DeletePlan.counted(pipe.count, "record")) from standard input; :export FILE keeps them"
+        options.preferences = Preferences(columns: pipe.keys, ofEntity: TemporaryStore.entity)
+        return options
     }
 
     private static func options(for arguments: Arguments) throws -> BrowserOptions {

@@ -19,6 +19,29 @@ public enum RecordText {
         try writer.end()
         return collected.text
     }
+
+    /// Texts in columns under their titles.
+    ///
+    /// - Parameter width: the cells that a text takes.
+    public static func table(
+        titles: [String], rows: [[String]], alignsRight: [Bool], width: (String) -> Int
+    ) -> String {
+        let lines = [titles] + rows.map { $0.map { VisibleText.oneLine($0) } }
+        let widths = titles.indices.map { column in lines.map { width($0[column]) }.max() ?? 0 }
+        return lines.map { line in
+            let cells = line.indices.map { column in
+                let space = String(repeating: " ", count: widths[column] - width(line[column]))
+                return alignsRight[column] ? space + line[column] : line[column] + space
+            }
+            return cells.joined(separator: "  ").trimmingSuffix { $0 == " " }
+        }.joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> String {
+        String(self[..<(lastIndex { !predicate($0) }.map { index(after: $0) } ?? startIndex)])
+    }
 }
 
 private final class CollectedText: TextOutput {

@@ -1,3 +1,5 @@
+import Translation
+
 /// The commands of a screen, found by the keys pressed.
 public struct CommandTable<Target> {
     /// What a row of keys means.
@@ -116,10 +118,10 @@ public struct CommandTable<Target> {
         var lines: [TextPane.Line] = []
         for category in categories {
             if !lines.isEmpty { lines.append(TextPane.Line("")) }
-            lines.append(TextPane.Line(category.name, role: .heading))
+            lines.append(TextPane.Line(tr(category.name), role: .heading))
             for command in category.commands {
                 let keys = text.padded(command.keyLabel, to: min(keyWidth, 26))
-                lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (command.help, .text)]))
+                lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (tr(command.help), .text)]))
             }
         }
         return lines

@@ -98,8 +98,10 @@ public final class CursesScreen: Screen {
         func isUnicode() -> Bool { String(cString: nl_langinfo(Int32(CODESET))) == "UTF-8" }
         if isUnicode() { return .unicode }
         let environment = ProcessInfo.processInfo.environment
-        let isSet = ["LC_ALL", "LC_CTYPE", "LANG"].contains { !(environment[$0] ?? "").isEmpty }
-        if !isSet, setlocale(LC_CTYPE, "C.UTF-8") != nil, isUnicode() { return .unicode }
+        let wanted = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        // A locale that says UTF-8 and is not installed means UTF-8 all the same.
+        let isUnicodeWanted = wanted.isEmpty || ["UTF-8", "UTF8"].contains { wanted.uppercased().hasSuffix($0) }
+        if isUnicodeWanted, setlocale(LC_CTYPE, "C.UTF-8") != nil, isUnicode() { return .unicode }
         return .ascii
     }
 

@@ -4,6 +4,7 @@ import Foundation
 /// The modes of the terminal beyond those that curses sets, and the text that undoes everything.
 struct TerminalModes {
     private let descriptor: Int32
+    private let type: String
     /// Whether the terminal follows xterm closely enough for its private modes to be harmless.
     let isXtermLike: Bool
     /// Whether the terminal said that it can show a frame at once.
@@ -11,6 +12,7 @@ struct TerminalModes {
 
     init(type: String, descriptor: Int32) {
         self.descriptor = descriptor
+        self.type = type
         let families = [
             "xterm", "tmux", "screen", "foot", "alacritty", "wezterm", "ghostty", "rxvt", "st-", "vte", "konsole",
             "contour",
@@ -35,8 +37,26 @@ struct TerminalModes {
 
     func copy(_ text: String) -> Bool {
         guard isXtermLike else { return false }
-        send("\u{1B}]52;c;" + Data(text.utf8).base64EncodedString() + "\u{07}")
+        send(Self.copying(text, type: type, isInTmux: ProcessInfo.processInfo.environment["TMUX"]?.isEmpty == false))
         return true
+    }
+
+    /// What puts text on the clipboard (OSC 52). Within tmux it is sent to tmux, and once more to the terminal around it,
+    /// as tmux keeps or passes it by two settings of its own; screen only passes.
+    static func copying(_ text: String, type: String, isInTmux: Bool) -> String {
+        let sequence = "\u{1B}]52;c;" + Data(text.utf8).base64EncodedString() + "\u{07}"
+        if isInTmux {
+            return sequence + "\u{1B}Ptmux;" + sequence.replacing("\u{1B}", with: "\u{1B}\u{1B}") + "\u{1B}\\"
+        }
+        guard type.hasPrefix("screen") else { return sequence }
+        // Screen takes strings of up to 768 bytes.
+        var result = ""
+        var rest = sequence[...]
+        while !rest.isEmpty {
+            result += "\u{1B}P" + rest.prefix(700) + "\u{1B}\\"
+            rest = rest.dropFirst(700)
+        }
+        return result
     }
 
     func beginFrame() { if synchronizesUpdates { send("\u{1B}[?2026h") } }

@@ -1,3 +1,5 @@
+import Translation
+
 /// A box in the middle of the screen that asks for one of a few keys.
 public final class Dialog: Layer {
     /// One answer.
@@ -9,7 +11,7 @@ public final class Dialog: Layer {
         /// - Parameter keys: in the notation of ``KeySequence``; each key alone gives the answer.
         public init(_ keys: String, _ label: String, action: @escaping () -> Void = {}) {
             self.keys = KeySequence(keys).keys
-            self.label = label
+            self.label = tr(label)
             self.action = action
         }
     }
@@ -24,8 +26,8 @@ public final class Dialog: Layer {
     /// - Parameter choices: Escape takes the last one, so that it must be the harmless one. Enter answers nothing, lest a
     ///   key pressed once too often does harm.
     public init(title: String, lines: [TextPane.Line], choices: [Choice]) {
-        self.title = title
-        self.lines = lines
+        self.title = tr(title)
+        self.lines = lines.map(\.translated)
         self.choices = choices
     }
 

@@ -1,3 +1,5 @@
+import Translation
+
 /// One field of a form.
 public struct FormField {
     /// How a field is edited.
@@ -34,7 +36,7 @@ public struct FormField {
         self.kind = kind
         self.value = value
         self.isOptional = isOptional
-        self.hint = hint
+        self.hint = tr(hint)
     }
 }
 
@@ -236,7 +238,7 @@ public final class Form: Layer {
 
     public func draw(in canvas: Canvas) {
         canvas.clear()
-        StatusLine(left: [(" " + title, .status)], right: isChanged ? [("changed ", .edited)] : []).draw(
+        StatusLine(left: [(" " + title, .status)], right: isChanged ? [(tr("changed "), .edited)] : []).draw(
             in: canvas, y: 0)
         viewHeight = max(1, canvas.height - 4)
         viewOrigin = Point(x: canvas.frame.minX, y: canvas.frame.minY + 2)
@@ -268,7 +270,7 @@ public final class Form: Layer {
         var used = isEdited ? min(width, canvas.text.width(editor.text)) : 0
         if field.value == nil {
             used = canvas.write(
-                isEdited ? "" : "none", x: x, y: y, style: Style(.muted, selected: isCurrent), limit: width)
+                isEdited ? "" : tr("none"), x: x, y: y, style: Style(.muted, selected: isCurrent), limit: width)
         } else if !isEdited {
             let shown = field.kind == .boolean ? canvas.booleanText(field.value) : field.value ?? ""
             let role: Role = field.kind == .reference ? .link : (field.kind == .readOnly ? .muted : .text)

@@ -1,3 +1,5 @@
+import Translation
+
 /// What a picker shows. Only visible items are asked for.
 public protocol PickerSource: AnyObject {
     /// How many items match the filter.
@@ -69,7 +71,7 @@ public final class Picker: Layer {
         title: String, source: any PickerSource, selected: Int = 0, onCancel: @escaping () -> Void = {},
         onPick: @escaping (Int) -> Void
     ) {
-        self.title = title
+        self.title = tr(title)
         self.source = source
         self.cursor = max(0, min(selected, source.count - 1))
         self.onPick = onPick
@@ -145,7 +147,7 @@ public final class Picker: Layer {
 
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
 
-    public var footer: String? { "type to narrow  Enter pick  Esc cancel" }
+    public var footer: String? { tr("type to narrow  Enter pick  Esc cancel") }
 
     public func draw(in canvas: Canvas) {
         let width = min(canvas.width, max(50, canvas.width * 2 / 3))
@@ -161,9 +163,9 @@ public final class Picker: Layer {
         let used = box.write("/", x: 1, y: 1, style: .key)
         let items = box.part(x: 1, y: 2, width: width - 2, height: height)
         for row in 0..<height where top + row < source.count { drawItem(top + row, in: items, y: row) }
-        if source.count == 0 { items.write("nothing matches", x: 1, y: 0, style: .muted) }
-        let count = source.count == 1 ? "1 item" : "\(source.count) items"
-        box.write("Enter pick  Esc cancel  \(count)", x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
+        if source.count == 0 { items.write(tr("nothing matches"), x: 1, y: 0, style: .muted) }
+        let count = source.count == 1 ? tr("1 item") : tr("%s items", "\(source.count)")
+        box.write(tr("Enter pick  Esc cancel  %s", count), x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
         editor.draw(in: box, x: 1 + used, y: 1, width: width - 3, style: .text, showsCursor: true)
     }
 

@@ -1,3 +1,5 @@
+import Translation
+
 /// A line of input at the bottom of the screen, with history, completion and a message beneath it.
 public final class Prompt: Layer {
     /// What may stand for the word before the cursor.
@@ -43,11 +45,11 @@ public final class Prompt: Layer {
     public var onCancel: (() -> Void)?
 
     public init(label: String, text: String = "", history: [String] = [], hint: String = "") {
-        self.label = label
+        self.label = tr(label)
         self.editor = LineEditor(text)
         self.history = history
         self.historyIndex = history.count
-        self.hint = hint
+        self.hint = tr(hint)
     }
 
     public func handle(_ event: Event) -> Bool {

@@ -1,3 +1,5 @@
+import Translation
+
 /// Lines of text to read and scroll: help, a message, a log.
 public final class TextPane: Layer {
     /// One line in pieces of different roles.
@@ -5,6 +7,9 @@ public final class TextPane: Layer {
         public var runs: [(text: String, role: Role)]
 
         public init(_ text: String, role: Role = .text) { runs = [(text, role)] }
+        /// The same line in the user's language, where it is one text.
+        var translated: Line { runs.count == 1 ? Line(tr(runs[0].text), role: runs[0].role) : self }
+
         public init(runs: [(String, Role)]) { self.runs = runs.map { (text: $0.0, role: $0.1) } }
     }
 
@@ -17,7 +22,7 @@ public final class TextPane: Layer {
     private let closingKeys: [Key]
 
     public init(title: String, lines: [Line], closingKeys: [Key] = []) {
-        self.title = title
+        self.title = tr(title)
         self.lines = lines
         self.closingKeys = closingKeys
     }
@@ -64,8 +69,10 @@ public final class TextPane: Layer {
             for run in lines[top + row].runs { x += canvas.write(run.text, x: x, y: row + 1, style: Style(run.role)) }
         }
         let isWhole = lines.count <= height
-        let place = isWhole ? "" : "  \(top + 1)–\(min(lines.count, top + height)) of \(lines.count)"
+        let place =
+            isWhole ? "" : tr("  %s–%s of %s", "\(top + 1)", "\(min(lines.count, top + height))", "\(lines.count)")
         canvas.write(
-            "q close" + (isWhole ? "" : "  j k Space scroll") + place, x: 0, y: canvas.height - 1, style: .muted)
+            tr("q close") + (isWhole ? "" : tr("  j k Space scroll")) + place, x: 0, y: canvas.height - 1, style: .muted
+        )
     }
 }

@@ -1,4 +1,5 @@
 import TerminalKit
+import Translation
 
 /// What may be typed after the keys pressed so far, in a box that comes up when the user hesitates.
 struct PendingKeys {
@@ -24,7 +25,7 @@ struct PendingKeys {
 
     /// Paints the box over the lower part of `canvas`.
     static func draw<Target>(_ keys: [Key], of table: CommandTable<Target>, in canvas: Canvas) {
-        let next = table.continuations(of: keys)
+        let next = table.continuations(of: keys).map { (key: $0.key, name: tr($0.name)) }
         guard !next.isEmpty, canvas.height >= 5, canvas.width >= 30 else { return }
         let keyWidth = next.map { canvas.text.width($0.key.label) }.max() ?? 1
         let nameWidth = next.map { canvas.text.width($0.name) }.max() ?? 1

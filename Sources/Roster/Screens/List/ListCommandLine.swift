@@ -111,13 +111,25 @@ extension ListScreen {
         return nil
     }
 
-    fileprivate func export(to path: String, replacing: Bool) -> Prompt.Problem? {
+    func export(to path: String, replacing: Bool) -> Prompt.Problem? {
         guard !path.isEmpty else { return Prompt.Problem("a file's name is missing: export teams.csv", at: 0) }
         let file = (path as NSString).expandingTildeInPath
         if !replacing, FileManager.default.fileExists(atPath: file) {
             return Prompt.Problem("\(path) is there already: export! replaces it", at: 0)
         }
-        browser.export(records.settings, of: entity, to: file)
+        let settings = records.settings
+        let sort = settings.allSortKeys.map { SortKey(keyPath: $0.keyPath, ascending: $0.isAscending) }
+        let command = ExportCommand(
+            store: browser.options.location,
+            entity: entity.name ?? "", file: file,
+            query: RecordQuery(predicate: settings.filter.isEmpty ? nil : settings.filter, sort: sort))
+        let isUnsaved = session.context.hasChanges
+        browser.begin("export", { try command.run(in: $0) }) { [unowned browser] outcome in
+            switch outcome {
+            case .done: browser.say("exported to \(file)" + (isUnsaved ? ", without what is not saved" : ""))
+            case .failed(let problem): browser.say("not exported: \(problem)", role: .error)
+            }
+        }
         return nil
     }
 }
@@ -146,6 +158,7 @@ struct CommandLineWords {
         Command(names: ["entity"], takesArgument: true) { $0.show(entityNamed: $1) },
         Command(names: ["export"], takesArgument: true) { $0.export(to: $1, replacing: false) },
         Command(names: ["export!"], takesArgument: true) { $0.export(to: $1, replacing: true) },
+        Command(names: ["import"], takesArgument: true) { $0.importRecords(from: $1) },
         Command(names: ["noh"]) { list, _ in done { list.searchText = nil } },
     ]
 
@@ -185,7 +198,7 @@ struct CommandLineWords {
             let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
             return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
         case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)
-        case "export", "export!":
+        case "export", "export!", "import":
             return matching(argument, among: Self.files(beginningWith: argument), endingAt: cursor)
         default: return nil
         }
@@ -197,7 +210,7 @@ struct CommandLineWords {
     }
 
     /// Files and folders, the latter with a slash behind.
-    private static func files(beginningWith path: String) -> [String] {
+    static func files(beginningWith path: String) -> [String] {
         let folder = path.contains("/") ? String(path[...(path.lastIndex(of: "/") ?? path.startIndex)]) : ""
         let place = folder.isEmpty ? "." : (folder as NSString).expandingTildeInPath
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []

@@ -3,7 +3,8 @@ import TerminalKit
 /// The commands of the main screen. Keys, help and palette all come from here.
 enum ListCommands {
     nonisolated(unsafe) static let table = CommandTable<ListScreen>(
-        moving + folding + finding + arranging + columns + marking + records + copying + panes + living + program)
+        moving + folding + finding + arranging + columns + marking + records + copying + DataCommands.all + panes
+            + LookingCommands.all + living + program)
 
     private typealias List = Command<ListScreen>
 
@@ -104,6 +105,8 @@ enum ListCommands {
                     list.marks.removeAll()
                 } else if !list.records.settings.filter.isEmpty {
                     list.change { $0.filter = "" }
+                } else if list.browser.isPicking {
+                    list.browser.quit()
                 }
             },
         ]
@@ -171,6 +174,9 @@ enum ListCommands {
             List("copy cell", keys: "yc", category: category, help: "the value in the focused column") {
                 $0.copyChosen(.cell)
             },
+            List("copy text", keys: "yt", category: category, help: "as text: the columns under their titles") {
+                $0.copyChosen(.text)
+            },
             List("copy CSV", keys: "yv", category: category, help: "as CSV with headings") { $0.copyChosen(.csv) },
             List("copy predicate", keys: "yp", category: category, help: "a predicate that finds the focused values") {
                 $0.copyChosen(.predicate)
@@ -234,7 +240,8 @@ enum ListCommands {
             },
             List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
-                if !$0.browser.stopExport() { $0.browser.say("q quits") }
+                if $0.browser.stopWork() { return }
+                if $0.browser.isPicking { $0.browser.quit() } else { $0.browser.say("q quits") }
             },
             List("quit", keys: "q Q", category: category, help: "quit; asks when something is not saved") {
                 $0.browser.quit()

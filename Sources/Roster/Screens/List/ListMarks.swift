@@ -265,7 +265,7 @@ extension ListScreen {
 
     /// What is copied of the chosen records.
     enum Copied {
-        case cell, json, csv, predicate, uri
+        case cell, text, json, csv, predicate, uri
     }
 
     func copyChosen(_ what: Copied) {
@@ -283,6 +283,12 @@ extension ListScreen {
         switch what {
         case .json: return try RecordText.text(of: chosen, entity: entity, as: .json)
         case .csv: return try RecordText.text(of: chosen, entity: entity, as: .csv)
+        case .text:
+            let columns = records.display.columns
+            return RecordText.table(
+                titles: columns.map(\.title), rows: chosen.map { object in columns.map { $0.text(of: object) } },
+                alignsRight: columns.map(\.isNumeric)
+            ) { TextWidth().width($0) }
         case .uri: return chosen.map { $0.objectID.uriRepresentation().absoluteString }.joined(separator: "\n")
         case .cell:
             let column = records.display.columns.first { $0.key == key }

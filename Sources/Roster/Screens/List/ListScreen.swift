@@ -72,6 +72,7 @@ final class ListScreen: Layer {
         entities = session.entities
         let first = FirstList(browser: browser, session: session, options: options, state: state)
         entity = try first.entity()
+        try options.pick?.check(entity)
         for entity in entities {
             guard let name = entity.name, let kept = state.lists[name] else { continue }
             settingsByEntity[name] = kept.settings(
@@ -236,7 +237,7 @@ final class ListScreen: Layer {
     var nextWake: ContinuousClock.Instant? {
         if isSearching { return .now }
         // The share that is done is shown as it grows.
-        let progress = browser.export == nil ? nil : ContinuousClock.now + .milliseconds(250)
+        let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let popup = pendingKeys.isShown() ? nil : pendingKeys.showTime
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
         return [records.glow.nextEnd, records.fading.nextEnd, progress, popup, tick].compactMap { $0 }.min()
@@ -244,7 +245,7 @@ final class ListScreen: Layer {
 
     func wake() {
         if isSearching { continueSearch() }
-        if browser.export != nil || work != nil || pendingKeys.isShown() { browser.needsDisplay = true }
+        if browser.work != nil || work != nil || pendingKeys.isShown() { browser.needsDisplay = true }
         if let end = records.fading.nextEnd, end <= .now {
             records.fading.removeEnded(now: .now)
             let path = cursorObject.flatMap { records.path(of: $0) }

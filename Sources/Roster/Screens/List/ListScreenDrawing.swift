@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 // Painting the main screen.
 
@@ -16,15 +17,21 @@ extension ListScreen {
         let hasHints = canvas.height >= 12
         let statusLine = canvas.height - (hasHints ? 2 : 1)
         let paneHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
+        let notes = paneHeight > 0 ? noteLines(canvas) : []
+        let noteTop = statusLine - paneHeight - notes.count
         let footer = canvas.height > 5 ? aggregateFooter : nil
         let body = canvas.part(
-            x: 0, y: 1, width: canvas.width, height: statusLine - 1 - paneHeight - (footer == nil ? 0 : 1))
+            x: 0, y: 1, width: canvas.width, height: noteTop - 1 - (footer == nil ? 0 : 1))
         view.highlight = searchText ?? ""
         let (listPart, detailPart) = divide(body)
         view.draw(in: listPart)
         if !records.fading.isEmpty { records.fading.noteShown(now: .now) }
         if records.objectCount == 0, work == nil { drawEmptyNote(in: listPart) }
         if let detailPart { detailPane?.draw(inPane: detailPart, isFocused: isDetailFocused) }
+        for (row, note) in notes.enumerated() {
+            canvas.fillLine(noteTop + row, style: .text)
+            canvas.write(note, x: 1, y: noteTop + row, style: .key)
+        }
         if let footer {
             canvas.fillLine(body.frame.maxY, style: Style(.columnTitle))
             canvas.write("  " + footer, x: 0, y: body.frame.maxY, style: Style(.columnTitle))
@@ -51,10 +58,17 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
+        if browser.isPicking { note = " pick" + (note.isEmpty ? " " : note) }
         let used = canvas.write(
             StorePlace(url: session.url).shortName, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
         drawTabs(in: canvas, from: used + 2, to: canvas.width - canvas.text.width(note))
         canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
+    }
+
+    /// The lines of advice, broken to the width, where the list keeps most of the screen.
+    private func noteLines(_ canvas: Canvas) -> [String] {
+        let lines = browser.options.notes.flatMap { canvas.text.wrapped(tr($0), to: max(1, canvas.width - 2)) }
+        return lines.count * 4 <= canvas.height ? lines : []
     }
 
     /// The entities, as many as there is room for around the present one, and how many there are beside them.
@@ -120,7 +134,7 @@ extension ListScreen {
         if let work { right.append((" \(Activity.text(work.what, since: work.began)), Esc stops ", .warning)) }
         if let livingNote { right.append((" \(livingNote) ", .warning)) }
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
-        if let export = browser.export { right.append((" \(export.progress) ", .status)) }
+        if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         if !marks.isEmpty { right.append((" \(marks.objects.count) marked ", .status)) }
         let unsaved = session.unsavedCount
@@ -145,6 +159,7 @@ extension ListScreen {
             return
         }
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
+        if browser.isPicking { return KeyHints.draw(Browser.pickHints, in: canvas, y: y) }
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
         KeyHints.draw(hints, in: canvas, y: y)
     }
@@ -200,6 +215,7 @@ enum KeyHints {
     static func draw(_ hints: [(key: String, word: String)], in canvas: Canvas, y: Int) {
         canvas.fillLine(y, style: .text)
         var x = 0
+        let hints = hints.map { (key: $0.key, word: tr($0.word)) }
         for (key, word) in hints where x + canvas.text.width(key) + canvas.text.width(word) + 1 <= canvas.width {
             x += canvas.write(key, x: x, y: y, style: .key)
             x += canvas.write(" \(word)", x: x, y: y, style: .muted) + 2

@@ -202,6 +202,8 @@ extension ListScreen {
     func openDetail() {
         if case .header(let section) = view.cursor {
             view.setFolded(!view.isFolded(section: section), section: section)
+        } else if browser.isPicking {
+            browser.pick(chosenRecords)
         } else if let cursorObject {
             browser.layers.push(DetailScreen(browser: browser, session: session, object: cursorObject))
         }

@@ -1,0 +1,74 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// The list's commands that carry records out of the store and into it.
+enum DataCommands {
+    static var all: [Command<ListScreen>] {
+        let category = "Data"
+        return [
+            Command(
+                "export", keys: "g>", category: category,
+                help: "write the records of the list to a file"
+            ) { $0.askForExport() },
+            Command(
+                "import", keys: "g<lt>", category: category, help: "read records from a file into the store",
+                unavailable: { $0.browser.readOnlyReason }
+            ) { $0.askForImport() },
+        ]
+    }
+}
+
+extension ListScreen {
+    func askForExport() {
+        askForFile(label: "export to: ", hint: "the records of the list; .json, .csv or .tsv; Tab completes") {
+            [unowned self] in export(to: $0, replacing: false)
+        }
+    }
+
+    func askForImport() {
+        let hint = "JSON, CSV or TSV of \(DeletePlan.plural(entity.name ?? "record")); those whose key is there change"
+        askForFile(label: "import from: ", hint: hint) { [unowned self] in importRecords(from: $0) }
+    }
+
+    private func askForFile(label: String, hint: String, accept: @escaping (String) -> Prompt.Problem?) {
+        let prompt = Prompt(label: label, hint: hint)
+        prompt.complete = { text, cursor in
+            let typed = String(text.prefix(cursor))
+            let found = CommandLineWords.files(beginningWith: typed).filter { $0.hasPrefix(typed) }
+            return found.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: found)
+        }
+        prompt.onAccept = { accept($0.trimmingCharacters(in: .whitespaces)) }
+        browser.layers.push(prompt)
+    }
+
+    /// Reads records of the entity from a file, beside the keys.
+    func importRecords(from path: String) -> Prompt.Problem? {
+        if let reason = browser.readOnlyReason { return Prompt.Problem(reason) }
+        guard !path.isEmpty else { return Prompt.Problem("a file's name is missing: import teams.csv", at: 0) }
+        let file = (path as NSString).expandingTildeInPath
+        guard FileManager.default.isReadableFile(atPath: file) else {
+            return Prompt.Problem("there is no file \(path) that can be read", at: 0)
+        }
+        browser.importRecords(of: entity, from: file)
+        return nil
+    }
+}
+
+extension Browser {
+    /// Reads records from a file into the store, beside the keys; the list follows as they come.
+    func importRecords(of entity: NSEntityDescription, from file: String) {
+        let command = ImportCommand(
+            store: options.location,
+            entity: entity.name ?? "", file: file)
+        begin("import", { try command.run(in: $0) }) { [unowned self] outcome in
+            switch outcome {
+            case .done(let text): say(text)
+            case .failed(let problem):
+                let name = URL(fileURLWithPath: file).lastPathComponent
+                say("not imported: \(problem.replacing(file, with: name))", role: .error)
+            }
+        }
+    }
+}

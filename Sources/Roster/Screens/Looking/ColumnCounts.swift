@@ -1,0 +1,98 @@
+import CoreData
+import class CoreData.NSExpression
+import Foundation
+import RosterCommands
+
+/// Counts the saved records of a list by the values of one or two columns, in the store.
+struct ColumnCounts {
+    /// A group of records that have the same values.
+    struct Row {
+        let values: [Any?]
+        let count: Int
+        /// The sum of the number asked for.
+        let sum: Double
+    }
+
+    let rows: [Row]
+
+    /// - Parameters:
+    ///   - keyPaths: of attributes, also behind to-one relationships.
+    ///   - summed: the key path of a number to sum up in each group.
+    /// - Throws: what the fetch throws.
+    init(
+        _ keyPaths: [String], of entity: NSEntityDescription, filter: String, summing summed: String? = nil,
+        in context: NSManagedObjectContext
+    ) throws {
+        let request = NSFetchRequest<NSDictionary>()
+        request.entity = entity
+        request.resultType = .dictionaryResultType
+        request.includesPendingChanges = false
+        request.predicate = try FilterText.predicate(filter, for: entity)
+        let count = Self.expression(
+            "count:", .expressionForEvaluatedObject(), named: "rosterCount", .integer64AttributeType)
+        var properties: [Any] = keyPaths + [count]
+        if let summed {
+            properties.append(
+                Self.expression("sum:", NSExpression(forKeyPath: summed), named: "rosterSum", .doubleAttributeType))
+        }
+        request.propertiesToFetch = properties
+        request.propertiesToGroupBy = keyPaths
+        rows = try context.fetch(request).map { row in
+            Row(
+                values: keyPaths.map { row[$0].flatMap { $0 is NSNull ? nil : $0 } },
+                count: (row["rosterCount"] as? Int) ?? 0, sum: (row["rosterSum"] as? NSNumber)?.doubleValue ?? 0)
+        }
+    }
+
+    private static func expression(
+        _ function: String, _ argument: NSExpression, named name: String, _ type: NSAttributeType
+    ) -> NSExpressionDescription {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(forFunction: function, arguments: [argument])
+        description.expressionResultType = type
+        return description
+    }
+
+    /// How often each value of one of the columns stands in the rows.
+    func totals(ofColumn column: Int) -> [(value: Any?, count: Int)] {
+        var places: [AnyHashable: Int] = [:]
+        var result: [(value: Any?, count: Int)] = []
+        for row in rows {
+            let value = row.values[column]
+            let key = (value as? AnyHashable) ?? AnyHashable(Optional<Int>.none)
+            if let place = places[key] {
+                result[place].count += row.count
+            } else {
+                places[key] = result.count
+                result.append((value, row.count))
+            }
+        }
+        return result
+    }
+}
+
+extension ListScreen {
+    /// The key path to count by for a column: an attribute's own, for a relationship that of what names its records.
+    ///
+    /// - Returns: `nil` where nothing can be counted.
+    func countedKeyPath(_ key: String) -> String? {
+        if let attribute = entity.attribute(atKeyPath: key) { return attribute.isSortable ? key : nil }
+        guard let relationship = entity.relationshipsByName[key], !relationship.isToMany,
+            let label = relationship.destinationEntity.flatMap({ EntityDisplay.label(of: $0) })
+        else { return nil }
+        return "\(key).\(label.name)"
+    }
+
+    /// Shows only the records that match the predicates too, beside the filter that is there.
+    func narrow(by predicates: [NSPredicate]) {
+        let texts = ([records.settings.filter] + predicates.map(\.formatString)).filter { !$0.isEmpty }
+        let joined = texts.count == 1 ? texts[0] : texts.map { "(\($0))" }.joined(separator: " AND ")
+        do {
+            try tryToChange { $0.filter = joined }
+            browser.rememberFilter(joined)
+        } catch {
+            browser.complain(error)
+        }
+    }
+}

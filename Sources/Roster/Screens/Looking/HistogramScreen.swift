@@ -1,0 +1,154 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// How often each value of a column stands in the list: counts, shares and bars. Enter shows the records of one.
+final class HistogramScreen: Layer {
+    unowned let list: ListScreen
+    private let keyPath: String
+    private let attribute: NSAttributeDescription
+    private(set) var isFinished = false
+    private(set) var buckets: [ValueBuckets.Bucket] = []
+    private var heaps: ValueBuckets?
+    private var statistics = ""
+    private var rows = ScrolledRows()
+    private var firstLine = 0
+    /// Whether the greatest heap stands first, instead of the least value.
+    private var isByCount: Bool
+    /// The batch of changes that the counts show, and when they were made.
+    private var seen: (batch: Int, time: ContinuousClock.Instant)
+    private static let patience = Duration.milliseconds(500)
+
+    /// - Throws: what the fetch throws.
+    init(list: ListScreen, keyPath: String, attribute: NSAttributeDescription) throws {
+        self.list = list
+        self.keyPath = keyPath
+        self.attribute = attribute
+        isByCount = !ValueBuckets.isMeasured(attribute)
+        seen = (list.log.batch, .now)
+        try count()
+    }
+
+    private func count() throws {
+        let counts = try ColumnCounts(
+            [keyPath], of: list.entity, filter: list.records.settings.filter, in: list.session.context)
+        let totals = counts.totals(ofColumn: 0)
+        let heaps = ValueBuckets(totals, of: attribute, at: keyPath)
+        self.heaps = heaps
+        statistics = Self.statistics(totals, of: attribute, distinct: heaps.distinctCount)
+        arrange()
+        seen = (list.log.batch, .now)
+    }
+
+    private func arrange() {
+        guard let heaps else { return }
+        buckets = heaps.buckets
+        guard isByCount == heaps.isOrdered else { return }
+        let sorted = buckets.enumerated().sorted { left, right in
+            isByCount
+                ? (right.element.count, left.offset) < (left.element.count, right.offset)
+                : left.element.title.localizedStandardCompare(right.element.title) == .orderedAscending
+        }
+        buckets = sorted.map(\.element)
+    }
+
+    /// `34 values, least 0, greatest 76, mean 12.5, sum 1001`.
+    private static func statistics(
+        _ totals: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, distinct: Int
+    ) -> String {
+        let text = DeletePlan.counted(distinct, "different value")
+        let present = totals.filter { $0.value != nil }
+        let numbers = present.compactMap { item in ValueBuckets.number(item.value).map { (item.value, $0, item.count) }
+        }
+        guard ValueBuckets.isMeasured(attribute), let least = numbers.min(by: { $0.1 < $1.1 }),
+            let greatest = numbers.max(by: { $0.1 < $1.1 })
+        else { return text }
+        func shown(_ value: Any?) -> String { ValueDisplay.text(value, of: attribute) }
+        let bounds = "\(text), least \(shown(least.0)), greatest \(shown(greatest.0))"
+        guard attribute.attributeType != .dateAttributeType else { return bounds }
+        let count = numbers.reduce(0) { $0 + $1.2 }
+        let sum = numbers.reduce(0.0) { $0 + $1.1 * Double($1.2) }
+        func number(_ value: Double) -> String {
+            value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(format: "%.6g", value)
+        }
+        return bounds + ", mean \(number(sum / Double(max(1, count)))), sum \(number(sum))"
+    }
+
+    // MARK: Keys
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .mouse(let mouse):
+            if rows.handle(mouse, count: buckets.count, firstLine: firstLine) { narrow() }
+            return true
+        default: return false
+        }
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        if rows.handle(key, count: buckets.count) { return true }
+        switch (key.code, key.modifiers) {
+        case (.enter, []): narrow()
+        case (.character("s"), []):
+            isByCount.toggle()
+            arrange()
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
+        default: return false
+        }
+        return true
+    }
+
+    /// Shows the records of the heap under the cursor.
+    private func narrow() {
+        guard buckets.indices.contains(rows.cursor) else { return }
+        isFinished = true
+        list.narrow(by: [buckets[rows.cursor].predicate])
+    }
+
+    // MARK: Painting
+
+    func draw(in canvas: Canvas) {
+        if seen.batch != list.log.batch, .now - seen.time > Self.patience { try? count() }
+        canvas.clear()
+        let total = buckets.reduce(0) { $0 + $1.count }
+        let title = " \(PropertyTitle.title(keyPath)) of \(DeletePlan.counted(total, list.entity.name ?? "record"))"
+        let note = list.session.context.hasChanges ? "what is saved " : ""
+        StatusLine(left: [(title, .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
+        var y = 1
+        if canvas.height >= 10 {
+            canvas.write(statistics, x: 2, y: 1, style: .muted)
+            let line = Bars.sparkline((heaps?.buckets ?? []).map(\.count), on: canvas)
+            if heaps?.isOrdered == true { canvas.write(line, x: 2, y: 2, style: .heading) }
+            y = heaps?.isOrdered == true ? 4 : 3
+        }
+        let body = canvas.part(x: 0, y: y, width: canvas.width, height: canvas.height - y - 1)
+        firstLine = body.frame.minY
+        rows.fit(count: buckets.count, height: body.height)
+        if buckets.isEmpty { body.write("No records, no values.", x: 2, y: 0, style: .muted) }
+        let greatest = Double(max(1, buckets.map(\.count).max() ?? 1))
+        let titleWidth = min(body.width / 3, buckets.map { body.text.width($0.title) }.max() ?? 1)
+        let countWidth = String(Int(greatest)).count
+        for index in rows.shown(of: buckets.count) {
+            let line = body.part(x: 0, y: index - rows.top, width: body.width, height: 1)
+            let style = Style(.text, selected: index == rows.cursor)
+            line.fillLine(0, style: style)
+            let bucket = buckets[index]
+            let name = line.text.padded(
+                bucket.title, to: titleWidth, alignment: heaps?.isOrdered == true ? .right : .left)
+            var x = 2 + line.write(name, x: 2, y: 0, style: style)
+            let share = total > 0 ? Double(bucket.count) * 100 / Double(total) : 0
+            let count = String(bucket.count)
+            let padding = String(repeating: " ", count: max(0, countWidth - count.count))
+            x += line.write("  \(padding)\(count)", x: x, y: 0, style: style)
+            x += line.write(
+                String(format: "%6.1f %%  ", share), x: x, y: 0, style: Style(.muted, selected: index == rows.cursor))
+            let bar = Bars.bar(Double(bucket.count) / greatest, width: line.width - x - 1, on: line)
+            line.write(bar, x: x, y: 0, style: Style(.heading))
+        }
+        KeyHints.draw(
+            [("Enter", "show these"), ("s", isByCount ? "by value" : "by count"), ("j k", "move"), ("Esc", "close")],
+            in: canvas, y: canvas.height - 1)
+    }
+}

@@ -1,0 +1,65 @@
+import CoreData
+import RosterCommands
+import TerminalKit
+
+/// The list's commands that look at many records at once.
+enum LookingCommands {
+    static var all: [Command<ListScreen>] {
+        let category = "Look"
+        return [
+            Command(
+                "histogram", keys: "gb", category: category, help: "how often each value of the focused column stands"
+            ) {
+                $0.showHistogram()
+            },
+            Command("pivot", keys: "gp", category: category, help: "the focused column against another one") {
+                $0.askForPivot()
+            },
+            Command("model map", keys: "gm", category: category, help: "the entities and how they are related, drawn") {
+                list in
+                list.browser.layers.push(ModelMapScreen(list: list))
+            },
+        ]
+    }
+}
+
+extension ListScreen {
+    /// The focused column as what can be counted by; says why where it cannot.
+    private var countedColumn: (keyPath: String, attribute: NSAttributeDescription)? {
+        guard let keyPath = countedKeyPath(focusedKey), let attribute = entity.attribute(atKeyPath: keyPath) else {
+            browser.say("move to a column whose values can be counted: h l", role: .warning)
+            return nil
+        }
+        return (keyPath, attribute)
+    }
+
+    func showHistogram() {
+        guard let column = countedColumn else { return }
+        do {
+            browser.layers.push(
+                try HistogramScreen(list: self, keyPath: column.keyPath, attribute: column.attribute))
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    func askForPivot() {
+        guard let column = countedColumn else { return }
+        let keys = entity.sortableKeyPaths.filter { $0 != column.keyPath }
+        guard !keys.isEmpty else { return browser.say("there is no other column") }
+        let items = keys.map {
+            (text: PropertyTitle.title($0), detail: $0 == records.settings.sectionKey ? "sections" : "")
+        }
+        let selected = records.settings.sectionKey.flatMap { keys.firstIndex(of: $0) } ?? 0
+        browser.layers.push(
+            Picker(
+                title: "\(PropertyTitle.title(column.keyPath)) by", items: items, aliases: keys, selected: selected
+            ) { [unowned self] index in
+                do {
+                    browser.layers.push(try PivotScreen(list: self, rows: column.keyPath, columns: keys[index]))
+                } catch {
+                    browser.complain(error)
+                }
+            })
+    }
+}

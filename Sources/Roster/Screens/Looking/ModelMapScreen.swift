@@ -1,0 +1,255 @@
+import CoreData
+import TerminalKit
+
+/// The map of the model: all entities with their relationships. Enter opens an entity's list, or follows a relationship.
+final class ModelMapScreen: Layer {
+    unowned let list: ListScreen
+    private(set) var isFinished = false
+    private let counts: [String: Int]
+    private let entities: [NSEntityDescription]
+    private var map: ModelMap
+    private var cursor: Int
+    private var top = 0
+    private var height = 1
+    private static let boxWidth = 44
+    private static let origin = 1
+
+    init(list: ListScreen) {
+        self.list = list
+        entities = list.session.model.entities.filter { $0.name != nil }
+        counts = Dictionary(
+            uniqueKeysWithValues: list.entities.map { entity in
+                let request = NSFetchRequest<NSManagedObject>()
+                request.entity = entity
+                return (entity.name ?? "", (try? list.session.context.count(for: request)) ?? 0)
+            })
+        map = ModelMap(entities, greatestLane: 12)
+        cursor = map.stops.firstIndex { $0.entity === list.entity && $0.relationship == nil } ?? 0
+    }
+
+    // MARK: Keys
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .mouse(let mouse):
+            handle(mouse)
+            return true
+        default: return false
+        }
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        switch (key.code, key.modifiers) {
+        case (.down, []), (.character("j"), []): cursor += 1
+        case (.up, []), (.character("k"), []): cursor -= 1
+        case (.tab, []), (.character("]"), []): goToEntity(1)
+        case (.tab, .shift), (.character("["), []): goToEntity(-1)
+        case (.pageDown, []), (.character("d"), .control), (.character("f"), .control): move(by: height)
+        case (.pageUp, []), (.character("u"), .control), (.character("b"), .control): move(by: -height)
+        case (.home, []), (.character("g"), []): cursor = 0
+        case (.end, []), (.character("G"), []): cursor = map.stops.count - 1
+        case (.enter, []): follow()
+        case (.character("o"), []): open()
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
+        default: return false
+        }
+        cursor = max(0, min(cursor, map.stops.count - 1))
+        return true
+    }
+
+    private func handle(_ mouse: MouseEvent) {
+        switch mouse.action {
+        case .wheelUp: move(by: -3)
+        case .wheelDown: move(by: 3)
+        case .press, .doubleClick:
+            let y = mouse.position.y - Self.origin + top
+            guard let stop = map.stops.firstIndex(where: { $0.y == y }) else { return }
+            if stop == cursor || mouse.action == .doubleClick { follow() }
+            cursor = stop
+        }
+    }
+
+    /// Moves by lines of the drawing.
+    private func move(by lines: Int) {
+        guard map.stops.indices.contains(cursor) else { return }
+        let wanted = map.stops[cursor].y + lines
+        cursor =
+            lines > 0
+            ? map.stops.firstIndex { $0.y >= wanted } ?? map.stops.count - 1
+            : map.stops.lastIndex { $0.y <= wanted } ?? 0
+    }
+
+    private func goToEntity(_ step: Int) {
+        let heads = map.stops.indices.filter { map.stops[$0].relationship == nil }
+        cursor = (step > 0 ? heads.first { $0 > cursor } : heads.last { $0 < cursor }) ?? cursor
+    }
+
+    private func follow() {
+        guard map.stops.indices.contains(cursor) else { return }
+        let stop = map.stops[cursor]
+        guard let relationship = stop.relationship else { return open() }
+        let target =
+            stop.other
+            ?? map.stops.firstIndex {
+                $0.relationship == nil && $0.entity === relationship.destinationEntity
+            }
+        if let target { cursor = target }
+    }
+
+    /// Shows the records of the entity under the cursor.
+    private func open() {
+        guard map.stops.indices.contains(cursor) else { return }
+        let entity = map.stops[cursor].entity
+        guard let shown = list.entities.first(where: { $0.name == entity.name }) else {
+            return list.browser.say("\(entity.name ?? "") is abstract: it has no records of its own")
+        }
+        isFinished = true
+        list.show(shown)
+    }
+
+    // MARK: Painting
+
+    func draw(in canvas: Canvas) {
+        canvas.clear()
+        let boxWidth = min(Self.boxWidth, max(20, canvas.width - 8))
+        let room = max(0, (canvas.width - boxWidth - 2) / 2)
+        if map.laneCount > room || map.lines.contains(where: { $0.lane == nil }) {
+            map = ModelMap(entities, greatestLane: room)
+        }
+        let left = DeletePlan.counted(entities.count, "entity")
+        let missing = map.lines.count { $0.lane == nil }
+        let note = missing > 0 ? "\(missing) lines have no room " : ""
+        StatusLine(
+            left: [(" Model of \(list.session.url.lastPathComponent): \(left)", .status)], right: [(note, .status)]
+        ).draw(in: canvas, y: 0)
+        let body = canvas.part(x: 0, y: Self.origin, width: canvas.width, height: canvas.height - Self.origin - 1)
+        height = max(1, body.height)
+        fit()
+        for line in map.lines where !isCurrent(line) { draw(line, boxWidth: boxWidth, in: body) }
+        for line in map.lines where isCurrent(line) { draw(line, boxWidth: boxWidth, in: body) }
+        for box in map.boxes { draw(box, width: boxWidth, in: body) }
+        for index in map.stops.indices where map.stops[index].relationship != nil {
+            drawRelationship(index, width: boxWidth, in: body)
+        }
+        let enter = map.stops.indices.contains(cursor) && map.stops[cursor].relationship != nil
+        KeyHints.draw(
+            [
+                ("Enter", enter ? "other end" : "open list"), ("o", "open list"), ("Tab", "next entity"),
+                ("j k", "move"), ("Esc", "close"),
+            ],
+            in: canvas, y: canvas.height - 1)
+    }
+
+    /// Keeps the cursor on the screen, and the name of its entity where there is room.
+    private func fit() {
+        guard map.stops.indices.contains(cursor) else { return }
+        let y = map.stops[cursor].y
+        let box = map.boxes.first { $0.lines.contains(y) }?.lines ?? y...y
+        if y < top + 1 { top = min(y, max(box.lowerBound, y - height + 2)) }
+        let end = box.count < height ? box.upperBound : y
+        if end >= top + height { top = end - height + 1 }
+        top = max(0, min(top, map.height - 1))
+    }
+
+    private func isCurrent(_ line: ModelMap.Line) -> Bool {
+        line.from == cursor || line.to == cursor
+            || map.stops.indices.contains(cursor) && map.stops[cursor].relationship == nil
+                && [line.from, line.to].contains { map.stops[$0].entity === map.stops[cursor].entity }
+    }
+
+    private func draw(_ line: ModelMap.Line, boxWidth: Int, in canvas: Canvas) {
+        guard let lane = line.lane else { return }
+        let (first, last) = (map.stops[line.from].y - top, map.stops[line.to].y - top)
+        let x = boxWidth + 1 + lane * 2
+        let signs = LineSigns(canvas)
+        let style = Style(isCurrent(line) ? .link : .border)
+        for y in first...last where (0..<canvas.height).contains(y) {
+            let isEnd = y == first || y == last
+            if isEnd {
+                for column in boxWidth..<x {
+                    let crosses = map.lines.contains { other in
+                        guard let otherLane = other.lane, otherLane < lane else { return false }
+                        return boxWidth + 1 + otherLane * 2 == column
+                            && map.stops[other.from].y - top < y && y < map.stops[other.to].y - top
+                    }
+                    canvas.write(crosses ? signs.cross : signs.horizontal, x: column, y: y, style: style)
+                }
+            }
+            let sign = y == first ? signs.topRight : y == last ? signs.bottomRight : signs.vertical
+            // Where the end of a farther line passes, the two cross.
+            let isCrossed =
+                !isEnd
+                && map.lines.contains { other in
+                    guard let otherLane = other.lane, otherLane > lane else { return false }
+                    return [other.from, other.to].contains { map.stops[$0].y - top == y }
+                }
+            canvas.write(isCrossed ? signs.cross : sign, x: x, y: y, style: style)
+        }
+        for stop in [line.from, line.to] where map.stops[stop].relationship == nil {
+            canvas.write(signs.arrow, x: boxWidth, y: map.stops[stop].y - top, style: style)
+        }
+    }
+
+    private func draw(_ box: (entity: NSEntityDescription, lines: ClosedRange<Int>), width: Int, in canvas: Canvas) {
+        let signs = LineSigns(canvas)
+        let isCurrent = map.stops.indices.contains(cursor) && map.stops[cursor].entity === box.entity
+        let isHead = isCurrent && map.stops[cursor].relationship == nil
+        let border = Style(isCurrent ? .heading : .border)
+        for y in box.lines {
+            let row = y - top
+            guard (0..<canvas.height).contains(row) else { continue }
+            let (left, right) =
+                y == box.lines.lowerBound
+                ? (signs.topLeft, signs.topRight)
+                : y == box.lines.upperBound ? (signs.bottomLeft, signs.bottomRight) : (signs.vertical, signs.vertical)
+            canvas.write(left, x: 0, y: row, style: border)
+            canvas.write(right, x: width - 1, y: row, style: border)
+            guard y == box.lines.lowerBound || y == box.lines.upperBound else { continue }
+            for x in 1..<(width - 1) { canvas.write(signs.horizontal, x: x, y: row, style: border) }
+        }
+        let head = box.lines.lowerBound - top
+        let count = counts[box.entity.name ?? ""].map { " \($0) " } ?? " abstract "
+        let countWidth = canvas.text.width(count)
+        let parent = box.entity.superentity?.name.map { " : \($0)" } ?? ""
+        canvas.write(
+            " \(box.entity.name ?? "")\(parent) ", x: 2, y: head, style: Style(.heading, selected: isHead),
+            limit: width - countWidth - 6)
+        canvas.write(count, x: width - 2 - countWidth, y: head, style: .muted)
+        let attributes = box.entity.properties.count { $0 is NSAttributeDescription }
+        let names = box.entity.properties.filter { $0 is NSAttributeDescription }.map(\.name).joined(separator: ", ")
+        canvas.write("\(attributes): \(names)", x: 2, y: head + 1, style: .muted, limit: width - 4)
+    }
+
+    private func drawRelationship(_ index: Int, width: Int, in canvas: Canvas) {
+        let stop = map.stops[index]
+        guard let relationship = stop.relationship, (0..<canvas.height).contains(stop.y - top) else { return }
+        let other = map.stops.indices.contains(cursor) && map.stops[cursor].other == index
+        let style = Style(other ? .link : .text, selected: index == cursor)
+        let isUnicode = canvas.text.repertoire == .unicode
+        let arrow = relationship.isToMany ? (isUnicode ? "⇉" : ">>") : (isUnicode ? "→" : ">")
+        let text = "\(relationship.name) \(arrow) \(relationship.destinationEntity?.name ?? "?")"
+        canvas.write(canvas.text.padded(text, to: width - 4), x: 2, y: stop.y - top, style: style)
+        if map.lines.contains(where: { $0.lane != nil && ($0.from == index || $0.to == index) }) {
+            canvas.write(LineSigns(canvas).leave, x: width - 1, y: stop.y - top, style: Style(.border))
+        }
+    }
+}
+
+/// What lines are made of.
+private struct LineSigns {
+    let horizontal, vertical, topLeft, topRight, bottomLeft, bottomRight, cross, leave, arrow: String
+
+    init(_ canvas: Canvas) {
+        let isUnicode = canvas.text.repertoire == .unicode
+        horizontal = canvas.symbols.horizontal
+        vertical = canvas.symbols.vertical
+        topLeft = canvas.symbols.topLeft
+        topRight = canvas.symbols.topRight
+        bottomLeft = canvas.symbols.bottomLeft
+        bottomRight = canvas.symbols.bottomRight
+        cross = isUnicode ? "┼" : "+"
+        leave = isUnicode ? "├" : "+"
+        arrow = isUnicode ? "◂" : "<"
+    }
+}

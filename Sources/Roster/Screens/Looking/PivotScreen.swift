@@ -1,0 +1,203 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
+final class PivotScreen: Layer {
+    /// What stands in the cells.
+    enum Measure: Equatable {
+        case count
+        case sum(String)
+        case average(String)
+
+        var keyPath: String? {
+            switch self {
+            case .count: nil
+            case .sum(let key), .average(let key): key
+            }
+        }
+
+        var title: String {
+            switch self {
+            case .count: "count"
+            case .sum(let key): "sum of \(PropertyTitle.title(key))"
+            case .average(let key): "average of \(PropertyTitle.title(key))"
+            }
+        }
+    }
+
+    private struct Cell {
+        var count = 0
+        var sum = 0.0
+    }
+
+    unowned let list: ListScreen
+    private let keyPaths: [String]
+    private(set) var isFinished = false
+    private var measure = Measure.count
+    private var heads: [ValueBuckets] = []
+    private var cells: [[Cell]] = []
+    private var rows = ScrolledRows()
+    private var column = 0
+    private var left = 0
+    private var firstLine = 0
+
+    /// - Parameter keyPaths: of the rows and of the columns.
+    /// - Throws: what the fetch throws.
+    init(list: ListScreen, rows: String, columns: String) throws {
+        self.list = list
+        keyPaths = [rows, columns]
+        try count()
+    }
+
+    private func count() throws {
+        let counts = try ColumnCounts(
+            keyPaths, of: list.entity, filter: list.records.settings.filter, summing: measure.keyPath,
+            in: list.session.context)
+        heads = try keyPaths.enumerated().map { index, keyPath in
+            let attribute = try EntityKeys.attribute(at: keyPath, of: list.entity, for: "count by")
+            return ValueBuckets(counts.totals(ofColumn: index), of: attribute, at: keyPath)
+        }
+        // One more row and column for the sums.
+        cells = Array(
+            repeating: Array(repeating: Cell(), count: heads[1].buckets.count + 1), count: heads[0].buckets.count + 1)
+        for row in counts.rows {
+            guard let y = heads[0].place(of: row.values[0]), let x = heads[1].place(of: row.values[1]) else { continue }
+            for (rowIndex, columnIndex) in [
+                (y, x), (y, cells[0].count - 1), (cells.count - 1, x), (cells.count - 1, cells[0].count - 1),
+            ] {
+                cells[rowIndex][columnIndex].count += row.count
+                cells[rowIndex][columnIndex].sum += row.sum
+            }
+        }
+    }
+
+    private var columnCount: Int { (cells.first?.count ?? 1) }
+
+    private func text(_ cell: Cell) -> String {
+        guard cell.count > 0 else { return "·" }
+        let value: Double =
+            switch measure {
+            case .count: Double(cell.count)
+            case .sum: cell.sum
+            case .average: cell.sum / Double(cell.count)
+            }
+        return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(format: "%.2f", value)
+    }
+
+    private func title(_ axis: Int, _ index: Int) -> String {
+        let buckets = heads[axis].buckets
+        return buckets.indices.contains(index) ? buckets[index].title : "all"
+    }
+
+    // MARK: Keys
+
+    func handle(_ event: Event) -> Bool {
+        switch event {
+        case .key(let key): return handle(key)
+        case .mouse(let mouse):
+            if rows.handle(mouse, count: cells.count, firstLine: firstLine) { narrow() }
+            return true
+        default: return false
+        }
+    }
+
+    private func handle(_ key: Key) -> Bool {
+        if rows.handle(key, count: cells.count) { return true }
+        switch (key.code, key.modifiers) {
+        case (.left, []), (.character("h"), []): column = max(0, column - 1)
+        case (.right, []), (.character("l"), []): column = min(columnCount - 1, column + 1)
+        case (.enter, []): narrow()
+        case (.character("a"), []): askForMeasure()
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
+        default: return false
+        }
+        return true
+    }
+
+    /// Shows the records of the cell under the cursor.
+    private func narrow() {
+        let predicates = [(0, rows.cursor), (1, column)].compactMap { axis, index in
+            heads[axis].buckets.indices.contains(index) ? heads[axis].buckets[index].predicate : nil
+        }
+        isFinished = true
+        if !predicates.isEmpty { list.narrow(by: predicates) }
+    }
+
+    private func askForMeasure() {
+        let numbers = list.entity.sortableKeyPaths.filter { key in
+            list.entity.attribute(atKeyPath: key).map {
+                ValueBuckets.isMeasured($0) && $0.attributeType != .dateAttributeType
+            } ?? false
+        }
+        let measures = [Measure.count] + numbers.flatMap { [Measure.sum($0), Measure.average($0)] }
+        let items = measures.map { (text: $0.title, detail: $0 == measure ? "now" : "") }
+        list.browser.layers.push(
+            Picker(title: "In the cells", items: items) { [unowned self] index in
+                let before = measure
+                measure = measures[index]
+                do { try count() } catch {
+                    measure = before
+                    list.browser.complain(error)
+                }
+            })
+    }
+
+    // MARK: Painting
+
+    func draw(in canvas: Canvas) {
+        canvas.clear()
+        let title = keyPaths.map { PropertyTitle.title($0) }.joined(separator: " by ")
+        let note = list.session.context.hasChanges ? "what is saved " : ""
+        StatusLine(left: [(" \(title): \(measure.title)", .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
+        let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
+        firstLine = body.frame.minY
+        rows.fit(count: cells.count, height: body.height)
+        let headWidth = min(canvas.width / 3, cells.indices.map { canvas.text.width(self.title(0, $0)) }.max() ?? 1)
+        let widths = (0..<columnCount).map { x in
+            max(
+                min(16, canvas.text.width(self.title(1, x))), cells.map { canvas.text.width(text($0[x])) }.max() ?? 1)
+        }
+        let shown = columns(widths, room: canvas.width - headWidth - 3)
+        var x = headWidth + 2
+        var starts: [Int: Int] = [:]
+        for index in shown {
+            starts[index] = x
+            let head = canvas.text.padded(self.title(1, index), to: widths[index], alignment: .right)
+            canvas.write(head, x: x, y: 1, style: Style(.columnTitle, selected: index == column))
+            x += widths[index] + 2
+        }
+        if (shown.last ?? 0) < columnCount - 1 {
+            canvas.write(canvas.symbols.moreRight, x: canvas.width - 1, y: 1, style: .muted)
+        }
+        for row in rows.shown(of: cells.count) {
+            let y = row - rows.top
+            let isSum = row == cells.count - 1
+            body.write(
+                self.title(0, row), x: 1, y: y, style: Style(isSum ? .muted : .text, selected: row == rows.cursor),
+                limit: headWidth)
+            for index in shown {
+                let value = canvas.text.padded(text(cells[row][index]), to: widths[index], alignment: .right)
+                let role: Role = isSum || index == columnCount - 1 || cells[row][index].count == 0 ? .muted : .text
+                body.write(
+                    value, x: starts[index] ?? 0, y: y,
+                    style: Style(role, selected: row == rows.cursor && index == column))
+            }
+        }
+        KeyHints.draw(
+            [("Enter", "show these"), ("a", "count, sum, average"), ("h j k l", "move"), ("Esc", "close")],
+            in: canvas, y: canvas.height - 1)
+    }
+
+    /// The columns that have room, with the cursor's among them.
+    private func columns(_ widths: [Int], room: Int) -> Range<Int> {
+        column = max(0, min(column, widths.count - 1))
+        left = min(left, column)
+        func used(_ range: ClosedRange<Int>) -> Int { range.reduce(0) { $0 + widths[$1] + 2 } }
+        while left < column, used(left...column) > room { left += 1 }
+        var end = column
+        while end + 1 < widths.count, used(left...(end + 1)) <= room { end += 1 }
+        return left..<(end + 1)
+    }
+}

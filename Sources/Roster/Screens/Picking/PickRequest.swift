@@ -1,0 +1,57 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// Makes the terminal program a question: which records?
+enum PickFlag: CommandFlag {
+    static let name = "pick"
+    static let placeholder: String? = "KEY"
+    static let mayLackValue = true
+    static let completion = WordCompletion.keyPath
+    static let help =
+        "Print the records chosen with Enter (marked ones, or the one under the cursor), one a line: the URI, or the value of "
+        + "KEY. The screen is the terminal's even in a pipe; exit status 1 where none was chosen."
+    typealias Value = String
+}
+
+/// What is printed of the records that are picked.
+struct PickRequest: Equatable {
+    /// `nil` prints the URI.
+    let keyPath: String?
+
+    init(_ text: String) { keyPath = text.isEmpty ? nil : text }
+
+    /// - Throws: ``CommandError`` of misuse where the entity has no such attribute.
+    func check(_ entity: NSEntityDescription) throws {
+        if let keyPath { try EntityKeys.attribute(at: keyPath, of: entity, for: "print") }
+    }
+
+    func text(of object: NSManagedObject) -> String {
+        guard let keyPath, let attribute = object.entity.attribute(atKeyPath: keyPath) else {
+            return object.objectID.uriRepresentation().absoluteString
+        }
+        return ValueText.shown(object.value(forKeyPath: keyPath), of: attribute)
+    }
+}
+
+extension Browser {
+    /// Whether the user is to pick records.
+    var isPicking: Bool { options.pick != nil }
+
+    /// Ends the program with these records as its answer.
+    func pick(_ objects: [NSManagedObject]) {
+        guard let request = options.pick else { return }
+        guard !objects.isEmpty else { return say("there is no record under the cursor") }
+        if request.keyPath == nil, objects.contains(where: { $0.objectID.isTemporaryID }) {
+            return say("a new record has no URI before it is saved: ^S", role: .warning)
+        }
+        picked = objects.map { request.text(of: $0) }
+        quit()
+    }
+
+    static let pickHints = [
+        ("Enter", "pick"), ("Space", "mark"), ("Esc", "cancel"), ("/", "find"), ("\\", "filter"), ("s", "sort"),
+        ("?", "help"),
+    ]
+}

@@ -1,0 +1,41 @@
+import Foundation
+import RosterCommands
+
+enum DemoVerb: CommandVerb {
+    static let name = "demo"
+    static let summary = "Open the sample while a season is played beside it, with hints: a first look."
+    static let operands: [Operand] = []
+    static let flags: [any CommandFlag.Type] = [RateFlag.self, SeedFlag.self]
+    static let notes = """
+        The store is a new copy that goes when the program ends. A second coordinator writes
+        into it, one transaction a match, as another program would.
+        """
+
+    /// Matches in a second.
+    private static let rate = 2.0
+
+    static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = folder.appendingPathComponent("WorldCup.sqlite")
+        try SampleStore.make(at: store)
+        var options = BrowserOptions(
+            storeURL: store, entityName: SampleStore.entity, sectionKeyPath: SampleStore.section,
+            sortKeys: SampleStore.sort)
+        options.preferences = Preferences.load()
+        options.showsCallbacks = true
+        options.notes = advice
+        let season = try SimulateCommand(
+            store: StoreLocation(store: store.path), rate: arguments.value(RateFlag.self) ?? rate, count: Int.max,
+            seed: arguments.value(SeedFlag.self))
+        options.companion = { try season.run(in: $0) }
+        return ExitStatus(code: try runTerminalProgram(options))
+    }
+
+    static let advice = [
+        "What you see is live: another writer plays a season, two matches a second. Rows move, the cursor stays on its record.",
+        "j k move · [ ] sections · za fold · Enter open · / find · \\ filter · s sort · gb histogram · gm model · ? all keys",
+        "Beneath is what the fetched-results controller tells its delegate. q ends; nothing of yours is touched.",
+    ]
+}

@@ -1,0 +1,142 @@
+import CoreData
+import Foundation
+
+/// The columns that records have, and what kind of values stands in each.
+struct InferredColumns {
+    struct Column {
+        /// As it stands in the records.
+        let key: String
+        /// As the model has it.
+        let attribute: String
+        fileprivate var kinds: Set<Kind> = []
+
+        fileprivate var kind: Kind {
+            if kinds.isEmpty || kinds.contains(.text) { return .text }
+            if kinds == [.integer] { return .integer }
+            if kinds.isSubset(of: [.integer, .number]) { return .number }
+            return kinds.count == 1 ? kinds.first ?? .text : .text
+        }
+    }
+
+    /// What a value can be taken for.
+    fileprivate enum Kind { case integer, number, boolean, date, text }
+
+    private(set) var list: [Column] = []
+    private(set) var recordCount = 0
+    private var places: [String: Int] = [:]
+
+    /// Reads all records.
+    ///
+    /// - Throws: ``CommandError`` where one cannot be read.
+    init(_ reader: RecordFileReader) throws {
+        while let (_, fields) = try reader.next() {
+            recordCount += 1
+            for (key, value) in fields {
+                let place = places[key] ?? add(key)
+                if list[place].kinds.contains(.text) { continue }
+                if let kind = Self.kind(of: value) { list[place].kinds.insert(kind) }
+            }
+        }
+    }
+
+    private mutating func add(_ key: String) -> Int {
+        let attribute = Self.attributeName(for: key, besides: Set(list.map(\.attribute)))
+        list.append(Column(key: key, attribute: attribute))
+        places[key] = list.count - 1
+        return list.count - 1
+    }
+
+    /// `nil` where a value says nothing of its kind.
+    private static func kind(of value: JSONValue) -> Kind? {
+        switch value {
+        case .null: return nil
+        case .bool: return .boolean
+        case .number(let digits): return Int64(digits) != nil ? .integer : .number
+        case .array, .object: return .text
+        case .string(let text):
+            if text.isEmpty { return nil }
+            // Digits that begin with nought name something, as a postal code does.
+            let digits = text.hasPrefix("-") ? text.dropFirst() : Substring(text)
+            if digits.count > 1, digits.hasPrefix("0"), !digits.hasPrefix("0.") {
+                return ISO8601Text.date(from: text) == nil ? .text : .date
+            }
+            if Int64(text) != nil, !text.hasPrefix("+") { return .integer }
+            if digits.first?.isNumber == true, let number = Double(text), number.isFinite { return .number }
+            if ["true", "false", "yes", "no"].contains(text.lowercased()) { return .boolean }
+            return text.count >= 8 && ISO8601Text.date(from: text) != nil ? .date : .text
+        }
+    }
+
+    // MARK: The model
+
+    var model: NSManagedObjectModel {
+        let entity = NSEntityDescription()
+        entity.name = TemporaryStore.entity
+        let row = NSAttributeDescription()
+        row.name = TemporaryStore.rowKey
+        row.attributeType = .integer64AttributeType
+        entity.properties =
+            [row]
+            + list.map { column in
+                let attribute = NSAttributeDescription()
+                attribute.name = column.attribute
+                attribute.attributeType =
+                    switch column.kind {
+                    case .integer: .integer64AttributeType
+                    case .number: .doubleAttributeType
+                    case .boolean: .booleanAttributeType
+                    case .date: .dateAttributeType
+                    case .text: .stringAttributeType
+                    }
+                return attribute
+            }
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return model
+    }
+
+    /// The values of a record in the form that the framework takes; what is empty is left out.
+    func values(of fields: RecordFields) -> [(key: String, value: Any)] {
+        fields.compactMap { key, value in
+            guard let place = places[key] else { return nil }
+            return Self.value(value, as: list[place].kind).map { (list[place].attribute, $0) }
+        }
+    }
+
+    private static func value(_ json: JSONValue, as kind: Kind) -> Any? {
+        if case .null = json { return nil }
+        let text = ValueText.text(of: json)
+        switch kind {
+        case .text: return text
+        case .integer: return Int64(text)
+        case .number: return Double(text)
+        case .boolean: return text.isEmpty ? nil : ["true", "yes"].contains(text.lowercased())
+        case .date: return ISO8601Text.date(from: text)
+        }
+    }
+
+    // MARK: Names
+
+    /// Names of properties that every object has.
+    private static let reserved: Set<String> = [
+        TemporaryStore.rowKey, "description", "debugDescription", "hash", "self", "entity", "objectID", "isDeleted",
+        "isInserted", "isUpdated", "isFault", "hasChanges", "managedObjectContext", "observationInfo", "class",
+    ]
+
+    /// `First Name` becomes `firstName`: a letter, then letters, digits and underscores; unlike the others.
+    private static func attributeName(for key: String, besides others: Set<String>) -> String {
+        let words = key.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        var name = words.enumerated().map { index, word in
+            index == 0 ? String(word) : word.prefix(1).uppercased() + word.dropFirst()
+        }.joined()
+        if name.first?.isLetter != true { name = "column" + name }
+        name = name.prefix(1).lowercased() + name.dropFirst()
+        var result = reserved.contains(name) ? name + "_" : name
+        var number = 2
+        while others.contains(where: { $0.lowercased() == result.lowercased() }) {
+            result = "\(name)\(number)"
+            number += 1
+        }
+        return result
+    }
+}

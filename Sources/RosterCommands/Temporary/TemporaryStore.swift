@@ -1,0 +1,120 @@
+import CoreData
+import Foundation
+
+/// Records of a pipe or a file in a store of their own, whose model is made from them: what a program shows that was given
+/// records and no store.
+public struct TemporaryStore: Sendable {
+    /// There was not one record.
+    public struct Empty: Error {}
+
+    /// The name of the entity.
+    public static let entity = "Record"
+    /// The attribute that keeps the order in which the records came, counted from 1.
+    public static let rowKey = "row"
+
+    public let folder: URL
+    public let store: URL
+    /// The keys as they stood, in order, without ``rowKey``.
+    public let keys: [String]
+    public let count: Int
+
+    /// Reads all records and makes the store, in a new folder that the caller removes.
+    ///
+    /// What a column holds tells its type: whole numbers, numbers, yes and no, dates, else text. JSON's arrays and objects
+    /// become their text.
+    ///
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - format: `nil` to tell it by the name, or else by the beginning.
+    /// - Throws: ``Empty``, or ``CommandError`` with file, line and reason; then nothing is left behind.
+    public init(
+        reading path: String, format: OutputFormat? = nil, below parent: URL, in surroundings: CommandSurroundings
+    ) throws {
+        folder = parent.appendingPathComponent("roster-\(UUID().uuidString)")
+        store = folder.appendingPathComponent("Records.sqlite")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            // Records are read twice: for the types, and for the values.
+            let file = path == "-" ? try Self.spool(to: folder) : path
+            defer { if path == "-" { unlink(file) } }
+            let format =
+                try format ?? OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
+                ?? Self.sniffed(file)
+            let name = path == "-" ? "standard input" : path
+            let columns = try Self.naming(name, insteadOf: file) {
+                try InferredColumns(RecordFileReader(path: file, format: format))
+            }
+            guard !columns.list.isEmpty else { throw Empty() }
+            keys = columns.list.map(\.attribute)
+            count = columns.recordCount
+            let session = try StoreSession(creating: store, model: columns.model)
+            try Self.naming(name, insteadOf: file) {
+                try Self.fill(session, with: RecordFileReader(path: file, format: format), columns, surroundings)
+            }
+            try session.close()
+        } catch {
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
+    }
+
+    /// Says in errors where the records came from, and not where they are kept meanwhile.
+    private static func naming<Result>(_ name: String, insteadOf file: String, _ body: () throws -> Result) throws
+        -> Result
+    {
+        do { return try body() } catch let error as CommandError {
+            throw CommandError(kind: error.kind, message: error.message.replacing(file, with: name))
+        }
+    }
+
+    private static func spool(to folder: URL) throws -> String {
+        let path = folder.appendingPathComponent("input").path
+        guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+            let file = FileHandle(forWritingAtPath: path)
+        else { throw CommandError.failure("cannot write to \(folder.path)") }
+        defer { try? file.close() }
+        while let data = try FileHandle.standardInput.read(upToCount: 1 << 18), !data.isEmpty {
+            try file.write(contentsOf: data)
+        }
+        return path
+    }
+
+    /// Tabs in the first line mean fields between tabs; a brace or a bracket at the beginning means JSON.
+    private static func sniffed(_ path: String) throws -> OutputFormat? {
+        guard let file = FileHandle(forReadingAtPath: path) else { return nil }
+        defer { try? file.close() }
+        let beginning = try file.read(upToCount: 1 << 16) ?? Data()
+        let line = beginning.prefix { $0 != 0x0A }
+        return line.contains(0x09) && !line.contains(UInt8(ascii: "{")) ? .tsv : nil
+    }
+
+    private static func fill(
+        _ session: StoreSession, with reader: RecordFileReader, _ columns: InferredColumns,
+        _ surroundings: CommandSurroundings
+    ) throws {
+        defer { surroundings.progress.end() }
+        guard let entity = session.model.entitiesByName[Self.entity] else { return }
+        // The handler is called on the queue on which the request is executed, while it is.
+        nonisolated(unsafe) var failure: (any Error)?
+        nonisolated(unsafe) var row = 0
+        let request = NSBatchInsertRequest(entity: entity) { (values: NSMutableDictionary) in
+            do {
+                if surroundings.interruption.isRaised { throw CommandError.interrupted }
+                guard let (_, fields) = try reader.next() else { return true }
+                row += 1
+                values[Self.rowKey] = row
+                for (key, value) in columns.values(of: fields) { values[key] = value }
+                if row.isMultiple(of: 1000) {
+                    surroundings.progress.report(fraction: reader.fraction, "\(row) records")
+                }
+                return false
+            } catch {
+                failure = error
+                return true
+            }
+        }
+        _ = try session.perform { try session.context.execute(request) }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,174 @@
+import CoreData
+import Foundation
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// Histogram, pivot and map of the model.
+@MainActor
+@Suite(.serialized) struct BrowserLookingTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func focus(_ title: String, _ driver: BrowserDriver) {
+        for _ in 0..<12 { driver.keys("h") }
+        for _ in 0..<12 {
+            let line = driver.screen.frame.line(1)
+            let focused = line.filter { $0.style.isSelected }.map(\.text).joined()
+            if focused.contains(title) { return }
+            driver.keys("l")
+        }
+        Issue.record("no column \(title): \(driver.text)")
+    }
+
+    @Test func aHistogramCountsWordsAndEnterShowsThem() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Qualifying zone", driver)
+        driver.keys("gb")
+        try driver.expectGolden("histogram")
+        driver.keys("j<Enter>")
+        #expect(driver.text.contains("filter: qualifyingZone == \"AFC\""), "\(driver.text)")
+        #expect(driver.text.contains("3 Teams") && driver.text.contains("Japan"))
+        // A second one goes on from the filter.
+        focus("Wins", driver)
+        driver.keys("gb<Enter>")
+        #expect(driver.text.contains("1 Team") && driver.text.contains("AND"), "\(driver.text)")
+    }
+
+    @Test func aHistogramOfNumbersHasBoundsAndASparkline() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Wins", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("least 0, greatest 76, mean 25.9375, sum 415"), "\(driver.text)")
+        #expect(driver.text.contains("▁") || driver.text.contains("█"))
+        driver.keys("s")
+        #expect(driver.text.contains("by value"))
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("16 Teams"))
+    }
+
+    @Test func manyNumbersAreCountedInRangesThatFilterAsTheyCount() throws {
+        let many = try Fixture()
+        try many.fillWithManyTeams(1000)
+        let driver = BrowserDriver(BrowserOptions(storeURL: many.storeURL, entityName: "Team"))
+        focus("Wins", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("70 different values") && driver.text.contains("0 – 4"), "\(driver.text)")
+        driver.keys("G")
+        let line = try #require(driver.selectedLine)
+        let words = line.split(separator: " ")
+        #expect(words.prefix(3) == ["65", "–", "69"], "\(line)")
+        driver.keys("<Enter>")
+        #expect(
+            driver.text.contains(" \(words[3]) Teams") && driver.text.contains("wins >= 65 AND wins < 70"),
+            "\(driver.text)")
+    }
+
+    @Test func aRelationshipIsCountedByTheNamesBehindIt() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Home venue", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("Wembley") && driver.text.contains("–"), "\(driver.text)")
+        driver.moveDown(to: "Wembley")
+        driver.keys("<Enter>")
+        #expect(
+            driver.text.contains("homeVenue.name == \"Wembley\"") && driver.text.contains("England"), "\(driver.text)")
+    }
+
+    @Test func datesAreCountedInStepsOfTheCalendar() throws {
+        try fixture.elsewhere { context in
+            let teams = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            for index in 0..<60 {
+                let team =
+                    index < teams.count
+                    ? teams[index]
+                    : NSEntityDescription.insertNewObject(
+                        forEntityName: "Team", into: context)
+                if index >= teams.count { team.setValue("Extra \(index)", forKey: "teamName") }
+                // A month and a half apart: more than seven years.
+                team.setValue(
+                    Date(timeIntervalSinceReferenceDate: Double(index) * 45 * 86400), forKey: "firstAppearance")
+            }
+            try context.save()
+        }
+        let driver = BrowserDriver(teamsOf: fixture, width: 160)
+        focus("First appearance", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("2001") && driver.text.contains("2007"), "\(driver.text)")
+        driver.keys("G")
+        let words = try #require(driver.selectedLine).split(separator: " ")
+        driver.keys("<Enter>")
+        let count = try #require(words.first { Int($0) != nil && $0.count < 4 })
+        #expect(
+            driver.text.contains(" \(count) Team") && driver.text.contains("firstAppearance >= CAST"),
+            "\(words) \(driver.text)")
+    }
+
+    @Test func aHistogramFollowsOtherPrograms() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Qualifying zone", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("of 16 Teams"))
+        try fixture.elsewhere { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Wales", forKey: "teamName")
+            team.setValue("UEFA", forKey: "qualifyingZone")
+            try context.save()
+        }
+        try await driver.wait(for: "the new count") { driver.text.contains("of 17 Teams") }
+    }
+
+    @Test func aPivotSetsTwoColumnsAgainstEachOther() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Qualifying zone", driver)
+        driver.keys("gp")
+        driver.type("titles")
+        driver.keys("<Enter>")
+        try driver.expectGolden("pivot")
+        driver.keys("a")
+        driver.type("sum of wins")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("sum of Wins") && driver.text.contains("415"), "\(driver.text)")
+        driver.keys("<Esc>")
+        driver.keys("gp")
+        driver.type("titles")
+        driver.keys("<Enter><Enter>")
+        #expect(
+            driver.text.contains("qualifyingZone == \"UEFA\"") && driver.text.contains("titles == 0"), "\(driver.text)")
+    }
+
+    @Test func theMapShowsEntitiesAndGoesToThem() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("gm")
+        try driver.expectGolden("model-map")
+        driver.keys("j<Enter>")
+        #expect(driver.selectedLine?.contains("teams ⇉ Team") == true, "\(driver.text)")
+        driver.keys("[<Enter>")
+        #expect(driver.text.contains("3 Venues"), "\(driver.text)")
+    }
+
+    @Test func allOfThemCanBeDrawnAtEverySize() {
+        for keys in ["gb", "gm", "gp<Enter>"] {
+            for (width, height) in [(1, 1), (20, 5), (40, 10), (80, 24), (200, 50)] {
+                let driver = BrowserDriver(
+                    teamsOf: fixture, width: width, height: height, repertoire: width == 40 ? .ascii : .unicode)
+                driver.keys(keys)
+                for key in ["j", "G", "l", "h", "g", "<PgDn>", "s"] { driver.keys(key) }
+                if width == 40 { #expect(driver.text.utf8.allSatisfy { $0 < 0x80 }, "\(driver.text)") }
+            }
+        }
+    }
+}
+
+extension BrowserDriver {
+    /// Moves down to a line with a text.
+    func moveDown(to text: String) {
+        for _ in 0..<30 where selectedLine?.contains(text) != true { keys("j") }
+        #expect(selectedLine?.contains(text) == true)
+    }
+}

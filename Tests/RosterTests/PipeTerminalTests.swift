@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// The program between other programs, on a real terminal.
+@Suite(.serialized, .enabled(if: Terminal.isAvailable, "needs tmux and the built program")) struct PipeTerminalTests {
+    private func shell(_ script: String, width: Int = 80) throws -> Terminal {
+        let quoted = script.replacingOccurrences(of: "'", with: "'\\''")
+        return try Terminal(
+            command: "sh -c '\(quoted)'", width: width, height: 24,
+            environment: "LC_ALL=C.UTF-8 roster=\(Terminal.program)")
+    }
+
+    @Test func aScriptAsksWhichRecords() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try shell(
+            "picked=$($roster \(fixture.storeURL.path) --entity Team --pick=teamName); echo \"[$picked $?]\"")
+        try await terminal.wait(for: "the list") { $0.contains("Argentina") && $0.contains("Enter pick") }
+        try terminal.keys("j", "Enter")
+        try await terminal.wait(for: "the answer") { $0.contains("[Atlantis 0]") }
+        let other = try shell("picked=$($roster \(fixture.storeURL.path) --entity Team --pick); echo \"[$picked $?]\"")
+        try await other.wait(for: "the list") { $0.contains("Argentina") }
+        try other.keys("Escape")
+        try await other.wait(for: "the cancelled answer") { $0.contains("[ 1]") }
+    }
+
+    @Test func recordsOfAPipeAreShownAndPicked() async throws {
+        let terminal = try shell(
+            "printf 'Full Name,Age,Since\\nAda,36,1815-12-10\\n东京,7,1999-01-01\\n' | $roster --pick=fullName > out$$; "
+                + "echo \"[$? $(cat out$$)]\"; rm out$$")
+        try await terminal.wait(for: "the records") {
+            $0.contains("2 records from standard input") && $0.contains("东京") && $0.contains("Age")
+                && $0.contains("1815-12-10")
+        }
+        try terminal.keys("j", "Enter")
+        try await terminal.wait(for: "the answer") { $0.contains("[0 东京]") }
+    }
+
+    @Test func whatIsNoRecordIsToldWithItsLine() async throws {
+        let terminal = try shell("printf '{\"a\": 1}\\n{\"a\": \\n' | $roster -; echo \"[$?]\"")
+        try await terminal.wait(for: "the refusal") { $0.contains("standard input:") && $0.contains("[1]") }
+    }
+
+    /// tmux takes what a program puts on the clipboard, where it is asked to.
+    @Test func whatIsCopiedIsOnTheClipboard() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try shell("$roster \(fixture.storeURL.path) --entity Team")
+        try terminal.run(["set", "-s", "set-clipboard", "on"])
+        try await terminal.wait(for: "the list") { $0.contains("Argentina") }
+        try terminal.type("yc")
+        try await terminal.wait(for: "the copy") { $0.contains("copied 1 record") }
+        #expect(try terminal.run(["show-buffer"]) == "Argentina")
+    }
+}

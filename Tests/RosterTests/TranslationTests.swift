@@ -1,0 +1,97 @@
+import Foundation
+import TerminalKit
+import Testing
+import Translation
+
+@testable import Roster
+
+/// The texts in other languages: what there is of them, and what the program makes of them.
+@Suite struct TranslationTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Translations")
+    private static let msgfmt = ["/usr/bin/msgfmt", "/usr/local/bin/msgfmt"].first {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+
+    /// The texts of a catalogue by the English ones.
+    private static func catalog(_ name: String) throws -> [String: String] {
+        let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        var result: [String: String] = [:]
+        for match in text.matches(of: /msgid "((?:[^"\\]|\\.)*)"\nmsgstr "((?:[^"\\]|\\.)*)"/) {
+            func plain(_ text: Substring) -> String {
+                String(text.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\"))
+            }
+            result[plain(match.1)] = plain(match.2)
+        }
+        return result
+    }
+
+    /// What the tables of the program say.
+    private static var texts: [String] {
+        let verbs = VerbTable.verbs + [BrowseVerb.self]
+        let flags = verbs.flatMap { $0.allFlags }
+        let commands =
+            ListCommands.table.commands.map { ($0.name, $0.help, $0.category) }
+            + DetailCommands.table.commands.map { ($0.name, $0.help, $0.category) }
+        return verbs.map { $0.summary } + flags.map { $0.help } + commands.flatMap { [$0.0, $0.1, $0.2] }
+    }
+
+    @Test func simplifiedChineseSaysWhatTheTablesSay() throws {
+        let catalog = try Self.catalog("zh_CN.po")
+        #expect(catalog.count > 250)
+        let all = Set(Self.texts)
+        let missing = all.filter {
+            catalog[$0]?.isEmpty != false && !$0.hasPrefix("entity ") && !$0.hasPrefix("entity number ")
+        }
+        // What is new is in English until it is translated; most is not new.
+        #expect(missing.count * 10 <= all.count, "not translated: \(missing.sorted())")
+        for (english, chinese) in catalog where !english.isEmpty {
+            #expect(english.matches(of: /%s/).count == chinese.matches(of: /%s/).count, "\(english)")
+        }
+    }
+
+    private func inChinese(_ arguments: [String], _ locale: String) throws -> RosterProcess.Outcome? {
+        guard let msgfmt = Self.msgfmt else { return nil }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let place = folder.appendingPathComponent("zh_CN/LC_MESSAGES")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let compiler = Process()
+        compiler.executableURL = URL(fileURLWithPath: msgfmt)
+        compiler.arguments = [
+            "--check", "-o", place.appendingPathComponent("roster.mo").path,
+            Self.folder.appendingPathComponent("zh_CN.po").path,
+        ]
+        try compiler.run()
+        compiler.waitUntilExit()
+        #expect(compiler.terminationStatus == 0)
+        return try RosterProcess.run(
+            arguments, environment: ["LC_ALL": locale, "LANGUAGE": "", "ROSTER_LOCALE_DIR": folder.path])
+    }
+
+    @Test func helpIsInTheUsersLanguageAndItsColumnsAreStraight() throws {
+        guard let outcome = try inChinese(["--help"], "zh_CN.UTF-8") else { return }
+        #expect(outcome.status == 0 && outcome.output.contains("用法：") && outcome.output.contains("显示记录的条数。"))
+        let measure = TextWidth()
+        #expect(outcome.lines.allSatisfy { measure.width($0) <= 80 || $0.contains("roster ") }, "\(outcome.output)")
+        // All explanations of verbs begin in the same column of the screen.
+        let verbs = outcome.lines.drop { $0 != "命令：" }.dropFirst().prefix(8)
+        let starts = verbs.compactMap { line in
+            line.firstMatch(of: /^  [a-z]+( [a-z]+)? +/).map { measure.width(String($0.0)) }
+        }
+        #expect(starts.count >= 5 && Set(starts).count == 1, "\(outcome.output)")
+    }
+
+    @Test func otherLanguagesAreEnglish() throws {
+        guard let outcome = try inChinese(["count", "--help"], "xx_YY.UTF-8") else { return }
+        #expect(outcome.output.contains("Print how many records there are."))
+        let plain = try inChinese(["count", "--help"], "C")
+        #expect(plain?.output.contains("Usage: roster count") == true)
+    }
+
+    @Test func argumentsStandWhereTheLanguageWantsThem() {
+        #expect(tr("%s of %s", "1", "2") == "1 of 2")
+        #expect(tr("no marks, 100 %") == "no marks, 100 %")
+        #expect(tr("%2$s before %1$s, 5 %", "a", "b") == "b before a, 5 %")
+    }
+}
