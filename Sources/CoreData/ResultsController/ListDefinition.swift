@@ -2,10 +2,13 @@
 /// are numbered.
 struct ListDefinition {
     let plan: FetchPlan
+    /// What names the sections; `nil` where there are none, or a rule makes them.
     let sectionKey: SectionKey?
     let ordering: ObjectOrdering
     let identities: RowIdentities
     let names: SectionNames
+    /// The aggregates that are kept of the sections.
+    var aggregates: AggregatePlan?
     /// The properties of an object that decide where it is; `nil` if that cannot be told.
     let placeKeys: Set<String>?
 
@@ -19,15 +22,40 @@ struct ListDefinition {
         self.ordering = ordering
         self.identities = identities
         self.names = names
-        placeKeys = Self.placeKeys(plan, sectionKey)
+        placeKeys = Self.placeKeys(plan, sectionKey, names.rule)
     }
 
     /// The same list with other names of sections.
     func named(_ names: SectionNames) -> ListDefinition {
-        ListDefinition(plan, sectionKey: sectionKey, ordering: ordering, identities: identities, names: names)
+        var list = ListDefinition(
+            plan, sectionKey: sectionKey, ordering: ordering, identities: identities, names: names)
+        list.aggregates = aggregates
+        return list
     }
 
-    private static func placeKeys(_ plan: FetchPlan, _ sectionKey: SectionKey?) -> Set<String>? {
+    /// How sections are made of values, whatever the sort.
+    var rule: SectionRule? { names.rule }
+
+    var isSectioned: Bool { sectionKey != nil || rule != nil }
+
+    /// Whether stores know what section a row is in.
+    var hasStoredSections: Bool { sectionKey?.isStored ?? rule?.isStored ?? true }
+
+    /// The list without rows.
+    var noContents: ListContents { ListContents(isSectioned: isSectioned, keptSections: names.keptCount) }
+
+    /// The order of sections, where that is not the order of their rows.
+    var sectionOrder: ((UInt32, UInt32) -> Bool)? { rule == nil ? nil : names.isBefore }
+
+    /// The number of the section of an object or a dictionary; 0 without sections.
+    func section(of result: AnyObject) -> UInt32 {
+        if let sectionKey { return names.number(of: sectionKey.name(of: result)) }
+        return names.number(of: result)
+    }
+
+    private static func placeKeys(
+        _ plan: FetchPlan, _ sectionKey: SectionKey?, _ rule: SectionRule?
+    ) -> Set<String>? {
         var keys: Set<String> = []
         for key in plan.query.sortKeys {
             guard key.comparison != .custom, let first = key.keyPath.first else { return nil }
@@ -36,6 +64,10 @@ struct ListDefinition {
         if let sectionKey {
             guard sectionKey.isStored, let first = sectionKey.keys.first else { return nil }
             keys.insert(first)
+        }
+        if let rule {
+            guard let ruled = rule.placeKeys else { return nil }
+            keys.formUnion(ruled)
         }
         return keys
     }

@@ -51,7 +51,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
 
     /// The index of a section, or `NSNotFound`.
     public func index(ofSectionIdentifier identifier: Any) -> Int {
-        guard let name = identifier as? String, let number = names.knownNumber(of: name) else { return NSNotFound }
+        guard let name = identifier as? String, let number = names.number(named: name, in: contents) else {
+            return NSNotFound
+        }
         return contents.index(ofSection: number) ?? NSNotFound
     }
 
@@ -61,9 +63,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     }
 
     private func range(of identifier: Any) -> Range<Int> {
-        guard let name = identifier as? String, let number = names.knownNumber(of: name),
-            contents.index(ofSection: number) != nil
-        else { preconditionFailure("The snapshot has no section \(identifier).") }
+        guard let name = identifier as? String, let number = names.number(named: name, in: contents) else {
+            preconditionFailure("The snapshot has no section \(identifier).")
+        }
         return contents.range(ofSection: number)
     }
 

@@ -63,6 +63,13 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
         set { tracker.followsRelatedObjects = newValue }
     }
 
+    /// How the objects are put into sections, whatever their sort: it takes the place of ``sectionNameKeyPath``. `nil` by
+    /// default. An addition to Apple's interface. Takes effect at the next `performFetch()` or ``refetch(telling:)``.
+    public final var sectionBy: SectionBy? {
+        get { tracker.sectionBy }
+        set { tracker.sectionBy = newValue }
+    }
+
     /// Finds the objects, from the cache if that is still true. Call it again after the request was changed.
     ///
     /// The delegate hears nothing of it, unless it implements the snapshot method.

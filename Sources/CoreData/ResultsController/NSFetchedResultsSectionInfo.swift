@@ -12,6 +12,14 @@ public protocol NSFetchedResultsSectionInfo {
     var objects: [Any]? { get }
 }
 
+extension NSFetchedResultsSectionInfo {
+    /// What the section stands for, in a list whose sections are made by ``SectionBy``; else its name as a text. An addition
+    /// to Apple's interface.
+    public var value: SectionValue {
+        (self as? ResultsSection)?.typedValue ?? (name.isEmpty ? .none : .text(name))
+    }
+}
+
 /// What happened to an object or section of a results controller.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
     case insert = 1

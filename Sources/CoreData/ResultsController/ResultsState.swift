@@ -25,6 +25,8 @@ final class ResultsState {
     var tracked: ListContents
     /// With a limit or an offset: what `tracked` is cut from.
     var window: ResultsWindow?
+    /// What keeps the aggregates of `tracked`.
+    var aggregates: AggregateTable?
     /// The rows that were touched since `published` was the tracked state.
     var heldBack: Set<RowToken> = []
     private var lookedAt: ObjectWindow
@@ -48,10 +50,11 @@ final class ResultsState {
         published = loaded.contents
         tracked = loaded.contents
         window = loaded.window
+        aggregates = loaded.aggregates
         lookedAt = ObjectWindow(batchSize: request.fetchBatchSize)
     }
 
-    var isSectioned: Bool { definition.sectionKey != nil }
+    var isSectioned: Bool { definition.isSectioned }
     var identities: RowIdentities { definition.identities }
     var names: SectionNames { definition.names }
 
@@ -129,6 +132,7 @@ struct ResultsSection: NSFetchedResultsSectionInfo {
     let index: Int
 
     var name: String { state.names[number] }
+    var typedValue: SectionValue? { state.names.value(of: number) }
     var numberOfObjects: Int { state.published.rowCount(ofSection: number, expectedAt: index) }
     var indexTitle: String? { state.indexTitle(ofSection: number) }
     var objects: [Any]? { state.results(in: state.published.range(ofSection: number)) }

@@ -5,9 +5,61 @@ import RosterCommands
 enum SectionFlag: CommandFlag {
     static let name = "section"
     static let completion = WordCompletion.keyPath
-    static let placeholder: String? = "KEYPATH"
-    static let help = "Put the records into sections by this key; it comes first in the sort by itself."
+    static let placeholder: String? = "KEYPATH[:KIND]"
+    static let help =
+        "Put the records into sections by this key; it comes first in the sort by itself. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
     typealias Value = String
+}
+
+/// Reads `KEYPATH,KEYPATH,…`.
+private func keyPaths(_ text: String, of flag: String) throws -> [String] {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false)
+        .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
+    guard !names.contains("") else { throw CommandError.misuse("--\(flag) wants KEYPATH,KEYPATH,… not “\(text)”") }
+    return names
+}
+
+enum SumFlag: CommandFlag {
+    static let name = "sum"
+    static let completion = WordCompletion.keyPaths
+    static let placeholder: String? = "KEYPATH,…"
+    static let help = "Sum up these keys for each section."
+    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
+}
+
+enum AverageFlag: CommandFlag {
+    static let name = "avg"
+    static let completion = WordCompletion.keyPaths
+    static let placeholder: String? = "KEYPATH,…"
+    static let help = "The average of these keys for each section."
+    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
+}
+
+enum MinimumFlag: CommandFlag {
+    static let name = "min"
+    static let completion = WordCompletion.keyPaths
+    static let placeholder: String? = "KEYPATH,…"
+    static let help = "The least value of these keys for each section."
+    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
+}
+
+enum MaximumFlag: CommandFlag {
+    static let name = "max"
+    static let completion = WordCompletion.keyPaths
+    static let placeholder: String? = "KEYPATH,…"
+    static let help = "The greatest value of these keys for each section."
+    static func value(from text: String) throws -> [String] { try keyPaths(text, of: name) }
+}
+
+extension Arguments {
+    /// What is to be computed of each section.
+    var aggregates: AggregateQuery {
+        get throws {
+            AggregateQuery(
+                sum: try value(SumFlag.self) ?? [], avg: try value(AverageFlag.self) ?? [],
+                min: try value(MinimumFlag.self) ?? [], max: try value(MaximumFlag.self) ?? [])
+        }
+    }
 }
 
 enum SortFlag: CommandFlag {
@@ -46,10 +98,7 @@ enum ColumnsFlag: CommandFlag {
     static let placeholder: String? = "KEYPATH,…"
     static let help = "Print these keys; object is the record's URI."
     static func value(from text: String) throws -> [String] {
-        let names = text.split(separator: ",", omittingEmptySubsequences: false)
-            .map { $0.trimmingPrefix(while: \.isWhitespace) }.map(String.init)
-        guard !names.contains("") else { throw CommandError.misuse("--columns wants KEYPATH,KEYPATH,… not “\(text)”") }
-        return names
+        try keyPaths(text, of: name)
     }
 }
 

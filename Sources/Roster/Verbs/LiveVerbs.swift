@@ -6,7 +6,8 @@ enum WatchVerb: CommandVerb {
     static let summary = "Print how a list changes while other programs change the store."
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag.Type] = [
-        SectionFlag.self, SortFlag.self, WhereFlag.self, OnceFlag.self, TimeoutFlag.self, FormatFlag.self,
+        SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, SumFlag.self,
+        AverageFlag.self, MinimumFlag.self, MaximumFlag.self, OnceFlag.self, TimeoutFlag.self, FormatFlag.self,
         ModelFlag.self, ReplayFlag.self, SinceFlag.self, FilmRateFlag.self,
     ]
     static let notes = """
@@ -19,10 +20,14 @@ enum WatchVerb: CommandVerb {
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
             predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
-            section: try arguments.value(SectionFlag.self))
+            section: try arguments.value(SectionFlag.self), limit: try arguments.value(LimitFlag.self) ?? 0,
+            offset: try arguments.value(OffsetFlag.self) ?? 0, aggregates: try arguments.aggregates)
         if arguments.has(ReplayFlag.self) {
             guard !arguments.has(OnceFlag.self), try arguments.value(TimeoutFlag.self) == nil else {
                 throw CommandError.misuse("--once and --timeout wait for changes; --replay has them all")
+            }
+            guard query.limit == 0, query.offset == 0, query.aggregates.isEmpty else {
+                throw CommandError.misuse("--limit, --offset, --sum, --avg, --min and --max do not go with --replay")
             }
             try ReplayCommand(
                 store: arguments.store, entity: arguments.operands[1], query: query,

@@ -19,18 +19,20 @@ enum ListVerb: CommandVerb {
     static let operands: [Operand] = [.store, .entity]
     static let flags: [any CommandFlag.Type] = [
         SectionFlag.self, SortFlag.self, WhereFlag.self, LimitFlag.self, OffsetFlag.self, ColumnsFlag.self,
-        SectionsOnlyFlag.self, FormatFlag.self, ModelFlag.self,
+        SectionsOnlyFlag.self, SumFlag.self, AverageFlag.self, MinimumFlag.self, MaximumFlag.self, FormatFlag.self,
+        ModelFlag.self,
     ]
     static let notes = """
         Without --sort the records come in the order in which the store keeps them.
         Example: roster list WorldCup.sqlite Team --section qualifyingZone --sort wins:desc,teamName
+        Example: roster list WorldCup.sqlite Venue --section opened:year --sections-only --sum capacity
         """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         let query = RecordQuery(
             predicate: try arguments.value(WhereFlag.self), sort: try arguments.value(SortFlag.self) ?? [],
             section: try arguments.value(SectionFlag.self), limit: try arguments.value(LimitFlag.self) ?? 0,
-            offset: try arguments.value(OffsetFlag.self) ?? 0)
+            offset: try arguments.value(OffsetFlag.self) ?? 0, aggregates: try arguments.aggregates)
         try ListCommand(
             store: arguments.store, entity: arguments.operands[1], query: query,
             columns: arguments.value(ColumnsFlag.self), sectionsOnly: arguments.has(SectionsOnlyFlag.self),

@@ -11,9 +11,9 @@ struct RecordTableWriter: RecordWriter {
         self.surroundings = surroundings
     }
 
-    mutating func section(name: String, count: Int) throws {
+    mutating func section(name: String, count: Int, notes: [String]) throws {
         prepare(indent: 2)
-        try table?.heading("\(name.isEmpty ? "(none)" : name) (\(count))")
+        try table?.heading("\(name.isEmpty ? "(none)" : name) (\(count))" + notes.map { ", \($0)" }.joined())
     }
 
     mutating func record(_ object: NSManagedObject) throws {

@@ -3,7 +3,9 @@ import CoreData
 /// Prints records, one after the other, in one of the formats.
 protocol RecordWriter {
     /// Begins a section. Called only for lists that have them.
-    mutating func section(name: String, count: Int) throws
+    ///
+    /// - Parameter notes: what was computed of its records.
+    mutating func section(name: String, count: Int, notes: [String]) throws
     mutating func record(_ object: NSManagedObject) throws
     /// Called once, after the last record.
     mutating func end() throws
@@ -40,7 +42,7 @@ struct JSONRecordWriter: RecordWriter {
         self.output = output
     }
 
-    mutating func section(name: String, count: Int) throws {}
+    mutating func section(name: String, count: Int, notes: [String]) throws {}
 
     mutating func record(_ object: NSManagedObject) throws {
         try output.write(JSONValue.object(columns.map { ($0.name, $0.json(of: object)) }).text + "\n")
@@ -62,7 +64,7 @@ struct DelimitedRecordWriter: RecordWriter {
         self.output = output
     }
 
-    mutating func section(name: String, count: Int) throws {}
+    mutating func section(name: String, count: Int, notes: [String]) throws {}
 
     mutating func record(_ object: NSManagedObject) throws {
         try writeHeadings()

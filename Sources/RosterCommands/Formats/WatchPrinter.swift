@@ -12,12 +12,14 @@ enum WatchEvent {
         let changedKeys: [String]
     }
 
-    case fetched(sections: [(name: String, count: Int)], objects: Int)
+    case fetched(sections: [SectionLine], objects: Int)
     /// In a film: the transaction that the following events are of.
     case transaction(number: Int64, time: Date, author: String?)
     case willChange
     case section(isInsert: Bool, index: Int, name: String)
     case object(Object)
+    /// What is computed of a section, or of the whole list where there are none, has another value.
+    case aggregates(section: String?, fields: [(key: String, value: JSONValue)], texts: [String])
     case didChange(sections: Int, objects: Int)
 }
 
@@ -46,8 +48,10 @@ final class WatchPrinter {
     private static func json(_ event: WatchEvent) -> JSONValue {
         switch event {
         case .fetched(let sections, let objects):
-            let list = sections.map { JSONValue.object([("name", .string($0.name)), ("count", .integer($0.count))]) }
-            return .object([("event", .string("fetched")), ("sections", .array(list)), ("objects", .integer(objects))])
+            return .object([
+                ("event", .string("fetched")), ("sections", .array(sections.map(\.json))),
+                ("objects", .integer(objects)),
+            ])
         case .transaction(let number, let time, let author):
             return .object([
                 ("event", .string("transaction")), ("number", .integer(number)),
@@ -65,6 +69,9 @@ final class WatchPrinter {
                 ("newIndexPath", json(object.newIndexPath)), ("object", .string(object.uri)),
                 ("values", .object(object.values)), ("changedKeys", .array(object.changedKeys.map(JSONValue.string))),
             ])
+        case .aggregates(let section, let fields, _):
+            return .object(
+                [("event", .string("aggregates")), ("section", section.map(JSONValue.string) ?? .null)] + fields)
         case .didChange(let sections, let objects):
             return .object([
                 ("event", .string("didChange")), ("sections", .integer(sections)), ("objects", .integer(objects)),
@@ -90,6 +97,8 @@ final class WatchPrinter {
             VisibleText.shown(
                 "\(object.type) \(places(object)) \(object.label)"
                     + (object.changedKeys.isEmpty ? "" : " (\(object.changedKeys.joined(separator: ", ")))")) + "\n"
+        case .aggregates(let section, _, let texts):
+            VisibleText.shown("\(section ?? "all"): \(texts.joined(separator: ", "))") + "\n"
         case .didChange(let sections, let objects): "now \(objects) in \(sections) sections\n"
         }
     }
@@ -119,6 +128,8 @@ final class WatchPrinter {
                 "object", object.type, object.indexPath.map(place), object.newIndexPath.map(place), object.uri,
                 object.changedKeys.joined(separator: " "), nil,
             ])
+        case .aggregates(let section, _, let texts):
+            kind.line(["aggregates", nil, nil, nil, section, texts.joined(separator: ", "), nil])
         case .didChange(_, let objects): kind.line(["didChange", nil, nil, nil, nil, nil, String(objects)])
         }
     }

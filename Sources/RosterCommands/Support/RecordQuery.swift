@@ -6,25 +6,29 @@ public struct RecordQuery: Sendable {
     /// Predicate format text.
     public var predicate: String?
     public var sort: [SortKey]
-    /// The key path by whose values records are put into sections.
+    /// What records are put into sections by: a key path, or more: see ``SectionText``.
     public var section: String?
+    /// What is computed of each section.
+    public var aggregates: AggregateQuery
     /// 0 means no limit.
     public var limit: Int
     public var offset: Int
 
     public init(
-        predicate: String? = nil, sort: [SortKey] = [], section: String? = nil, limit: Int = 0, offset: Int = 0
+        predicate: String? = nil, sort: [SortKey] = [], section: String? = nil, limit: Int = 0, offset: Int = 0,
+        aggregates: AggregateQuery = AggregateQuery()
     ) {
         self.predicate = predicate
         self.sort = sort
         self.section = section
         self.limit = limit
         self.offset = offset
+        self.aggregates = aggregates
     }
 
     /// The sort with the section key in front, unless the sort begins with it.
     var fullSort: [SortKey] {
-        guard let section, sort.first?.keyPath != section else { return sort }
+        guard let section, SectionText.isKeyPath(section), sort.first?.keyPath != section else { return sort }
         return [SortKey(keyPath: section)] + sort.filter { $0.keyPath != section }
     }
 
@@ -32,13 +36,28 @@ public struct RecordQuery: Sendable {
     func request(for entity: NSEntityDescription) throws -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
-        if let section { try EntityKeys.attribute(at: section, of: entity, for: "make sections by") }
+        if let section { _ = try SectionText.sectionBy(section, for: entity) }
         for key in sort { try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by") }
         request.predicate = try predicate.map { try PredicateText.predicate($0, for: entity) }
         request.sortDescriptors = fullSort.map(\.descriptor)
         request.fetchLimit = limit
         request.fetchOffset = offset
         return request
+    }
+
+    /// A controller of the records, with their sections and what is computed of them, not fetched yet.
+    ///
+    /// - Throws: as ``request(for:)``.
+    func controller(
+        of request: NSFetchRequest<NSManagedObject>, for entity: NSEntityDescription, in context: NSManagedObjectContext
+    ) throws -> NSFetchedResultsController<NSManagedObject> {
+        let isKeyPath = section.map(SectionText.isKeyPath) ?? true
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: isKeyPath ? section : nil,
+            cacheName: nil)
+        if let section, !isKeyPath { controller.sectionBy = try SectionText.sectionBy(section, for: entity) }
+        controller.aggregates = try aggregates.aggregates(for: entity)
+        return controller
     }
 
     /// Runs `body`, which asks the store what the command line said. What the framework cannot resolve, such as a constant

@@ -28,25 +28,26 @@ public struct ListCommand {
 
     /// - Throws: ``CommandError``, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
-        if sectionsOnly, query.section == nil {
+        if sectionsOnly, query.section == nil, query.aggregates.isEmpty {
             throw CommandError.misuse("--sections-only needs --section KEYPATH")
+        }
+        if !sectionsOnly, query.section == nil, !query.aggregates.isEmpty {
+            throw CommandError.misuse("--sum, --avg, --min and --max need --section KEYPATH or --sections-only")
         }
         let session = try StoreSession(store, for: .reading, in: surroundings)
         try session.perform {
             let entity = try session.entity(named: entity)
             let request = try query.request(for: entity)
             request.fetchBatchSize = 500
-            guard let section = query.section else {
+            guard query.section != nil || sectionsOnly else {
                 return try writeFlat(
                     try RecordQuery.asking { try session.context.fetch(request) }, of: entity, in: surroundings)
             }
-            let controller = NSFetchedResultsController(
-                fetchRequest: request, managedObjectContext: session.context, sectionNameKeyPath: section,
-                cacheName: nil)
+            let controller = try query.controller(of: request, for: entity, in: session.context)
             try RecordQuery.asking { try controller.performFetch() }
-            let sections = controller.sections ?? []
             if sectionsOnly {
-                try SectionListing.write(sections.map { ($0.name, $0.numberOfObjects) }, as: format, in: surroundings)
+                let sections = (controller.sectionTree ?? []).map { SectionLine($0, query.aggregates) }
+                try SectionListing.write(sections, query.aggregates, as: format, in: surroundings)
             } else {
                 try write(controller, of: entity, in: surroundings)
             }
@@ -82,7 +83,9 @@ public struct ListCommand {
     ) throws {
         var writer = try writer(for: entity, in: surroundings)
         for (index, section) in (controller.sections ?? []).enumerated() {
-            try writer.section(name: section.name, count: section.numberOfObjects)
+            let texts = zip(query.aggregates.headings, query.aggregates.texts(section.aggregate))
+            try writer.section(
+                name: section.name, count: section.numberOfObjects, notes: texts.map { "\($0) \($1)" })
             for row in 0..<section.numberOfObjects {
                 if surroundings.interruption.isRaised { throw CommandError.interrupted }
                 try writer.record(controller.object(at: IndexPath(indexes: [index, row])))
@@ -97,25 +100,41 @@ extension CommandError {
     static let interrupted = CommandError.failure("interrupted")
 }
 
-/// Prints the names and counts of sections.
+/// Prints the names and counts of sections, and what is computed of them.
 enum SectionListing {
     static func write(
-        _ sections: [(name: String, count: Int)], as format: OutputFormat, in surroundings: CommandSurroundings
+        _ sections: [SectionLine], _ aggregates: AggregateQuery, as format: OutputFormat,
+        in surroundings: CommandSurroundings
     ) throws {
         let output = surroundings.output
+        let headings = ["name", "count"] + aggregates.headings
         if format == .json {
-            for section in sections {
-                let line = JSONValue.object([("name", .string(section.name)), ("count", .integer(section.count))])
-                try output.write(line.text + "\n")
-            }
+            for section in sections { try output.write(section.json.text + "\n") }
         } else if let delimited = format.delimited {
-            try output.write(delimited.line(["name", "count"]))
-            for section in sections { try output.write(delimited.line([section.name, String(section.count)])) }
+            try output.write(delimited.line(headings))
+            try forEach(sections, path: "", level: 0) { section, path, _ in
+                try output.write(delimited.line([path, String(section.count)] + section.texts))
+            }
         } else {
             var table = TextTable(
-                headings: ["name", "count"], rightAligned: [false, true], style: surroundings.textStyle, output: output)
-            for section in sections { try table.row([section.name, String(section.count)]) }
+                headings: headings, rightAligned: headings.map { $0 != "name" }, style: surroundings.textStyle,
+                output: output)
+            try forEach(sections, path: "", level: 0) { section, _, level in
+                let name = String(repeating: "  ", count: level) + section.name
+                try table.row([name, String(section.count)] + section.texts)
+            }
             try table.end()
+        }
+    }
+
+    /// Calls `body` with each section and its path, those inside after the one that they are in.
+    private static func forEach(
+        _ sections: [SectionLine], path: String, level: Int, _ body: (SectionLine, String, Int) throws -> Void
+    ) rethrows {
+        for section in sections {
+            let inner = path.isEmpty ? section.name : "\(path)/\(section.name)"
+            try body(section, inner, level)
+            try forEach(section.children, path: inner, level: level + 1, body)
         }
     }
 }

@@ -38,9 +38,8 @@ public struct ReplayCommand {
         let printer = WatchPrinter(format: format, output: surroundings.output)
         let transactions = try transactions(in: session, of: entity)
         let film = try Film(of: entity, in: session, transactions: transactions)
-        let controller = NSFetchedResultsController(
-            fetchRequest: try query.ordered(for: film.entity).request(for: film.entity),
-            managedObjectContext: film.context, sectionNameKeyPath: query.section, cacheName: nil)
+        let controller = try query.controller(
+            of: try query.ordered(for: film.entity).request(for: film.entity), for: film.entity, in: film.context)
         let watcher = FilmWatcher(
             columns: try ColumnChoice.list(of: film.entity, sort: [], withObject: false), film: film)
         controller.delegate = watcher
@@ -65,10 +64,8 @@ public struct ReplayCommand {
         controller.delegate = nil
     }
 
-    private static func sections<Object>(
-        of controller: NSFetchedResultsController<Object>
-    ) -> [(name: String, count: Int)] {
-        (controller.sections ?? []).map { ($0.name, $0.numberOfObjects) }
+    private static func sections<Object>(of controller: NSFetchedResultsController<Object>) -> [SectionLine] {
+        (controller.sections ?? []).map { SectionLine($0, AggregateQuery()) }
     }
 
     private static func objectCount<Object>(of controller: NSFetchedResultsController<Object>) -> Int {

@@ -35,13 +35,13 @@ public struct WatchCommand {
         let session = try StoreSession(store, for: .watching, in: surroundings, context: .mainQueue)
         session.context.automaticallyMergesChangesFromParent = true
         let entity = try session.entity(named: entity)
-        let controller = NSFetchedResultsController(
-            fetchRequest: try query.ordered(for: entity).request(for: entity),
-            managedObjectContext: session.context, sectionNameKeyPath: query.section, cacheName: nil)
+        let controller = try query.controller(
+            of: try query.ordered(for: entity).request(for: entity), for: entity, in: session.context)
         let watcher = ListWatcher(
             printer: WatchPrinter(format: format, output: surroundings.output),
             changedKeys: ChangedKeyLog(context: session.context),
-            columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), once: once)
+            columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), aggregates: query.aggregates,
+            once: once)
         controller.delegate = watcher
         try RecordQuery.asking { try controller.performFetch() }
         try watcher.begin(controller)
@@ -80,12 +80,19 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     private let printer: WatchPrinter
     private let changedKeys: ChangedKeyLog
     private let columns: [RecordColumn]
+    private let aggregates: AggregateQuery
+    /// What was computed of each section, as it was printed last.
+    private var printed: [String: [String]] = [:]
     private let once: Bool
     private(set) var sawChange = false
     /// What went wrong with printing; callbacks cannot throw.
     private(set) var failure: (any Error)?
 
-    init(printer: WatchPrinter, changedKeys: ChangedKeyLog, columns: [RecordColumn], once: Bool) {
+    init(
+        printer: WatchPrinter, changedKeys: ChangedKeyLog, columns: [RecordColumn], aggregates: AggregateQuery,
+        once: Bool
+    ) {
+        self.aggregates = aggregates
         self.printer = printer
         self.changedKeys = changedKeys
         self.columns = columns
@@ -98,7 +105,8 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         let sections = controller.sections ?? []
         try printer.print(
             .fetched(
-                sections: sections.map { ($0.name, $0.numberOfObjects) }, objects: Self.objectCount(of: sections)))
+                sections: sections.map { SectionLine($0, aggregates) }, objects: Self.objectCount(of: sections)))
+        _ = changedAggregates(sections)
     }
 
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
@@ -135,7 +143,21 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         sawChange = true
         changedKeys.endBatch()
         let sections = controller.sections ?? []
+        for section in changedAggregates(sections) {
+            let texts = zip(aggregates.headings, section.texts).map { "\($0) \($1)" }
+            let isFlat = controller.sectionNameKeyPath == nil && controller.sectionBy == nil
+            print(.aggregates(section: isFlat ? nil : section.name, fields: section.aggregates, texts: texts))
+        }
         print(.didChange(sections: sections.count, objects: Self.objectCount(of: sections)))
+    }
+
+    /// The sections of which something else is computed than was printed last.
+    private func changedAggregates(_ sections: [any NSFetchedResultsSectionInfo]) -> [SectionLine] {
+        guard !aggregates.isEmpty else { return [] }
+        let lines = sections.map { SectionLine($0, aggregates) }
+        let old = printed
+        printed = Dictionary(lines.map { ($0.name, $0.texts) }, uniquingKeysWith: { first, _ in first })
+        return lines.filter { old[$0.name] != $0.texts }
     }
 
     /// Counted by section: no objects are made for it.

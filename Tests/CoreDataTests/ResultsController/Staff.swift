@@ -13,7 +13,10 @@ final class Staff {
     private let ownsFolder: Bool
 
     /// - Parameter folder: a folder that another one made; it keeps it.
-    init(in folder: URL? = nil, keepsHistory: Bool = true, watches: Bool = false) throws {
+    init(
+        in folder: URL? = nil, keepsHistory: Bool = true, watches: Bool = false,
+        queue: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType
+    ) throws {
         ownsFolder = folder == nil
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("staff-\(UUID().uuidString)")
@@ -24,7 +27,7 @@ final class Staff {
         store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: self.folder.appendingPathComponent("Staff.sqlite"),
             options: options)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context = NSManagedObjectContext(concurrencyType: queue)
         context.persistentStoreCoordinator = coordinator
     }
 

@@ -95,4 +95,90 @@ import Testing
         let error = #expect(throws: CommandError.self) { try sample.list(sectionsOnly: true) }
         #expect(error?.kind == .misuse)
     }
+
+    // MARK: Kinds of sections
+
+    @Test func sectionsByYearWithWhatIsComputedOfThem() throws {
+        let query = RecordQuery(
+            section: "firstAppearance:year", aggregates: AggregateQuery(sum: ["goalsFor"], avg: ["wins"]))
+        let lines = try sample.list("Team", query, sectionsOnly: true, format: .json)
+        let first = try #require(lines.first)
+        #expect(first.hasPrefix(#"{"name":"1930","count":13,"sum":{"goalsFor":"#), "\(first)")
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any])
+        let teams = try sample.list(
+            "Team", RecordQuery(predicate: "firstAppearance < '1931-01-01T00:00:00Z'"),
+            columns: ["goalsFor", "wins"]
+        ).dropFirst().map { $0.split(separator: ",").compactMap { Int($0) } }
+        #expect(teams.count == 13)
+        let goals: Int = teams.reduce(0) { $0 + $1[0] }
+        let wins: Int = teams.reduce(0) { $0 + $1[1] }
+        let sum = try #require((object["sum"] as? [String: Int])?["goalsFor"])
+        let average = try #require((object["avg"] as? [String: Double])?["wins"])
+        let error: Double = average - Double(wins) / 13
+        #expect(sum == goals)
+        #expect(abs(error) < 1e-9)
+    }
+
+    @Test func sectionsByLetterSizeAndLevels() throws {
+        let letters = try sample.list("Team", RecordQuery(section: "teamName:letter:desc"), sectionsOnly: true)
+        #expect(letters.count > 10)
+        let initials: [String] = letters.dropFirst().map { String($0.prefix(1)) }
+        #expect(initials == initials.sorted(by: >))
+        let sizes = try sample.list("Venue", RecordQuery(section: "capacity:bucket(10000)"), sectionsOnly: true)
+        #expect(sizes.contains { $0.hasPrefix("40000–49999,") })
+        #expect(
+            try sample.list("Venue", RecordQuery(section: "opened:year"), sectionsOnly: true).contains {
+                $0.hasPrefix("1930,")
+            })
+        let levels = try sample.list(
+            "Team", RecordQuery(section: "qualifyingZone/titles:desc", aggregates: AggregateQuery(max: ["wins"])),
+            sectionsOnly: true)
+        #expect(levels[0] == "name,count,max wins")
+        #expect(levels[1].hasPrefix("AFC,12,"))
+        #expect(levels[2].hasPrefix("AFC/0,12,"))
+        let json = try sample.list(
+            "Team", RecordQuery(section: "qualifyingZone/titles"), sectionsOnly: true, format: .json)
+        #expect(json.first == #"{"name":"AFC","count":12,"sections":[{"name":"0","count":12}]}"#)
+        let table = try sample.list(
+            "Team", RecordQuery(section: "qualifyingZone/titles"), sectionsOnly: true, format: .table)
+        #expect(table[2].hasPrefix("  0"))
+    }
+
+    @Test func recordsStandUnderSuchSections() throws {
+        let query = RecordQuery(
+            predicate: "teamName BEGINSWITH 'S'", sort: [SortKey(keyPath: "teamName")],
+            section: "wins:bucket(10)", aggregates: AggregateQuery(sum: ["wins"], min: ["teamName"]))
+        let lines = try sample.list("Team", query, columns: ["teamName"], format: .table)
+        let first = try #require(lines.dropFirst().first)
+        #expect(first.hasPrefix("0–9 ("), "\(first)")
+        #expect(first.contains("), sum wins "), "\(first)")
+        #expect(first.contains(", min teamName S"), "\(first)")
+        let total = try sample.list(
+            "Team", RecordQuery(aggregates: AggregateQuery(sum: ["titles"])), sectionsOnly: true, format: .json)
+        #expect(total == [#"{"name":"","count":80,"sum":{"titles":22}}"#])
+    }
+
+    @Test(arguments: [
+        ("teamName:year", "no date"), ("teamName:bucket(10)", "no number"), ("wins:letter", "no text"),
+        ("wins:bucket(0)", "greater than 0"), ("wins:bucket(x)", "greater than 0"), ("wins:weekly", "none of year"),
+        ("wins/", "no key"), (":year", "no key"), ("wins/zone:year", "no property"),
+    ]) func refusesSectionsThatAreNone(section: String, reason: String) throws {
+        let error = #expect(throws: CommandError.self) {
+            try sample.list("Team", RecordQuery(section: section), sectionsOnly: true)
+        }
+        #expect(error?.kind == .misuse)
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func aggregatesNeedSectionsAndNumbers() throws {
+        let wrong: [(RecordQuery, Bool)] = [
+            (RecordQuery(aggregates: AggregateQuery(sum: ["wins"])), false),
+            (RecordQuery(section: "titles", aggregates: AggregateQuery(sum: ["winz"])), true),
+            (RecordQuery(section: "titles", aggregates: AggregateQuery(sum: ["teamName"])), true),
+        ]
+        for (query, isOnly) in wrong {
+            let error = #expect(throws: CommandError.self) { try sample.list("Team", query, sectionsOnly: isOnly) }
+            #expect(error?.kind == .misuse)
+        }
+    }
 }

@@ -44,6 +44,24 @@ import Testing
         return (try process.lines.dropFirst(before).map(Event.init), Date().timeIntervalSince(start))
     }
 
+    @Test func windowsAndAggregatesAreFollowed() throws {
+        let process = try LiveProcess(roster: [
+            "watch", sample.store, "Team", "--sort", "wins:desc,teamName", "--limit", "3", "--sum", "wins", "--format",
+            "json", "--timeout", "60",
+        ])
+        defer { process.killAtOnce() }
+        try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
+        #expect(try Event(process.lines[0]).fields["objects"] as? Int == 3)
+        let change = try batch(
+            of: process, ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=999"])
+        #expect(change.events.map(\.event) == ["willChange", "object", "object", "aggregates", "didChange"])
+        #expect(change.events[1].type == "delete")
+        #expect(change.events[1].path("indexPath") == [0, 2])
+        #expect(change.events[2].type == "insert")
+        #expect(change.events[2].path("newIndexPath") == [0, 0])
+        #expect(((change.events[3].fields["sum"] as? [String: Any])?["wins"] as? Int ?? 0) > 999)
+    }
+
     @Test func anUpdateIsOneMoveOrUpdate() throws {
         let process = try watch(["--timeout", "60"])
         defer { process.killAtOnce() }

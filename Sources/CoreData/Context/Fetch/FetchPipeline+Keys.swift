@@ -7,6 +7,8 @@ struct FetchedKeys {
     var keys: [RowKey]
     /// What stands together: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
+    /// The values beside the keys: see ``StoreQueryResult/beside``.
+    var beside: [[SlotValue]]?
 }
 
 // What a results controller uses: lists by key, objects only for the rows that are seen.
@@ -14,19 +16,23 @@ extension FetchPipeline {
     /// The saved rows that `request` finds, by key: predicate, order, limit and offset as the store has them. The
     /// context's unsaved changes are not in it. One query, no object.
     ///
-    /// - Parameter groupedBy: the key path of an attribute, if what has the same value in it shall be told.
+    /// - Parameters:
+    ///   - groupedBy: the key path of an attribute, if what has the same value in it shall be told.
+    ///   - beside: the key paths of attributes whose values are wanted too.
     /// - Returns: `nil` where keys are not enough, because several stores hold the entity or the context has a parent: fetch
     ///   objects then.
     func keys(
-        _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]? = nil
+        _ request: NSFetchRequest<NSFetchRequestResult>, groupedBy keyPath: [String]? = nil,
+        beside: [[String]] = []
     ) throws -> FetchedKeys? {
         let plan = try plan(request)
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
         query.wantsRows = false
         query.groupedBy = keyPath
+        query.beside = beside
         let found = try reading { try StoreFetch(plan: plan).run(query) }
-        return FetchedKeys(store: store, keys: found.keys, groups: found.groups)
+        return FetchedKeys(store: store, keys: found.keys, groups: found.groups, beside: found.beside)
     }
 
     /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,

@@ -11,6 +11,8 @@ struct FoundRows {
     var rows: RowList = []
     /// What stands together, where that was asked for and the one store could tell: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
+    /// The values beside the keys, where the one store could tell them: see ``StoreQueryResult/beside``.
+    var beside: [[SlotValue]]?
     /// The stores asked.
     var stores: [NSPersistentStore] = []
     /// For each result the place of its store in `stores`; empty when there is only one.
@@ -62,7 +64,8 @@ struct StoreFetch {
     private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
         let result = try store.operations.fetch(query)
         guard !result.undone.isEmpty else {
-            return FoundRows(keys: result.keys, rows: result.rows, groups: result.groups, stores: [store])
+            return FoundRows(
+                keys: result.keys, rows: result.rows, groups: result.groups, beside: result.beside, stores: [store])
         }
         var wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
         try readRows(of: &wider)

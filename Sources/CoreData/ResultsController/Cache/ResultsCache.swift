@@ -9,14 +9,14 @@ struct ResultsCache {
     private let path: String
     private let fingerprint: String
     private let plan: FetchPlan
-    private let sectionKey: SectionKey?
+    private let list: ListDefinition
     private let store: NSPersistentStore
 
     init(named name: String, of list: ListDefinition, in store: NSPersistentStore) {
         path = ResultsCacheDirectory.file(named: name)
-        fingerprint = Self.fingerprint(list.plan, list.sectionKey, store)
+        fingerprint = Self.fingerprint(list, store)
         plan = list.plan
-        sectionKey = list.sectionKey
+        self.list = list
         self.store = store
     }
 
@@ -24,7 +24,9 @@ struct ResultsCache {
     static func delete(named name: String?) { ResultsCacheDirectory.remove(named: name) }
 
     /// All that decides what is in the list, but for the data.
-    private static func fingerprint(_ plan: FetchPlan, _ section: SectionKey?, _ store: NSPersistentStore) -> String {
+    private static func fingerprint(_ list: ListDefinition, _ store: NSPersistentStore) -> String {
+        let plan = list.plan
+        let section = list.sectionKey?.keyPath ?? list.rule.map { "by \($0.fingerprint ?? "")" } ?? ""
         let entities = plan.entity.managedObjectModel.entities.filter { $0.isKindOf(entity: plan.entity) }
         let sort = plan.query.sortKeys.map { "\($0.keyPath.joined(separator: ".")) \($0.ascending) \($0.comparison)" }
         let lines =
@@ -32,7 +34,7 @@ struct ResultsCache {
                 "store \(store.identifier ?? "") \(store.url?.standardizedFileURL.path ?? "")",
                 "entity \(plan.entity.name ?? "") \(plan.includesSubentities)",
                 "predicate \(plan.predicate?.formatString ?? "")", "sort \(sort.joined(separator: ", "))",
-                "section \(section?.keyPath ?? "")", "range \(plan.offset) \(plan.limit)",
+                "section \(section)", "range \(plan.offset) \(plan.limit)",
             ]
             + entities.map { entity in
                 "version \(entity.name ?? "") \(entity.layout.index) \(entity.versionHash.base64EncodedString())"
@@ -43,7 +45,7 @@ struct ResultsCache {
     /// Whether the request can be kept at all: one with code in it looks the same whatever the code does.
     var isUsable: Bool {
         plan.query.sortKeys.allSatisfy { $0.comparison != .custom } && plan.predicate?.syntaxTree.isStable ?? true
-            && sectionKey?.isStored ?? true
+            && (list.rule == nil ? list.hasStoredSections : list.rule?.fingerprint != nil)
     }
 
     // MARK: Reading
@@ -51,11 +53,16 @@ struct ResultsCache {
     /// The list, if it is still true or can be made so. Reads no rows but those that changed since.
     func read(into empty: LoadedResults) -> LoadedResults? {
         guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
-        guard (list.sections != nil) == (sectionKey != nil) else { return nil }
+        guard (list.sections != nil) == self.list.isSectioned else { return nil }
         var loaded = empty
         let entries = (list.sections ?? []).enumerated().map { SectionEntry(number: UInt32($0), rowCount: $1.rows) }
-        loaded.definition = empty.definition.named(SectionNames((list.sections ?? []).map(\.name)))
-        loaded.contents = ListContents(rows: list.rows, sections: entries, isSectioned: sectionKey != nil)
+        let keys = (list.sections ?? []).map(\.name)
+        // A file that was forged may lack what is kept.
+        if let kept = self.list.rule?.keptIdentities.map(\.code), !keys.starts(with: kept) { return nil }
+        loaded.definition = empty.definition.named(SectionNames(keys, rule: self.list.rule))
+        loaded.contents = ListContents(
+            rows: list.rows, sections: entries, isSectioned: self.list.isSectioned,
+            keptSections: loaded.definition.names.keptCount)
         loaded.origin = list.origin
         let repair = ListRepair(store: store)
         guard let changes = repair.changes(since: list.origin, of: loaded) else { return nil }
@@ -77,7 +84,8 @@ struct ResultsCache {
     ) {
         guard isUsable, let packed = list.identities.packedLocals(in: contents) else { return }
         let sections =
-            contents.isSectioned ? contents.allSections.map { (name: list.names[$0.number], rows: $0.rowCount) } : nil
+            contents.isSectioned
+            ? contents.allSections.map { (name: list.names.key(of: $0.number), rows: $0.rowCount) } : nil
         let work = UncheckedSendable { [path, fingerprint] in
             try? ResultsCacheDirectory.create()
             try? CachedList.write(

@@ -8,6 +8,9 @@ protocol ListBase {
     /// The position of the first row of the section at `index`.
     func start(ofSectionAt index: Int) -> Int
 
+    /// The number of the section at `index`.
+    func sectionNumber(at index: Int) -> UInt32
+
     func row(at position: Int) -> RowToken
 }
 
@@ -18,12 +21,15 @@ extension ListContents: ListBase {
 
     func start(ofSectionAt index: Int) -> Int { sections.weight(before: index) }
 
+    func sectionNumber(at index: Int) -> UInt32 { sections[index].number }
+
     func row(at position: Int) -> RowToken { rows[position] }
 }
 
 /// A list as plain arrays: made in O(n), and quicker than a tree for whoever looks at a good part of it.
 struct FlatList: ListBase {
     let isSectioned: Bool
+    let keptSections: UInt32
     private(set) var rows: [RowToken] = []
     private(set) var sections: [SectionEntry] = []
     /// Where the rows of each section begin, and where all of them end.
@@ -34,6 +40,7 @@ struct FlatList: ListBase {
     /// The rows of `old` without some of them, each named once.
     init(_ old: ListContents, without removed: [RowToken]) {
         isSectioned = old.isSectioned
+        keptSections = old.keptSections
         let leaving = removed.compactMap { old.rows.position(of: $0.code) }.sorted()
         copyRows(of: old, without: leaving)
         copySections(of: old, without: leaving)
@@ -61,8 +68,8 @@ struct FlatList: ListBase {
                 gone += 1
                 section.rowCount -= 1
             }
-            // The one section of a flat list stays.
-            guard section.rowCount > 0 || !isSectioned else { continue }
+            // The one section of a flat list stays, and so does one that is kept.
+            guard section.rowCount > 0 || !isSectioned || section.number < keptSections else { continue }
             sections.append(section)
             starts.append(end - gone)
         }
@@ -77,6 +84,8 @@ struct FlatList: ListBase {
     }
 
     func start(ofSectionAt index: Int) -> Int { starts[index] }
+
+    func sectionNumber(at index: Int) -> UInt32 { sections[index].number }
 
     func row(at position: Int) -> RowToken { rows[position] }
 }

@@ -15,6 +15,9 @@ struct ListEdit {
     /// The rows that get a place, in the order of the list. Those of one section need not stand together.
     var arrivals: [Arrival] = []
 
+    /// Whether a section comes before another one, by their numbers; `nil` where sections stand in the order of their rows.
+    var sectionOrder: ((UInt32, UInt32) -> Bool)?
+
     /// A row that stays and the number of an arrival, of which one is to come before the other.
     struct Probe {
         let row: RowToken
@@ -63,7 +66,11 @@ struct ListEdit {
     ) throws(Failure) -> [Search] {
         var searches = arrivals.map { arrival in
             guard let section = base.section(numbered: arrival.section) else {
-                return Search(section: nil, low: 0, high: base.sectionCount)
+                guard let sectionOrder else { return Search(section: nil, low: 0, high: base.sectionCount) }
+                let index = (0..<base.sectionCount).partitioningIndex {
+                    !sectionOrder(base.sectionNumber(at: $0), arrival.section)
+                }
+                return Search(section: nil, low: index, high: index)
             }
             return Search(
                 section: (section.index, section.rows.lowerBound), low: section.rows.lowerBound,
@@ -119,6 +126,7 @@ struct ListEdit {
         // A new section comes before the section at the same index; several of them in the order of their first rows.
         return plans.enumerated().sorted { left, right in
             let (a, b) = (left.element, right.element)
+            if a.index == b.index, a.isNew, b.isNew, let sectionOrder { return sectionOrder(a.number, b.number) }
             return (a.index, a.isNew ? 0 : 1, left.offset) < (b.index, b.isNew ? 0 : 1, right.offset)
         }.map(\.element)
     }
@@ -169,6 +177,8 @@ struct ListEdit {
         }
         sections.append(contentsOf: base.sections[index...])
         copyRows(to: base.rows.count)
-        return ListContents(rows: SharedElements(rows), sections: sections, isSectioned: base.isSectioned)
+        return ListContents(
+            rows: SharedElements(rows), sections: sections, isSectioned: base.isSectioned,
+            keptSections: base.keptSections)
     }
 }

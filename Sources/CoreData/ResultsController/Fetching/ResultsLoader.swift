@@ -11,6 +11,13 @@ struct LoadedResults {
     var origin: ListOrigin?
     /// With a limit or an offset: what follows changes instead of the contents.
     var window: ResultsWindow?
+    /// What keeps the aggregates of the contents.
+    private(set) var aggregates: AggregateTable?
+
+    mutating func take(_ table: AggregateTable?) {
+        aggregates = table
+        contents.aggregates = table?.results
+    }
 }
 
 /// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
@@ -22,9 +29,15 @@ struct ResultsLoader {
     let context: NSManagedObjectContext
     let request: NSFetchRequest<NSFetchRequestResult>
     let sectionNameKeyPath: String?
+    /// How sections are made whatever the sort; it goes before the key path.
+    var sectionBy: SectionBy?
+    /// What to keep of each section.
+    var aggregates: [SectionAggregate] = []
     let cacheName: String?
     /// Whether unsaved changes of objects that the list's objects look at count.
     let followsRelatedObjects: Bool
+    /// The controller of whose rows the list is a view.
+    var base: ResultsTracker?
 
     /// So many rows are looked at together for their sections.
     private static let portion = 1_000
@@ -41,20 +54,24 @@ struct ResultsLoader {
     /// - Parameter known: the identities of another list's rows, which are kept if they fit.
     func definition(keeping known: RowIdentities? = nil) throws -> ListDefinition {
         let plan = try pipeline.plan(request)
-        let sectionKey = sectionNameKeyPath.map { SectionKey($0, of: plan.entity) }
+        let rule = try sectionBy.map { try SectionRule($0, of: plan.entity) }
+        let sectionKey = rule == nil ? sectionNameKeyPath.map { SectionKey($0, of: plan.entity) } : nil
         let single = pipeline.storeOfKeys(plan)
         let kept = known.flatMap { $0.store === single ? $0 : nil }
-        return ListDefinition(
+        var definition = ListDefinition(
             plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
-            identities: kept ?? RowIdentities(store: single))
+            identities: kept ?? RowIdentities(store: single), names: SectionNames(rule: rule))
+        if !aggregates.isEmpty { definition.aggregates = try AggregatePlan(aggregates, of: plan.entity) }
+        return definition
     }
 
     /// Fetches the list that `definition` says.
     func load(_ definition: ListDefinition) throws -> LoadedResults {
         let plan = definition.plan
-        var loaded = LoadedResults(
-            definition: definition, contents: ListContents(isSectioned: definition.sectionKey != nil))
-        if request.resultType == .dictionaryResultType {
+        var loaded = LoadedResults(definition: definition, contents: definition.noContents)
+        if let base {
+            try loadView(of: base, into: &loaded)
+        } else if request.resultType == .dictionaryResultType {
             try loadDictionaries(into: &loaded)
         } else if plan.limit > 0 || plan.offset > 0 {
             try loadWindow(plan, into: &loaded)
@@ -63,6 +80,7 @@ struct ResultsLoader {
         } else {
             try loadObjects(into: &loaded)
         }
+        if loaded.fixedResults == nil { loaded.take(try aggregates(of: loaded.contents, loaded.definition)) }
         return loaded
     }
 
@@ -105,9 +123,10 @@ struct ResultsLoader {
     }
 
     private func contents(of definition: ListDefinition) throws -> ListContents {
-        var loaded = LoadedResults(
-            definition: definition, contents: ListContents(isSectioned: definition.sectionKey != nil))
-        if let store = definition.identities.store {
+        var loaded = LoadedResults(definition: definition, contents: definition.noContents)
+        if let base {
+            try loadView(of: base, into: &loaded)
+        } else if let store = definition.identities.store {
             try load(from: store, into: &loaded)
         } else {
             try loadObjects(into: &loaded)
@@ -155,19 +174,45 @@ struct ResultsLoader {
 
     private func loadSaved(into loaded: inout LoadedResults) throws {
         let definition = loaded.definition
-        let groupedBy = definition.sectionKey.flatMap { $0.isStored ? $0.keys : nil }
-        guard let found = try pipeline.keys(request, groupedBy: groupedBy) else {
+        guard let found = try pipeline.keys(request, groupedBy: definition.groupedBy, beside: definition.beside) else {
             return try loadObjects(into: &loaded)
         }
         let tokens = found.keys.map { key in
             RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
+        }
+        if definition.rule != nil {
+            let numbers = try Self.numbers(found.beside, definition) ?? numbers(at: found, definition)
+            loaded.contents = ListContents(rows: SharedElements(tokens), in: numbers, of: definition.names)
+            return
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
             sections = try Self.grouped(key, found.groups, definition) ?? looked(key, at: found, definition)
         }
         loaded.contents = ListContents(
-            rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
+            rows: SharedElements(tokens), sections: sections, isSectioned: definition.isSectioned)
+    }
+
+    /// The sections of rows by their values at the rule's paths; `nil` where the store did not tell them.
+    private static func numbers(_ beside: [[SlotValue]]?, _ definition: ListDefinition) -> [UInt32]? {
+        guard let beside, let rule = definition.rule, rule.isStored else { return nil }
+        let columns = beside.prefix(rule.paths.count)
+        guard let first = columns.first else { return nil }
+        if columns.count == 1 { return first.map { definition.names.number(of: [$0]) } }
+        return first.indices.map { row in definition.names.number(of: columns.map { $0[row] }) }
+    }
+
+    /// The sections by looking at each row.
+    private func numbers(at found: FetchedKeys, _ definition: ListDefinition) throws -> [UInt32] {
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(found.keys.count)
+        for start in stride(from: 0, to: found.keys.count, by: Self.portion) {
+            let keys = found.keys[start..<min(start + Self.portion, found.keys.count)]
+            for object in try pipeline.objects(for: keys, in: found.store) {
+                numbers.append(definition.section(of: object))
+            }
+        }
+        return numbers
     }
 
     /// The sections by what the store said that the rows have in common.
@@ -196,39 +241,67 @@ struct ResultsLoader {
     /// thread, as long as nobody else uses the names of the list's sections.
     static func contents(
         of definition: ListDefinition, beside reader: NSPersistentStore, check: @escaping () throws -> Void
-    ) throws -> ListContents? {
+    ) throws -> LoadedResults? {
         let plan = definition.plan.limited(to: [reader])
         var query = plan.query
         query.wantsRows = false
-        query.groupedBy = definition.sectionKey?.keys
+        query.groupedBy = definition.groupedBy
+        query.beside = definition.beside + (definition.aggregates?.paths ?? [])
         let found = try StoreFetch(plan: plan, check: check).run(query)
         let tokens = found.keys.compactMap(RowIdentities.token)
-        guard tokens.count == found.keys.count else { return nil }
+        guard tokens.count == found.keys.count, let contents = try contents(of: definition, tokens, found) else {
+            return nil
+        }
+        var loaded = LoadedResults(definition: definition, contents: contents)
+        if let aggregates = definition.aggregates {
+            guard let beside = found.beside else { return nil }
+            let values = zip(aggregates.keys, beside.suffix(aggregates.keys.count)).map { key, column in
+                Dictionary(zip(tokens, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
+            }
+            loaded.take(AggregateTable(aggregates, contents, values: values))
+        }
+        return loaded
+    }
+
+    private static func contents(
+        of definition: ListDefinition, _ tokens: [RowToken], _ found: FoundRows
+    ) throws -> ListContents? {
+        if definition.rule != nil {
+            return numbers(found.beside, definition).map {
+                ListContents(rows: SharedElements(tokens), in: $0, of: definition.names)
+            }
+        }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
             guard let grouped = try grouped(key, found.groups, definition) else { return nil }
             sections = grouped
         }
         return ListContents(
-            rows: SharedElements(tokens), sections: sections, isSectioned: definition.sectionKey != nil)
+            rows: SharedElements(tokens), sections: sections, isSectioned: definition.isSectioned)
     }
 
-    /// Puts the context's unsaved changes in: those of the list's objects, and of what they look at.
+    /// Puts the context's unsaved changes in.
     private func addPendingChanges(to loaded: inout LoadedResults) throws {
-        guard request.includesPendingChanges, context.hasChanges else { return }
+        let touched = try unsaved(loaded.definition)
+        guard !touched.isEmpty else { return }
+        let editor = ListEditor(definition: loaded.definition, context: context)
+        loaded.contents = try editor.edit(loaded.contents, touched).contents
+    }
+
+    /// The context's unsaved changes: those of the list's objects, and of what they look at.
+    func unsaved(_ definition: ListDefinition) throws -> TouchedObjects {
         var touched = TouchedObjects()
-        if let overlay = try PendingOverlay(loaded.definition.plan, in: context) {
+        guard request.includesPendingChanges, context.hasChanges else { return touched }
+        if let overlay = try PendingOverlay(definition.plan, in: context) {
             for object in overlay.matching { touched.note(object) }
             for id in overlay.touched { touched.note(context.registry.object(for: id)) }
         }
-        if followsRelatedObjects, let related = RelatedObjects(loaded.definition) {
+        if followsRelatedObjects, let related = RelatedObjects(definition) {
             var changed = TouchedObjects()
             for object in context.changes.updated.all where related.looks(at: object.entity) { changed.note(object) }
             try related.addObjects(thatLookAt: changed, to: &touched, context: context)
         }
-        guard !touched.isEmpty else { return }
-        let editor = ListEditor(definition: loaded.definition, context: context)
-        loaded.contents = try editor.edit(loaded.contents, touched).contents
+        return touched
     }
 
     // MARK: Objects
@@ -236,20 +309,34 @@ struct ResultsLoader {
     /// For lists of several stores, and for pages while there are unsaved changes.
     private func loadObjects(into loaded: inout LoadedResults) throws {
         let objects = try pipeline.objects(request)
-        var run = SectionRun(names: loaded.definition.names)
-        if let key = loaded.definition.sectionKey { for object in objects { try run.add(key.name(of: object)) } }
-        loaded.contents = ListContents(
-            rows: SharedElements(objects.map(loaded.definition.identities.token)), sections: run.entries,
-            isSectioned: loaded.definition.sectionKey != nil)
+        try sort(objects, objects.map(loaded.definition.identities.token), into: &loaded)
     }
 
     private func loadDictionaries(into loaded: inout LoadedResults) throws {
         let results = try pipeline.fetch(request)
-        var run = SectionRun(names: loaded.definition.names)
-        if let key = loaded.definition.sectionKey { for result in results { try run.add(key.name(of: result)) } }
         loaded.fixedResults = results
-        loaded.contents = ListContents(
-            rows: SharedElements(results.indices.map { RowToken(code: UInt64($0)) }), sections: run.entries,
-            isSectioned: loaded.definition.sectionKey != nil)
+        try sort(results, results.indices.map { RowToken(code: UInt64($0)) }, into: &loaded)
     }
+
+    /// Puts results, which are in order, into their sections.
+    private func sort(_ results: [AnyObject], _ tokens: [RowToken], into loaded: inout LoadedResults) throws {
+        let definition = loaded.definition
+        if definition.rule != nil {
+            loaded.contents = ListContents(
+                rows: SharedElements(tokens), in: results.map(definition.section), of: definition.names)
+            return
+        }
+        var run = SectionRun(names: definition.names)
+        if let key = definition.sectionKey { for result in results { try run.add(key.name(of: result)) } }
+        loaded.contents = ListContents(
+            rows: SharedElements(tokens), sections: run.entries, isSectioned: definition.isSectioned)
+    }
+}
+
+extension ListDefinition {
+    /// The key path whose values tell the sections, where rows that have the same stand together.
+    fileprivate var groupedBy: [String]? { sectionKey.flatMap { $0.isStored ? $0.keys : nil } }
+
+    /// The key paths whose values are wanted of each row.
+    fileprivate var beside: [[String]] { rule.map { $0.isStored ? $0.paths : [] } ?? [] }
 }

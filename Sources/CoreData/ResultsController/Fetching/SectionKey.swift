@@ -18,6 +18,76 @@ struct SectionKey {
     /// Whether stores know the value: it is no transient attribute and nothing that only the class knows.
     var isStored: Bool { attribute?.isTransient == false }
 
+    /// The type of the attribute; `nil` where the model has none there.
+    var attributeType: NSAttributeType? { attribute?.attributeType }
+
+    var isNumber: Bool {
+        switch attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            true
+        default: false
+        }
+    }
+
+    /// The value in a slot of the attribute, with its type.
+    func typed(_ value: SlotValue) -> SectionValue {
+        switch value {
+        case .null: .none
+        case .integer(let number):
+            attributeType == .booleanAttributeType ? .boolean(number != 0) : .integer(Int(number))
+        case .real(let number):
+            attributeType == .dateAttributeType ? .date(Date(timeIntervalSinceReferenceDate: number)) : .real(number)
+        case .text(let text): text.isEmpty ? .none : .text(text)
+        case .uuid(let id): .uuid(id)
+        case .decimal(let number): .decimal(number.decimalValue)
+        case .data, .object, .reference:
+            .text(Self.name(for: AttributeCoercion.value(value, type: attributeType ?? .undefinedAttributeType)))
+        }
+    }
+
+    /// The value of an object, with its type.
+    func value(of object: AnyObject) -> SectionValue {
+        if isStored, let object = object as? NSManagedObject { return typed(storedValue(of: object)) }
+        let value: Any?
+        switch object {
+        case let object as NSManagedObject: value = object.value(forKeyPath: keyPath)
+        case let dictionary as NSDictionary: value = dictionary.object(forKey: keyPath)
+        default: value = nil
+        }
+        if let attributeType, let slot = AttributeCoercion.slotValue(value, type: attributeType) { return typed(slot) }
+        let name = Self.name(for: value)
+        return name.isEmpty ? .none : .text(name)
+    }
+
+    /// The text of a value.
+    static func name(for value: SectionValue) -> String {
+        switch value {
+        case .none: ""
+        case .boolean(let flag): flag ? "1" : "0"
+        case .integer(let number): String(number)
+        case .real(let number): NSNumber(value: number).stringValue
+        case .decimal(let number): "\(number)"
+        case .text(let text): text
+        case .date(let date): "\(date)"
+        case .uuid(let id): id.uuidString
+        case .period(let period): "\(period.start)"
+        case .numbers(let from, let to): bucketName(from, to)
+        case .levels(let values): values.map { name(for: $0) }.joined(separator: "/")
+        }
+    }
+
+    /// `10000–19999` of whole numbers, `0.5–1` of others.
+    private static func bucketName(_ from: Decimal, _ to: Decimal) -> String {
+        func isWhole(_ number: Decimal) -> Bool {
+            var (number, whole) = (number, Decimal())
+            NSDecimalRound(&whole, &number, 0, .plain)
+            return whole == number
+        }
+        guard isWhole(from), isWhole(to) else { return "\(from)–\(to)" }
+        return to - from == 1 ? "\(from)" : "\(from)–\(to - 1)"
+    }
+
     /// The name of the section of `object`.
     func name(of object: AnyObject) -> String {
         switch object {
@@ -30,17 +100,21 @@ struct SectionKey {
 
     /// The name by the values in the slots, which is what stores go by.
     private func storedName(of object: NSManagedObject) -> String {
+        let value = storedValue(of: object)
+        if case .text(let text) = value { return text }
+        return name(for: value)
+    }
+
+    private func storedValue(of object: NSManagedObject) -> SlotValue {
         var row: any RowReadable = object
         for key in keys.dropLast() {
             guard case .toOne(let slot) = row.rowLayout.place(of: key), let next = row.toOneDestination(slot) else {
-                return ""
+                return .null
             }
             row = next
         }
-        guard let key = keys.last, case .attribute(let slot) = row.rowLayout.place(of: key) else { return "" }
-        let value = row.slotValue(slot)
-        if case .text(let text) = value { return text }
-        return name(for: value)
+        guard let key = keys.last, case .attribute(let slot) = row.rowLayout.place(of: key) else { return .null }
+        return row.slotValue(slot)
     }
 
     /// The name of the section of the rows that have `value`.

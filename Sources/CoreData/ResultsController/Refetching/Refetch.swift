@@ -99,9 +99,9 @@ final class Refetch {
 
     private var canReadBeside: Bool {
         let plan = definition.plan
-        return definition.identities.store != nil && context.generation.token == nil
+        return tracker.base == nil && definition.identities.store != nil && context.generation.token == nil
             && request.resultType != .dictionaryResultType
-            && plan.limit == 0 && plan.offset == 0 && definition.sectionKey?.isStored ?? true
+            && plan.limit == 0 && plan.offset == 0 && definition.hasStoredSections
     }
 
     private func read() {
@@ -162,15 +162,23 @@ final class Refetch {
 
     /// Whether the delegate is told in a form that is nothing but changes.
     private var needsDifference: Bool {
-        definition.sectionKey == nil && tracker.caller.mayHave(.difference) && !tracker.caller.mayHave(.snapshot)
+        !definition.isSectioned && tracker.caller.mayHave(.difference) && !tracker.caller.mayHave(.snapshot)
     }
 
     private func edit(_ loaded: inout LoadedResults) throws {
         var work = touched
         touched = TouchedObjects()
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
-        loaded.contents = try ListEditor(definition: loaded.definition, context: context)
-            .edit(loaded.contents, work).contents
+        let old = loaded.contents
+        let result = try ListEditor(definition: loaded.definition, context: context).edit(old, work)
+        loaded.contents = result.contents
+        guard var table = loaded.aggregates else { return }
+        let rows = result.touched.union(result.placed)
+        let values = try loaded.definition.values(
+            table.plan, of: rows.filter(result.contents.contains), in: context)
+        loaded.take(nil)
+        table.follow(from: old, to: result.contents, rows: rows, newValues: values)
+        loaded.take(table)
     }
 
     private func goOver(to loaded: LoadedResults, _ batch: ChangeBatch?) {
@@ -215,15 +223,14 @@ final class Refetch {
     private func read(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults?
     {
         var origins: [ListOrigin] = []
-        let contents = try BesideReader(interruption: interruption).reading(
+        let found = try BesideReader(interruption: interruption).reading(
             [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }
         ) { [definition, interruption] readers in
             try ResultsLoader.contents(of: definition, beside: readers[0], check: interruption.check)
         }
-        guard let contents else { return nil }
-        var loaded = LoadedResults(definition: definition, contents: contents)
+        guard var loaded = found else { return nil }
         if let origin = origins.first, origins.allSatisfy({ $0 == origin }) {
-            (loaded.savedContents, loaded.origin) = (contents, origin)
+            (loaded.savedContents, loaded.origin) = (loaded.contents, origin)
         }
         return loaded
     }
@@ -231,7 +238,9 @@ final class Refetch {
     /// What the controller shows, as a value.
     private struct Shown {
         let contents: ListContents
-        let names: [String]
+        let table: SectionTable
+        /// Whether sections are known by the same kind of text as in the new list.
+        let hasSameKeys: Bool
         let version: Int
     }
 
@@ -240,7 +249,18 @@ final class Refetch {
         guard let state = tracker.state, state.fixedResults == nil, state.identities === definition.identities else {
             return nil
         }
-        return Shown(contents: state.published.detached(), names: state.names.names, version: state.version)
+        return Self.shown(state, definition)
+    }
+
+    /// The changes that lead from what is shown to a new list with the same identities.
+    static func batch(to loaded: LoadedResults, from state: ResultsState) -> ChangeBatch? {
+        batch(to: loaded.contents, of: loaded.definition, from: shown(state, loaded.definition))
+    }
+
+    private static func shown(_ state: ResultsState, _ definition: ListDefinition) -> Shown {
+        Shown(
+            contents: state.published.detached(), table: state.names.table,
+            hasSameKeys: (state.definition.rule == nil) == (definition.rule == nil), version: state.version)
     }
 
     /// The changes that lead from what is shown to a new list, by the new list's numbers of sections.
@@ -251,7 +271,11 @@ final class Refetch {
         let names = definition.names
         if !new.isSectioned { _ = names.number(of: "") }
         let old = shown.contents.renumbered { number in
-            names.number(of: Int(number) < shown.names.count ? shown.names[Int(number)] : "")
+            let name = shown.table.name(of: number)
+            if shown.hasSameKeys { return names.number(of: shown.table.key(of: number), foreignName: name) }
+            guard names.rule != nil else { return names.number(of: name) }
+            let identity = name.isEmpty ? SectionValue.none : .text(name)
+            return names.number(of: identity.code, foreignName: name)
         }
         let moved = ListComparison.touchedRows(from: old, to: new, known: [])
         return ChangeBatch(from: old, to: new, touched: [], replaced: moved)
@@ -268,7 +292,7 @@ extension NSFetchedResultsController {
         case contents
     }
 
-    /// Goes over to what ``fetchRequest`` says now: set its predicate, its sort descriptors or other members, and call this
+    /// Goes over to what ``fetchRequest``, ``sectionBy`` and ``aggregates`` say now: set what shall be another, and call this
     /// instead of `performFetch()`. An addition to Apple's interface.
     ///
     /// The rows are read and compared beside the context's queue. Until they are there the old list stays, is shown and

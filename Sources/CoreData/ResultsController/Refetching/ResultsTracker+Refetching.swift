@@ -14,6 +14,7 @@ extension ResultsTracker {
             listeners.isEmpty || batch.isEmpty ? nil : FetchedResultsBatch(batch, of: made, TouchedObjects())
         }
         take(made, loaded)
+        keep(loaded)
         recent.removeAll()
         (missedChanges, isInvalidated) = (false, false)
         isWorking = true
@@ -28,7 +29,17 @@ extension ResultsTracker {
             if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
         }
         isWorking = false
+        if fetches == number { tellViewsOfFetch() }
         workOff()
+    }
+
+    /// Writes the list to disk, as it is saved.
+    private func keep(_ loaded: LoadedResults) {
+        guard let cacheName, let origin = loaded.origin, let saved = loaded.savedContents,
+            let store = loaded.definition.identities.store
+        else { return }
+        ResultsCache(named: cacheName, of: loaded.definition, in: store)
+            .write(saved, of: loaded.definition, origin: origin)
     }
 
     private func show(_ batch: ChangeBatch?, from old: ResultsState, to made: ResultsState) {

@@ -3,7 +3,8 @@
 /// A value: a copy costs a few references and stays as it is while the original changes, so the state before a change is
 /// kept by keeping a copy. Rows and sections are only numbers here. All reads and single changes are O(log n).
 ///
-/// A flat list has exactly one section, number 0, also when it is empty. In a sectioned list no section is empty.
+/// A flat list has exactly one section, number 0, also when it is empty. In a sectioned list no section is empty but those
+/// that are kept, which have the first numbers.
 struct ListContents {
     /// A row's place: the section's index and the row's index inside it.
     struct Path: Hashable, Comparable {
@@ -14,22 +15,35 @@ struct ListContents {
     }
 
     let isSectioned: Bool
+    /// The sections with lower numbers are always there, at the beginning and in the order of their numbers.
+    let keptSections: UInt32
     private(set) var rows: CountedTree<RowToken>
     private(set) var sections: CountedTree<SectionEntry>
+    private var mayHaveEmptySections: Bool
+    /// The aggregates of the sections, where some are kept.
+    var aggregates: AggregateResults?
 
     /// An empty list.
-    init(isSectioned: Bool) {
+    init(isSectioned: Bool, keptSections: UInt32 = 0) {
         self.isSectioned = isSectioned
+        self.keptSections = keptSections
+        mayHaveEmptySections = keptSections > 0
         rows = CountedTree()
         sections = CountedTree()
         if !isSectioned { sections.insert(SectionEntry(number: 0, rowCount: 0), at: 0) }
+        for number in 0..<keptSections { sections.insert(SectionEntry(number: number, rowCount: 0), at: Int(number)) }
     }
 
     /// A list of rows that are already in order. The block of rows is not copied: O(sections + n/256).
     ///
     /// - Parameter sections: the sections in order; their counts sum up to the number of rows. Ignored in a flat list.
-    init(rows block: SharedElements<RowToken>, sections entries: [SectionEntry], isSectioned: Bool) {
+    init(
+        rows block: SharedElements<RowToken>, sections entries: [SectionEntry], isSectioned: Bool,
+        keptSections: UInt32 = 0
+    ) {
         self.isSectioned = isSectioned
+        self.keptSections = keptSections
+        mayHaveEmptySections = keptSections > 0
         rows = CountedTree(block, isUnit: true)
         let entries = isSectioned ? entries : [SectionEntry(number: 0, rowCount: UInt32(block.count))]
         sections = CountedTree(SharedElements(entries), isUnit: false)
@@ -49,13 +63,16 @@ struct ListContents {
         var copy = self
         let entries = allSections.map { SectionEntry(number: number($0.number), rowCount: $0.rowCount) }
         copy.sections = CountedTree(SharedElements(entries), isUnit: false)
+        copy.mayHaveEmptySections = entries.contains { $0.rowCount == 0 }
+        copy.aggregates = aggregates?.renumbered(self, number)
         return copy
     }
 
     /// The sections that have no rows. O(1) where none can be empty.
     var emptySections: [(number: UInt32, index: Int)] {
-        guard !isSectioned, rowCount == 0 else { return [] }
-        return [(section(at: 0).number, 0)]
+        if !isSectioned { return rowCount == 0 ? [(section(at: 0).number, 0)] : [] }
+        if !mayHaveEmptySections { return [] }
+        return allSections.enumerated().filter { $1.rowCount == 0 }.map { ($1.number, $0) }
     }
 
     var rowCount: Int { rows.count }
@@ -120,7 +137,7 @@ struct ListContents {
         guard let position = rows.remove(row.code) else { return }
         var section = sections.locate(weight: position).element
         section.rowCount -= 1
-        if section.rowCount == 0 && isSectioned {
+        if section.rowCount == 0 && isSectioned && section.number >= keptSections {
             sections.remove(section.code)
         } else {
             sections.replace(section)
@@ -149,7 +166,7 @@ struct ListContents {
         if let problem = rows.brokenInvariant() ?? sections.brokenInvariant() { return problem }
         if sections.weight != rows.count { return "sections have \(sections.weight) rows, the list \(rows.count)" }
         if !isSectioned && sections.count != 1 { return "a flat list has \(sections.count) sections" }
-        if isSectioned, let empty = allSections.first(where: { $0.rowCount == 0 }) {
+        if isSectioned, let empty = allSections.first(where: { $0.rowCount == 0 && $0.number >= keptSections }) {
             return "section \(empty.number) is empty"
         }
         return nil

@@ -1,40 +1,177 @@
-/// Numbers for section names: a name keeps its number as long as the list lives, whether or not it has rows now.
+/// Numbers for sections: a section keeps its number as long as the list lives, whether or not it has rows now.
 ///
-/// Names are only ever added, so every copy of the list's contents can share one table. Not thread safe.
+/// A section is known by a text: its name, or by a rule the code of its identity. Texts are only ever added, so every copy
+/// of the list's contents can share one table. Not thread safe; ``table`` is what other threads may look at.
 final class SectionNames {
-    private(set) var names: [String] = []
+    /// How sections are made of values; `nil` where they are known by their names.
+    let rule: SectionRule?
+    private(set) var keys: [String] = []
     private var numbers: [String: UInt32]?
+    private var identities: [UInt32: SectionValue] = [:]
+    private var memo = SectionMemo()
+    /// The names of sections of another list that this one took over from.
+    private var foreignNames: [UInt32: String] = [:]
 
-    init(_ names: [String] = []) { self.names = names }
+    /// - Parameter keys: those of a list that was read from disk.
+    init(_ keys: [String] = [], rule: SectionRule? = nil) {
+        self.keys = keys
+        self.rule = rule
+        if keys.isEmpty, let rule { for identity in rule.keptIdentities { _ = number(of: identity) } }
+    }
+
+    /// How many sections are there though they are empty: they have the first numbers.
+    var keptCount: UInt32 { UInt32(rule?.kept.count ?? 0) }
+
+    /// The table as it is now, for any thread.
+    var table: SectionTable { SectionTable(keys: keys, rule: rule, foreignNames: foreignNames) }
 
     /// The name of a number; the one section of a flat list has none, which is `""`.
-    subscript(number: UInt32) -> String { Int(number) < names.count ? names[Int(number)] : "" }
+    subscript(number: UInt32) -> String {
+        if !foreignNames.isEmpty, let name = foreignNames[number] { return name }
+        return rule.map { $0.name(of: identity(of: number)) } ?? key(of: number)
+    }
 
-    /// The number of `name`, a new one if it has none yet. The first call builds the table of numbers.
-    func number(of name: String) -> UInt32 {
-        if let known = knownNumber(of: name) { return known }
-        let number = UInt32(names.count)
-        names.append(name)
-        numbers?[name] = number
+    /// The number of a section of another list, which keeps its name if this list has no such section.
+    func number(of key: String, foreignName name: String) -> UInt32 {
+        if let known = knownNumber(of: key) { return known }
+        let number = number(of: key)
+        if self[number] != name { foreignNames[number] = name }
+        return number
+    }
+
+    /// What the section with a number stands for; `nil` where sections are known by their names.
+    func value(of number: UInt32) -> SectionValue? { rule?.value(of: identity(of: number)) }
+
+    func key(of number: UInt32) -> String { Int(number) < keys.count ? keys[Int(number)] : "" }
+
+    private func identity(of number: UInt32) -> SectionValue {
+        if let known = identities[number] { return known }
+        let made = SectionValue(code: key(of: number)[...]) ?? .none
+        identities[number] = made
+        return made
+    }
+
+    /// Whether a section comes before another one, by the rule.
+    func isBefore(_ left: UInt32, _ right: UInt32) -> Bool {
+        guard left != right, let rule else { return false }
+        if left < keptCount || right < keptCount { return left < right }
+        return rule.isBefore(identity(of: left), identity(of: right))
+    }
+
+    // MARK: Numbers
+
+    /// The number of the section known by `key`, a new one if it has none yet. The first call builds the table of numbers.
+    func number(of key: String) -> UInt32 {
+        if let known = knownNumber(of: key) { return known }
+        let number = UInt32(keys.count)
+        keys.append(key)
+        numbers?[key] = number
+        return number
+    }
+
+    func number(of identity: SectionValue) -> UInt32 {
+        let identity = rule?.normalized(identity) ?? identity
+        let number = number(of: identity.code)
+        identities[number] = identity
+        if !foreignNames.isEmpty { foreignNames[number] = nil }
+        return number
+    }
+
+    /// The number of the section of an object, by the rule.
+    func number(of object: AnyObject) -> UInt32 { rule.map { number(of: $0.section(of: object)) } ?? 0 }
+
+    /// The number of the section of a row by its values at the rule's paths.
+    func number(of values: [SlotValue]) -> UInt32 {
+        if let known = memo.number(of: values) { return known }
+        guard let rule else { return 0 }
+        let identity = rule.section(of: values)
+        let number = number(of: identity)
+        memo.note(values, identity, number)
         return number
     }
 
     /// Makes room for so many more names.
     func reserve(_ count: Int) {
-        names.reserveCapacity(names.count + count)
-        if numbers == nil { numbers = Self.numbers(of: names) }
-        numbers?.reserveCapacity(names.count + count)
+        keys.reserveCapacity(keys.count + count)
+        if numbers == nil { numbers = Self.numbers(of: keys) }
+        numbers?.reserveCapacity(keys.count + count)
     }
 
-    private static func numbers(of names: [String]) -> [String: UInt32] {
-        Dictionary(names.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+    private static func numbers(of keys: [String]) -> [String: UInt32] {
+        Dictionary(keys.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The number of `name`, or `nil` if it has none.
-    func knownNumber(of name: String) -> UInt32? {
-        if let numbers { return numbers[name] }
-        let made = Self.numbers(of: names)
+    /// The number of the section known by `key`, or `nil` if it has none.
+    func knownNumber(of key: String) -> UInt32? {
+        if let numbers { return numbers[key] }
+        let made = Self.numbers(of: keys)
         numbers = made
-        return made[name]
+        return made[key]
+    }
+
+    /// The number of a section of `contents` by its name. O(sections) where sections are made by a rule.
+    func number(named name: String, in contents: ListContents) -> UInt32? {
+        guard rule != nil else {
+            return knownNumber(of: name).flatMap { contents.index(ofSection: $0).map { _ in () } == nil ? nil : $0 }
+        }
+        return contents.allSections.first { self[$0.number] == name }?.number
+    }
+}
+
+/// The names and values of sections by number, as they were at one moment: a value for any thread.
+struct SectionTable: Sendable {
+    let keys: [String]
+    let rule: SectionRule?
+    let foreignNames: [UInt32: String]
+
+    func key(of number: UInt32) -> String { Int(number) < keys.count ? keys[Int(number)] : "" }
+
+    private func identity(of number: UInt32) -> SectionValue {
+        guard Int(number) < keys.count else { return .none }
+        return SectionValue(code: keys[Int(number)][...]) ?? .none
+    }
+
+    func name(of number: UInt32) -> String {
+        if let name = foreignNames[number] { return name }
+        return rule.map { $0.name(of: identity(of: number)) } ?? (Int(number) < keys.count ? keys[Int(number)] : "")
+    }
+
+    func value(of number: UInt32) -> SectionValue? { rule?.value(of: identity(of: number)) }
+
+    /// The names of the levels; `nil` where sections are known by their names.
+    func names(of number: UInt32) -> [String]? { rule?.names(of: identity(of: number)) }
+}
+
+/// The sections of values that were met lately, so that a million rows do not ask the calendar a million times.
+private struct SectionMemo {
+    private static let most = 1 << 16
+
+    private var last: (values: [SlotValue], number: UInt32)?
+    private var numbers: [[SlotValue]: UInt32] = [:]
+    /// The periods met so far, in order; by their first and their end.
+    private var periods: [(start: Double, end: Double, number: UInt32)] = []
+
+    mutating func number(of values: [SlotValue]) -> UInt32? {
+        if let last, last.values == values { return last.number }
+        if values.count == 1, case .real(let seconds) = values[0], !periods.isEmpty {
+            let place = periods.partitioningIndex { $0.start > seconds } - 1
+            if place >= 0, seconds < periods[place].end { return periods[place].number }
+        }
+        guard let number = numbers[values] else { return nil }
+        last = (values, number)
+        return number
+    }
+
+    mutating func note(_ values: [SlotValue], _ identity: SectionValue, _ number: UInt32) {
+        last = (values, number)
+        if values.count == 1, case .period(let period) = identity {
+            let start = period.start.timeIntervalSinceReferenceDate
+            let place = periods.partitioningIndex { $0.start >= start }
+            if place == periods.count || periods[place].start != start {
+                periods.insert((start, period.end.timeIntervalSinceReferenceDate, number), at: place)
+            }
+        } else if numbers.count < Self.most {
+            numbers[values] = number
+        }
     }
 }

@@ -11,6 +11,8 @@ public struct FetchedResultsSnapshot: Sendable {
     public struct Section: Sendable, Hashable {
         /// The section's name, `""` in a list without sections.
         public let name: String
+        /// What it stands for, in a list whose sections are made by ``SectionBy``; else the name as a text.
+        public let value: SectionValue
         /// Where its objects stand in the whole list.
         public let positions: Range<Int>
 
@@ -21,8 +23,15 @@ public struct FetchedResultsSnapshot: Sendable {
     private let storage: Storage
 
     init(_ contents: ListContents, names: SectionNames, identities: RowIdentities) {
-        storage = Storage(contents.detached(), names: names.names, identities: identities.frozen())
+        storage = Storage(contents.detached(), names: names.table, identities: identities.frozen())
     }
+
+    var contents: ListContents { storage.contents }
+
+    func name(ofSectionNumbered number: UInt32) -> String { storage.names.name(of: number) }
+
+    /// The sections as a tree: the outermost level, with the others inside. O(sections).
+    public var sectionTree: [SectionNode] { SectionTree(contents: storage.contents, table: storage.names).nodes }
 
     /// How many objects there are in all sections.
     public var count: Int { storage.contents.rowCount }
@@ -38,7 +47,10 @@ public struct FetchedResultsSnapshot: Sendable {
         var start = 0
         return storage.contents.allSections.map { entry in
             defer { start += entry.weight }
-            return Section(name: storage.name(of: entry.number), positions: start..<start + entry.weight)
+            let name = storage.names.name(of: entry.number)
+            return Section(
+                name: name, value: storage.names.value(of: entry.number) ?? (name.isEmpty ? .none : .text(name)),
+                positions: start..<start + entry.weight)
         }
     }
 
@@ -70,14 +82,12 @@ public struct FetchedResultsSnapshot: Sendable {
     private final class Storage: @unchecked Sendable {
         let contents: ListContents
         let identities: RowIdentities
-        private let names: [String]
+        let names: SectionTable
         private let lock = Mutex(())
 
-        init(_ contents: ListContents, names: [String], identities: RowIdentities) {
+        init(_ contents: ListContents, names: SectionTable, identities: RowIdentities) {
             (self.contents, self.names, self.identities) = (contents, names, identities)
         }
-
-        func name(of number: UInt32) -> String { Int(number) < names.count ? names[Int(number)] : "" }
 
         func path(of id: NSManagedObjectID) -> ListContents.Path? {
             lock.withLock { _ in identities.token(of: id, in: contents).flatMap(contents.path) }

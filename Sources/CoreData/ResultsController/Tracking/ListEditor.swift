@@ -6,6 +6,8 @@ import Foundation
 struct ListEditor {
     let definition: ListDefinition
     let context: NSManagedObjectContext
+    /// The list of whose rows only some can be in this one.
+    var base: ListContents?
 
     private var plan: FetchPlan { definition.plan }
     private var identities: RowIdentities { definition.identities }
@@ -37,9 +39,9 @@ struct ListEditor {
         guard !edit.removed.isEmpty || !arriving.isEmpty else { return result }
         let reader = RowReader(definition: definition, context: context, arriving: arriving)
         edit.arrivals = reader.arrivals.map { arrival in
-            let section = definition.sectionKey.map { definition.names.number(of: $0.name(of: arrival.object)) } ?? 0
-            return ListEdit.Arrival(row: arrival.row, section: section)
+            ListEdit.Arrival(row: arrival.row, section: definition.section(of: arrival.object))
         }
+        edit.sectionOrder = definition.sectionOrder
         result.placed = edit.arrivals.map(\.row)
         result.contents = try edit.applied(to: old, areBefore: reader.areBefore)
         return result
@@ -93,6 +95,7 @@ struct ListEditor {
         // A row that is gone, though nobody said so.
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
+        if let base, identities.token(of: object.objectID, in: base) == nil { return false }
         return plan.predicate?.evaluate(with: object) ?? true
     }
 

@@ -23,6 +23,8 @@ struct RelatedObjects {
         plan = definition.plan
         var paths = plan.sortDescriptors.map(\.storeSortKey.keyPath)
         if let sectionKey = definition.sectionKey { paths.append(sectionKey.keys) }
+        if let rule = definition.rule { paths += rule.paths }
+        if let aggregates = definition.aggregates { paths += aggregates.paths }
         if let tree = plan.predicate?.syntaxTree { paths += tree.keyPaths }
         for path in paths { add(path) }
         if links.isEmpty { return nil }

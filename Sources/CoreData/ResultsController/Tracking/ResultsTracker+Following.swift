@@ -19,7 +19,9 @@ extension ResultsTracker {
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
         let replaced = isMerge ? recent.takeForMerge() : []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
-        let editor = ListEditor(definition: state.definition, context: context)
+        let editor = ListEditor(
+            definition: state.definition, context: context,
+            base: base.map { $0.state?.published ?? state.definition.noContents })
         let result = try editor.edit(state.tracked, work, replacing: replaced)
         recent.note(result.placed)
         return TrackedChange(contents: result.contents, touched: result.touched, replaced: Set(replaced))
@@ -64,10 +66,10 @@ extension ResultsTracker {
         return TrackedChange(contents: contents, touched: touched)
     }
 
-    private func reloader(of state: ResultsState) -> ResultsLoader {
+    func reloader(of state: ResultsState) -> ResultsLoader {
         ResultsLoader(
             context: context, request: state.request, sectionNameKeyPath: nil, cacheName: nil,
-            followsRelatedObjects: related != nil)
+            followsRelatedObjects: related != nil, base: base)
     }
 
     /// The rows of the list's entity that something is known to have happened to.

@@ -15,8 +15,9 @@ extension ResultsTracker {
         if announce(batch, of: state) || hasFollowers {
             state.heldBack = []
             cacheWriter?.storeChanged()
-            guard self.state === state, let told else { return }
-            if isSilent { listeners.begin(told.after) } else { listeners.hear(told) }
+            guard self.state === state else { return }
+            if let told { if isSilent { listeners.begin(told.after) } else { listeners.hear(told) } }
+            tellViews(batch, of: state)
         } else if self.state === state {
             // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
             show(old, of: state, sameSections: batch.keepsSections)

@@ -17,6 +17,8 @@ final class ResultsTracker {
     let listeners = BatchListeners()
     let observation = ObservationRegistrar()
     var followsRelatedObjects = true
+    var sectionBy: SectionBy?
+    var aggregates: [SectionAggregate] = []
     /// Whether the list follows its context whoever listens.
     var followsChanges = false { didSet { if followsChanges { catchUp() } } }
     /// Whether what changes now is shown already.
@@ -26,6 +28,11 @@ final class ResultsTracker {
     private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
+    /// The controller whose rows this one shows some of, which is kept with its tracker.
+    var base: ResultsTracker?
+    var baseController: AnyObject?
+    /// The controllers that show some of this one's rows.
+    var views: [DependentView] = []
     /// The change of request that goes on beside the queue.
     var refetch: Refetch?
     var related: RelatedObjects?
@@ -121,8 +128,8 @@ final class ResultsTracker {
     /// What fetches the list that the request says as it is now.
     func loader(for request: NSFetchRequest<NSFetchRequestResult>) -> ResultsLoader {
         ResultsLoader(
-            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName,
-            followsRelatedObjects: followsRelatedObjects)
+            context: context, request: request, sectionNameKeyPath: sectionNameKeyPath, sectionBy: sectionBy,
+            aggregates: aggregates, cacheName: cacheName, followsRelatedObjects: followsRelatedObjects, base: base)
     }
 
     /// Shows what was fetched. The delegate hears of it in the form of snapshots only.
@@ -132,6 +139,7 @@ final class ResultsTracker {
         show(made)
         tellSnapshot(of: made)
         if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
+        tellViewsOfFetch()
     }
 
     func madeState(
@@ -203,7 +211,8 @@ final class ResultsTracker {
 
     /// Whether the list holds objects of `entity`, or its objects look at some.
     private func isOfInterest(_ entity: NSEntityDescription) -> Bool {
-        state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
+        // Of its own objects a view hears from its base.
+        base == nil && state?.definition.plan.includes(entity) ?? false || related?.looks(at: entity) ?? false
     }
 
     private func didMerge(_ info: [AnyHashable: Any]) {
@@ -221,7 +230,7 @@ final class ResultsTracker {
 
     private func hasUnknownChanges() {
         refetch?.isBroken = true
-        guard isListening else { return }
+        guard base == nil, isListening else { return }
         missedChanges = true
         workOff()
     }
@@ -232,7 +241,7 @@ final class ResultsTracker {
     }
 
     /// Whether changes are followed. If not, it is noted that there were some.
-    private var isListening: Bool {
+    var isListening: Bool {
         guard let state, !isInvalidated, state.fixedResults == nil else { return false }
         if caller.isDeaf(isSectioned: state.isSectioned), !hasFollowers {
             missedChanges = true
@@ -242,6 +251,14 @@ final class ResultsTracker {
     }
 
     // MARK: Working off
+
+    /// Notes what a base said of its rows.
+    func noteFromBase(changed: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+        for id in changed {
+            if let object = context.registry.registered(id) { touched.note(object) } else { touched.noteChanged([id]) }
+        }
+        touched.noteDeleted(deleted)
+    }
 
     /// Something begins to follow the list: what went by unseen is worked off.
     func catchUp() { if missedChanges { workOff() } }
@@ -263,7 +280,8 @@ final class ResultsTracker {
             touched = TouchedObjects()
             touchedByMerge = false
             do {
-                let change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
+                var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
+                try followAggregates(&change, of: state, isWhole: missedChanges)
                 missedChanges = false
                 state.deletedRows = work.deletedIDs
                 state.leftObjects = work.leftObjects

@@ -84,11 +84,12 @@ struct ResultsWindow {
     ) throws -> ListContents {
         let end = min(prefix.rowCount, needed ?? .max)
         let rows = prefix.rows.elements(in: min(offset, end)..<end)
-        guard let key = shown.sectionKey else {
+        guard shown.isSectioned else {
             return ListContents(rows: SharedElements(rows), sections: [], isSectioned: false)
         }
-        try readSections(of: rows, key, shown, context)
+        try readSections(of: rows, shown, context)
         let numbers = rows.map { sections[$0] ?? 0 }
+        if shown.rule != nil { return ListContents(rows: SharedElements(rows), in: numbers, of: shown.names) }
         if isStrict {
             var run = SectionRun(names: shown.names)
             for number in numbers { try run.add(shown.names[number]) }
@@ -97,18 +98,44 @@ struct ResultsWindow {
     }
 
     private mutating func readSections(
-        of rows: [RowToken], _ key: SectionKey, _ shown: ListDefinition, _ context: NSManagedObjectContext
+        of rows: [RowToken], _ shown: ListDefinition, _ context: NSManagedObjectContext
     ) throws {
         var known: [RowToken: UInt32] = [:]
         for row in rows { known[row] = sections[row] }
         let missing = rows.filter { known[$0] == nil }
         let objects = try context.fetchPipeline.objects(for: shown.identities.objectIDs(of: missing))
-        for (row, object) in zip(missing, objects) { known[row] = shown.names.number(of: key.name(of: object)) }
+        for (row, object) in zip(missing, objects) { known[row] = shown.section(of: object) }
         sections = known
     }
 }
 
 extension ListContents {
+    /// A list by a rule: rows in the order of the request, and for each the number of its section. O(n + sections).
+    init(rows: SharedElements<RowToken>, in numbers: [UInt32], of names: SectionNames) {
+        var counts = [UInt32](repeating: 0, count: max(Int(numbers.max() ?? 0) + 1, Int(names.keptCount)))
+        for number in numbers { counts[Int(number)] += 1 }
+        let used = counts.indices.filter { counts[$0] > 0 || $0 < Int(names.keptCount) }.map { UInt32($0) }
+            .sorted(by: names.isBefore)
+        let entries = used.map { SectionEntry(number: $0, rowCount: counts[Int($0)]) }
+        var places = [Int](repeating: 0, count: counts.count)
+        var start = 0
+        for entry in entries {
+            places[Int(entry.number)] = start
+            start += entry.weight
+        }
+        var isInOrder = true
+        var order = [Int](repeating: 0, count: numbers.count)
+        for (row, number) in numbers.enumerated() {
+            let place = places[Int(number)]
+            places[Int(number)] += 1
+            order[place] = row
+            isInOrder = isInOrder && place == row
+        }
+        self.init(
+            rows: isInOrder ? rows : SharedElements(order.map { rows.buffer[$0] }), sections: entries,
+            isSectioned: true, keptSections: names.keptCount)
+    }
+
     /// Takes out all rows of a list without sections from a position on.
     mutating func truncate(to count: Int) {
         guard count < rowCount else { return }

@@ -157,6 +157,8 @@ struct StoreQuery {
     var wantsRows = true
     /// The key path of an attribute whose values are wanted beside the keys, where rows are not; see ``StoreQueryResult/groups``.
     var groupedBy: [String]?
+    /// The key paths of attributes whose values are wanted beside the keys; see ``StoreQueryResult/beside``.
+    var beside: [[String]] = []
 }
 
 /// What a store found.
@@ -169,6 +171,9 @@ struct StoreQueryResult {
     /// What stands together in the order: each value of `groupedBy`, and how many of the rows from there on have it. `nil`
     /// where it was not asked for, or the store cannot tell.
     var groups: [RowGroup]?
+    /// For each key path of the query's `beside`, the value of each row. `nil` where they were not asked for, or the store
+    /// cannot tell.
+    var beside: [[SlotValue]]?
 
     struct Undone: OptionSet {
         let rawValue: Int

@@ -80,6 +80,7 @@ struct SelectBuilder {
         var onlyEntity: NSEntityDescription?
         var columns: RowColumns?
         var groupKeyPath: [String]?
+        var isKeyList = false
     }
 
     private func keyList(groupedBy keyPath: [String]?) -> SelectList {
@@ -88,7 +89,7 @@ struct SelectBuilder {
         return SelectList(
             text: only == nil ? "\(key), t0.\(schema.dialect.quoted(schema.dialect.entity))" : key,
             count: only == nil ? 2 : 1, onlyEntity: only,
-            groupKeyPath: keyPath)
+            groupKeyPath: keyPath, isKeyList: true)
     }
 
     private func rowList() -> SelectList {
@@ -102,6 +103,7 @@ struct SelectBuilder {
         var joins = SQLJoins(entity: query.entity, schema: schema)
         var list = list
         let group = try addGroup(to: &list, joins: &joins)
+        let beside = list.isKeyList ? try addBeside(to: &list, joins: &joins) : nil
         let condition = try condition(joins: &joins)
         var undone: StoreQueryResult.Undone = condition.isExact ? [] : .predicate
         var orderClause = ""
@@ -121,7 +123,7 @@ struct SelectBuilder {
         if order == .bySQL && undone.isEmpty { fragment += limitClause }
         return SelectStatement(
             fragment: fragment, undone: undone, onlyEntity: list.onlyEntity, columns: list.columns, group: group,
-            sortColumns: sortColumns)
+            beside: beside, sortColumns: sortColumns)
     }
 
     private func sortable(_ select: SelectStatement) -> SelectStatement? {
@@ -138,6 +140,24 @@ struct SelectBuilder {
         defer { list.count += 1 }
         list.text += ", \(column)"
         return SelectStatement.Group(column: list.count, attribute: attribute)
+    }
+
+    /// Selects the attributes at the ends of the query's key paths too; `nil` where one of them has no column.
+    private func addBeside(to list: inout SelectList, joins: inout SQLJoins) throws -> [SelectStatement.Group]? {
+        guard !query.beside.isEmpty else { return nil }
+        var columns: [(text: String, attribute: NSAttributeDescription)] = []
+        for keyPath in query.beside {
+            let path = try ModelKeyPath(keyPath, from: query.entity)
+            guard case .attribute(let attribute) = path.end,
+                let column = joins.column(of: attribute, following: path.toOnes)
+            else { return nil }
+            columns.append((column, attribute))
+        }
+        return columns.map { column in
+            defer { list.count += 1 }
+            list.text += ", \(column.text)"
+            return SelectStatement.Group(column: list.count, attribute: column.attribute)
+        }
     }
 
     /// Selects what is sorted by too; `nil` where texts are not sorted by their bytes.
@@ -199,6 +219,8 @@ struct SelectStatement {
     var columns: RowColumns?
     /// The value that was to be read beside the key; `nil` where the attribute has no column.
     var group: Group?
+    /// The values that were to be read beside the key; `nil` where there are none, or one of them has no column.
+    var beside: [Group]?
     /// What a statement without order is to be sorted by, the key last.
     var sortColumns: [SQLSortColumn]?
 

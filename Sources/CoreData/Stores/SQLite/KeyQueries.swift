@@ -49,8 +49,10 @@ struct KeyQueries {
         {
             return result
         }
-        let found = try inOrder(ordered)
-        return StoreQueryResult(keys: found.keys, rows: [], undone: ordered.undone, groups: found.groups)
+        var beside = BesideColumns(ordered.beside, context)
+        let found = try inOrder(ordered, &beside)
+        return StoreQueryResult(
+            keys: found.keys, rows: [], undone: ordered.undone, groups: found.groups, beside: beside.all)
     }
 
     /// How SQLite puts the rows of `select` in order.
@@ -59,13 +61,19 @@ struct KeyQueries {
     }
 
     /// The keys of `select`, as they come.
-    func keys(_ select: SelectStatement) throws -> [RowKey] { try inOrder(select).keys }
+    func keys(_ select: SelectStatement) throws -> [RowKey] {
+        var none = BesideColumns(nil, context)
+        return try inOrder(select, &none).keys
+    }
 
-    private func inOrder(_ select: SelectStatement) throws -> (keys: [RowKey], groups: [RowGroup]?) {
+    private func inOrder(
+        _ select: SelectStatement, _ beside: inout BesideColumns
+    ) throws -> (keys: [RowKey], groups: [RowGroup]?) {
         var keys: [RowKey] = []
         guard let group = select.group else {
-            try forEachKey(select) { key, _ in
+            try forEachKey(select) { key, statement in
                 keys.append(key)
+                beside.append(statement)
                 return true
             }
             return (keys, nil)
@@ -74,6 +82,7 @@ struct KeyQueries {
         try forEachKey(select) { key, statement in
             keys.append(key)
             groups.append(statement)
+            beside.append(statement)
             return true
         }
         return (keys, groups.all)
@@ -83,13 +92,16 @@ struct KeyQueries {
         guard let columns = select.sortColumns else { return nil }
         let sorter = RowSorter(columns: columns.map(SortColumn.init))
         var keys: [RowKey] = []
+        var beside = BesideColumns(select.beside, context)
         let isWhole = try forEachKey(select) { key, statement in
             keys.append(key)
+            beside.append(statement)
             return sorter.append(statement)
         }
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
         var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], undone: [])
+        result.beside = beside.all?.map { column in order.map { column[$0] } }
         guard let group else { return result }
         guard let groups = Self.groups(sorter.groups(in: order), of: group.attribute) else { return nil }
         result.groups = groups
@@ -154,6 +166,30 @@ struct KeyQueries {
 extension StoreQuery {
     /// Whether only a part of the matching rows is wanted.
     var isLimited: Bool { limit != 0 || offset != 0 }
+}
+
+/// Collects the values beside keys.
+private struct BesideColumns {
+    private let columns: [SelectStatement.Group]?
+    private let context: DecodingContext
+    private var values: [[SlotValue]]
+
+    init(_ columns: [SelectStatement.Group]?, _ context: DecodingContext) {
+        self.columns = columns
+        self.context = context
+        values = Array(repeating: [], count: columns?.count ?? 0)
+    }
+
+    /// Adds the statement's current row.
+    @inline(__always)
+    mutating func append(_ statement: Statement) {
+        guard let columns else { return }
+        for (place, column) in columns.enumerated() {
+            values[place].append(context.value(of: column.attribute, at: column.column, of: statement))
+        }
+    }
+
+    var all: [[SlotValue]]? { columns == nil ? nil : values }
 }
 
 /// Collects what stands together in a column of rows that come in order.

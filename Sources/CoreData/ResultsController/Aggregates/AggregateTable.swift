@@ -1,0 +1,186 @@
+import Foundation
+
+/// The attributes that aggregates of a list are of, resolved for its entity.
+struct AggregatePlan: @unchecked Sendable {
+    let aggregates: [SectionAggregate]
+    let keys: [SectionKey]
+    private let places: [String: Int]
+
+    /// - Throws: 134060 for a key path without an attribute at its end, and for sums of what is no number.
+    init(_ aggregates: [SectionAggregate], of entity: NSEntityDescription) throws {
+        self.aggregates = aggregates
+        var keys: [SectionKey] = []
+        var places: [String: Int] = [:]
+        for aggregate in aggregates {
+            let key = SectionKey(aggregate.keyPath, of: entity)
+            let name = entity.name ?? ""
+            guard key.attributeType != nil, key.isStored else {
+                throw CoreDataError.make(
+                    134060, "Cannot compute \(aggregate) of \(name): it has no stored attribute \(aggregate.keyPath).")
+            }
+            let wantsNumbers = aggregate.function == .sum || aggregate.function == .average
+            guard !wantsNumbers || key.isNumber || key.attributeType == .booleanAttributeType else {
+                throw CoreDataError.make(
+                    134060, "Cannot compute \(aggregate) of \(name): \(aggregate.keyPath) is not a number.")
+            }
+            guard places[aggregate.keyPath] == nil else { continue }
+            places[aggregate.keyPath] = keys.count
+            keys.append(key)
+        }
+        self.keys = keys
+        self.places = places
+    }
+
+    var paths: [[String]] { keys.map(\.keys) }
+
+    func result(_ aggregate: SectionAggregate, of accumulators: [Accumulator]) -> SectionValue? {
+        guard let place = places[aggregate.keyPath], place < accumulators.count, let type = keys[place].attributeType
+        else {
+            return nil
+        }
+        return accumulators[place].result(aggregate.function, type)
+    }
+}
+
+/// The aggregates of a list's sections at one moment. A copy costs a few references.
+struct AggregateResults: @unchecked Sendable {
+    let plan: AggregatePlan
+    /// By the section's number; empty for one without rows.
+    fileprivate var sections = PagedSlots<[Accumulator]>()
+    fileprivate(set) var total: [Accumulator]
+
+    init(_ plan: AggregatePlan) {
+        self.plan = plan
+        total = plan.keys.map { _ in Accumulator() }
+    }
+
+    var none: [Accumulator] { plan.keys.map { _ in Accumulator() } }
+
+    subscript(number: UInt32) -> [Accumulator] {
+        guard Int(number) < sections.count else { return none }
+        let known = sections[number]
+        return known.isEmpty ? none : known
+    }
+
+    /// The accumulators of several sections together.
+    func merged(_ numbers: some Sequence<UInt32>) -> [Accumulator] {
+        var result = none
+        for number in numbers {
+            for (place, accumulator) in self[number].enumerated() { result[place].add(accumulator) }
+        }
+        return result
+    }
+
+    fileprivate mutating func change(_ number: UInt32, _ body: (inout [Accumulator]) -> Void) {
+        while sections.count <= Int(number) { _ = sections.add([]) }
+        if sections[number].isEmpty { sections[number] = none }
+        body(&sections[number])
+    }
+
+    /// The same by other numbers of the sections of `contents`.
+    func renumbered(_ contents: ListContents, _ number: (UInt32) -> UInt32) -> AggregateResults {
+        var copy = AggregateResults(plan)
+        copy.total = total
+        for section in contents.allSections {
+            let accumulators = self[section.number]
+            copy.change(number(section.number)) { $0 = accumulators }
+        }
+        return copy
+    }
+}
+
+/// What keeps aggregates up to date: beside the results the values that went into them, by row.
+///
+/// A row that changes takes its old values out of its old section, and puts the new ones into its new one. Only where the
+/// least or greatest value of a section went are the section's rows looked at. Memory: some 40 bytes for each row and attribute.
+struct AggregateTable: @unchecked Sendable {
+    private(set) var results: AggregateResults
+    /// By the plan's keys.
+    private var values: [[RowToken: SectionValue]]
+
+    var plan: AggregatePlan { results.plan }
+
+    /// - Parameter values: for each of the plan's keys the values of the rows of `contents`.
+    init(_ plan: AggregatePlan, _ contents: ListContents, values: [[RowToken: SectionValue]]) {
+        results = AggregateResults(plan)
+        self.values = values
+        var position = 0
+        for section in contents.allSections where section.rowCount > 0 {
+            let rows = contents.rows.elements(in: position..<position + section.weight)
+            position += section.weight
+            var accumulators = results.none
+            for (place, known) in values.enumerated() {
+                for row in rows { accumulators[place].add(known[row] ?? .none) }
+            }
+            results.change(section.number) { $0 = accumulators }
+            for (place, accumulator) in accumulators.enumerated() { results.total[place].add(accumulator) }
+        }
+    }
+
+    /// Follows a list from one state to the next.
+    ///
+    /// - Parameters:
+    ///   - rows: all that came, went, changed or got another section.
+    ///   - newValues: of those that are in the new state, for each of the plan's keys.
+    mutating func follow(
+        from old: ListContents, to new: ListContents, rows: some Collection<RowToken>,
+        newValues: [RowToken: [SectionValue]]
+    ) {
+        var changed: Set<UInt32> = []
+        for row in rows {
+            let before = old.sectionNumber(of: row)
+            let after = new.sectionNumber(of: row)
+            if before == nil, after == nil { continue }
+            let taken = values.map { $0[row] ?? .none }
+            let put = after == nil ? [] : newValues[row] ?? taken
+            if before == after, taken == put { continue }
+            if let before {
+                changed.insert(before)
+                results.change(before) { for place in taken.indices { $0[place].remove(taken[place]) } }
+                for place in taken.indices { results.total[place].remove(taken[place]) }
+            }
+            if let after {
+                changed.insert(after)
+                results.change(after) { for place in put.indices { $0[place].add(put[place]) } }
+                for place in put.indices { results.total[place].add(put[place]) }
+            }
+            for place in values.indices { values[place][row] = put.isEmpty ? nil : put[place] }
+        }
+        for number in changed { search(number, new) }
+        searchTotal(new)
+    }
+
+    /// Looks for the least and greatest values of a section where they are not known.
+    private mutating func search(_ number: UInt32, _ contents: ListContents) {
+        let accumulators = results[number]
+        guard accumulators.contains(where: \.mustSearch) else { return }
+        let rows = contents.rows.elements(in: contents.range(ofSection: number))
+        for place in accumulators.indices where accumulators[place].mustSearch {
+            let known = values[place]
+            results.change(number) { accumulators in
+                accumulators[place].beginSearch()
+                for row in rows { accumulators[place].consider(known[row] ?? .none) }
+            }
+        }
+    }
+
+    private mutating func searchTotal(_ contents: ListContents) {
+        guard results.total.contains(where: \.mustSearch) else { return }
+        var searched = results.total
+        for place in searched.indices where searched[place].mustSearch { searched[place].beginSearch() }
+        for section in contents.allSections where section.rowCount > 0 {
+            for (place, accumulator) in results[section.number].enumerated() where results.total[place].mustSearch {
+                guard accumulator.count > 0 else { continue }
+                searched[place].takeExtremes(of: accumulator)
+            }
+        }
+        results.total = searched
+    }
+}
+
+extension ListContents {
+    /// The number of the section that a row is in; `nil` if it is not in the list. O(log n).
+    func sectionNumber(of row: RowToken) -> UInt32? {
+        rows.position(of: row.code).map { sections.locate(weight: $0).element.number }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+
+/// Where the values come from that aggregates are made of.
+extension ResultsLoader {
+    /// So many objects are looked at together.
+    private static let portion = 1_000
+
+    /// The aggregates of a list as the context sees it: by one query for the saved rows, and from the objects that are not
+    /// saved.
+    ///
+    /// - Returns: `nil` where none are wanted.
+    func aggregates(of contents: ListContents, _ definition: ListDefinition) throws -> AggregateTable? {
+        guard let plan = definition.aggregates else { return nil }
+        var values = try savedValues(plan, contents, definition)
+        let all = contents.rows.elements(in: 0..<contents.rowCount)
+        let missing = all.filter { values[0][$0] == nil }
+        for start in stride(from: 0, to: missing.count, by: Self.portion) {
+            let rows = missing[start..<min(start + Self.portion, missing.count)]
+            for (row, found) in try definition.values(plan, of: rows, in: context) {
+                for place in values.indices { values[place][row] = found[place] }
+            }
+        }
+        return AggregateTable(plan, contents, values: values)
+    }
+
+    private func savedValues(
+        _ plan: AggregatePlan, _ contents: ListContents, _ definition: ListDefinition
+    ) throws -> [[RowToken: SectionValue]] {
+        let none = plan.keys.map { _ in [RowToken: SectionValue]() }
+        let listPlan = definition.plan
+        guard definition.identities.store != nil, listPlan.limit == 0, listPlan.offset == 0 else { return none }
+        let unsorted = request.erasedCopy
+        unsorted.sortDescriptors = []
+        guard let found = try context.fetchPipeline.keys(unsorted, beside: plan.paths), let beside = found.beside else {
+            return none
+        }
+        let tokens = found.keys.map { key in
+            RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
+        }
+        var values = zip(plan.keys, beside).map { key, column in
+            Dictionary(zip(tokens, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
+        }
+        let unsaved = try unsaved(definition)
+        let ids = unsaved.touches.map(\.object.objectID) + unsaved.changedIDs
+        for token in ids.compactMap({ definition.identities.token(of: $0, in: contents) }) {
+            for place in values.indices { values[place][token] = nil }
+        }
+        return values
+    }
+}
+
+extension ListDefinition {
+    /// The values of rows, for each of the plan's keys, from the context's objects. Those that the context does not have are
+    /// read together.
+    func values(
+        _ plan: AggregatePlan, of rows: some Collection<RowToken>, in context: NSManagedObjectContext
+    ) throws -> [RowToken: [SectionValue]] {
+        let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: Array(rows)))
+        return Dictionary(
+            zip(rows, objects).map { row, object in (row, plan.keys.map { $0.value(of: object) }) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension ResultsTracker {
+    /// Brings the aggregates to the state that a step leads to.
+    ///
+    /// - Parameter isWhole: whether it is not known what happened.
+    /// - Throws: the store's errors; nothing has changed then.
+    func followAggregates(_ change: inout TrackedChange, of state: ResultsState, isWhole: Bool) throws {
+        guard let plan = state.aggregates?.plan else { return }
+        if isWhole {
+            state.aggregates = try reloader(of: state).aggregates(of: change.contents, state.definition)
+        } else {
+            let rows = change.touched.union(change.replaced)
+            let values = try state.definition.values(
+                plan, of: rows.filter(change.contents.contains), in: context)
+            state.aggregates?.follow(from: state.tracked, to: change.contents, rows: rows, newValues: values)
+        }
+        change.contents.aggregates = state.aggregates?.results
+    }
+}
+
+extension NSFetchedResultsController {
+    /// What is computed of each section and of the whole list. Empty by default. An addition to Apple's interface.
+    ///
+    /// Read with one query more at a fetch, and then kept up to date with each batch: O(k log n) for k changed objects, and a
+    /// look at the rows of a section where its least or greatest value went. Takes effect at the next `performFetch()` or
+    /// ``refetch(telling:)``.
+    public final var aggregates: [SectionAggregate] {
+        get { tracker.aggregates }
+        set { tracker.aggregates = newValue }
+    }
+
+    /// An aggregate of the whole list; `nil` before the fetch, and for one that is not among ``aggregates``.
+    public final func aggregate(_ aggregate: SectionAggregate) -> SectionValue? { tracker.aggregate(aggregate) }
+}
+
+extension NSFetchedResultsSectionInfo {
+    /// An aggregate of the section's objects; `nil` for one that is not among the controller's
+    /// ``NSFetchedResultsController/aggregates``. An addition to Apple's interface.
+    public func aggregate(_ aggregate: SectionAggregate) -> SectionValue? {
+        (self as? ResultsSection)?.aggregate(aggregate)
+    }
+}
+
+extension ResultsSection {
+    fileprivate func aggregate(_ aggregate: SectionAggregate) -> SectionValue? {
+        state.published.aggregates.flatMap { $0.plan.result(aggregate, of: $0[number]) }
+    }
+}
+
+extension ResultsTracker {
+    fileprivate func aggregate(_ aggregate: SectionAggregate) -> SectionValue? {
+        observation.access(self, keyPath: \.state)
+        return state?.published.aggregates.flatMap { $0.plan.result(aggregate, of: $0.total) }
+    }
+}
+
+extension FetchedResultsSnapshot {
+    /// An aggregate of all objects; `nil` for one that the controller does not have.
+    public func aggregate(_ aggregate: SectionAggregate) -> SectionValue? {
+        contents.aggregates.flatMap { $0.plan.result(aggregate, of: $0.total) }
+    }
+
+    /// An aggregate of a section's objects; `nil` for one that the controller does not have. O(log sections).
+    ///
+    /// - Precondition: The list has that section.
+    public func aggregate(_ aggregate: SectionAggregate, ofSectionAt index: Int) -> SectionValue? {
+        let number = contents.section(at: index).number
+        return contents.aggregates.flatMap { $0.plan.result(aggregate, of: $0[number]) }
+    }
+}
+
+extension FetchedResultsBatch {
+    /// An aggregate that has another value than before.
+    public struct AggregateChange: Sendable, Hashable {
+        public let aggregate: SectionAggregate
+        /// The name of the section; `nil` for the whole list.
+        public let section: String?
+        /// The value before; ``SectionValue/none`` of a section that came.
+        public let oldValue: SectionValue
+        /// The value after; ``SectionValue/none`` of a section that went.
+        public let newValue: SectionValue
+    }
+
+    /// The aggregates that changed: of the whole list, then of the sections in their new order, then of those that went.
+    public var aggregateChanges: [AggregateChange] {
+        guard let plan = (after.contents.aggregates ?? before.contents.aggregates)?.plan else { return [] }
+        func value(_ snapshot: FetchedResultsSnapshot, _ aggregate: SectionAggregate, _ number: UInt32?) -> SectionValue
+        {
+            guard let results = snapshot.contents.aggregates else { return .none }
+            guard let number else { return results.plan.result(aggregate, of: results.total) ?? .none }
+            guard snapshot.contents.index(ofSection: number) != nil else { return .none }
+            return results.plan.result(aggregate, of: results[number]) ?? .none
+        }
+        var numbers: [UInt32?] = [nil]
+        let new = Set(changes.compactMap { $0.newIndexPath?.section }).union(
+            changes.compactMap { $0.indexPath?.section }.compactMap { old in
+                after.contents.index(ofSection: before.contents.section(at: old).number)
+            })
+        numbers += new.sorted().map { after.contents.section(at: $0).number }
+        numbers += Set(changes.compactMap { $0.indexPath?.section }).sorted().map {
+            before.contents.section(at: $0).number
+        }
+        .filter { after.contents.index(ofSection: $0) == nil }
+        return numbers.flatMap { number in
+            plan.aggregates.compactMap { aggregate -> AggregateChange? in
+                let (old, new) = (value(before, aggregate, number), value(after, aggregate, number))
+                guard old != new else { return nil }
+                return AggregateChange(
+                    aggregate: aggregate, section: number.map(after.name(ofSectionNumbered:)), oldValue: old,
+                    newValue: new)
+            }
+        }
+    }
+}

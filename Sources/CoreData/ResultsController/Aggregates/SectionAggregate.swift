@@ -1,0 +1,36 @@
+import Foundation
+
+/// A number over the objects of a section, or of a whole list. An addition to Apple's interface.
+///
+/// Values that are unset are skipped, and an aggregate of none is ``SectionValue/none`` (a sum: 0). Sums of whole numbers
+/// are exact whatever their size, sums of decimals up to 38 digits; those of real numbers are rounded once.
+public struct SectionAggregate: Hashable, Sendable, CustomStringConvertible {
+    enum Function: String, Sendable {
+        case count
+        case sum
+        case average
+        case minimum
+        case maximum
+    }
+
+    let function: Function
+    /// The key path, also over to-one relationships, of the attribute.
+    public let keyPath: String
+
+    /// How many of the objects have a value.
+    public static func count(_ keyPath: String) -> SectionAggregate { .init(function: .count, keyPath: keyPath) }
+
+    /// The sum of numbers.
+    public static func sum(_ keyPath: String) -> SectionAggregate { .init(function: .sum, keyPath: keyPath) }
+
+    /// The average of numbers: a decimal of decimals, else a real number.
+    public static func average(_ keyPath: String) -> SectionAggregate { .init(function: .average, keyPath: keyPath) }
+
+    /// The least value: of numbers, dates or texts.
+    public static func minimum(_ keyPath: String) -> SectionAggregate { .init(function: .minimum, keyPath: keyPath) }
+
+    /// The greatest value: of numbers, dates or texts.
+    public static func maximum(_ keyPath: String) -> SectionAggregate { .init(function: .maximum, keyPath: keyPath) }
+
+    public var description: String { "\(function.rawValue)(\(keyPath))" }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// How the objects of a results controller are put into sections, whatever their sort. An addition to Apple's interface.
+///
+/// ```swift
+/// controller.sectionBy = .year("opened")
+/// controller.sectionBy = .levels(.value("confederation"), .value("country"))
+/// controller.sectionBy = .firstLetter("name").missing(.last)
+/// ```
+///
+/// Each object is in exactly one section, and inside of it stands as the request's sort descriptors say; these need not put
+/// the objects of a section together. Sections come in ascending order of their values unless something else is said. What
+/// a section stands for keeps its type (``SectionValue``); its name is a text: `1930`, `1930-07`, `1930-W28`, `1930-07-13`,
+/// `A`, `10000–19999`.
+///
+/// Key paths lead over to-one relationships to an attribute. A key path that the entity does not have, or whose attribute is
+/// of another type than the kind of section wants, is an error of `performFetch()` (134060).
+public struct SectionBy: Sendable {
+    /// Where the section of the objects without a value stands.
+    public enum Placement: Sendable {
+        case first
+        case last
+    }
+
+    enum Kind: Sendable {
+        case value
+        case period(Calendar.Component)
+        case letter
+        case bucket(Decimal)
+        case computed(String?, @Sendable (NSManagedObject) -> SectionValue)
+        case levels([SectionBy])
+    }
+
+    let kind: Kind
+    let keyPath: String
+    var calendar = Calendar(identifier: .gregorian)
+    var locale = Locale(identifier: "en_US_POSIX")
+    private(set) var isAscending = true
+    private(set) var placement = Placement.first
+    private(set) var keptValues: [SectionValue] = []
+    private(set) var orderKeyPath: String?
+    private(set) var comparator: (@Sendable (SectionValue, SectionValue) -> Bool)?
+
+    private init(_ kind: Kind, _ keyPath: String) {
+        self.kind = kind
+        self.keyPath = keyPath
+    }
+
+    // MARK: Kinds
+
+    /// By the value at a key path. Texts are told apart by their code points, and ordered by the bytes of their UTF-8. A key
+    /// path that only the class knows, such as a transient attribute's, is read from each object.
+    public static func value(_ keyPath: String) -> SectionBy { SectionBy(.value, keyPath) }
+
+    /// By the year of a date.
+    ///
+    /// - Parameter calendar: whose years, in its time zone.
+    public static func year(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
+        period(.year, keyPath, calendar)
+    }
+
+    /// By the month of a date. See ``year(_:calendar:)``.
+    public static func month(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
+        period(.month, keyPath, calendar)
+    }
+
+    /// By the week of a date, which begins on the calendar's first day of the week and belongs to the year that the calendar
+    /// says. See ``year(_:calendar:)``.
+    public static func week(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
+        period(.weekOfYear, keyPath, calendar)
+    }
+
+    /// By the day of a date. See ``year(_:calendar:)``.
+    public static func day(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
+        period(.day, keyPath, calendar)
+    }
+
+    private static func period(_ component: Calendar.Component, _ keyPath: String, _ calendar: Calendar) -> SectionBy {
+        var section = SectionBy(.period(component), keyPath)
+        section.calendar = calendar
+        return section
+    }
+
+    /// By the first letter of a text, as a capital without diacritics: `Ägypten` and `algeria` are both under `A`. What
+    /// begins with something else than a letter is under `#`, behind all letters. Characters of scripts without case, such as
+    /// Chinese, are under themselves: Foundation has no index of readings on Linux.
+    ///
+    /// - Parameter locale: by whose rules letters are capitals.
+    public static func firstLetter(_ keyPath: String, locale: Locale = .current) -> SectionBy {
+        var section = SectionBy(.letter, keyPath)
+        section.locale = locale
+        return section
+    }
+
+    /// By the size of a number: 0 up to `size`, `size` up to twice `size`, and so on, below 0 as well.
+    ///
+    /// - Precondition: `size` is greater than 0.
+    public static func bucket(_ keyPath: String, size: Decimal) -> SectionBy {
+        precondition(size > 0 && size.isFinite, "A bucket has a size greater than 0.")
+        return SectionBy(.bucket(size), keyPath)
+    }
+
+    /// By what a closure says of each object: asked on the context's queue, of all objects at a fetch, then of those that
+    /// change. It may look at the object's own properties and at those of related objects, but is asked again only when the
+    /// object itself changes.
+    ///
+    /// - Parameter name: a name for what the closure does, under which sections may be kept on disk: another one for
+    ///   another closure. Without a name they are not kept.
+    public static func computed(
+        cachedAs name: String? = nil, _ section: @escaping @Sendable (NSManagedObject) -> SectionValue
+    ) -> SectionBy {
+        SectionBy(.computed(name, section), "")
+    }
+
+    /// By several values, one inside the other: one section for each combination that there is, named `outer/inner`. The tree
+    /// of levels, with counts at each, is ``NSFetchedResultsController/sectionTree``.
+    ///
+    /// - Precondition: There is a level, and none of them has levels, or sections that are kept.
+    public static func levels(_ levels: SectionBy...) -> SectionBy { self.levels(levels) }
+
+    /// The same for levels in a list.
+    public static func levels(_ levels: [SectionBy]) -> SectionBy {
+        precondition(!levels.isEmpty, "Sections have one level at least.")
+        for level in levels {
+            if case .levels = level.kind { preconditionFailure("A level of sections has no levels of its own.") }
+            precondition(level.keptValues.isEmpty, "Say of all levels together which sections are kept.")
+        }
+        return SectionBy(.levels(levels), "")
+    }
+
+    // MARK: Order
+
+    /// The same with the sections in descending order of their values.
+    public func descending() -> SectionBy {
+        var copy = self
+        copy.isAscending = false
+        return copy
+    }
+
+    /// The same with the section of the objects without a value in another place than first.
+    public func missing(_ placement: Placement) -> SectionBy {
+        var copy = self
+        copy.placement = placement
+        return copy
+    }
+
+    /// The same with the sections in the order of the value at another key path, and of their own where that is the same:
+    /// leagues by rank, with their names for titles. Objects of one section should agree in it; those that do not are in
+    /// sections of their own, with the same name.
+    public func ordered(by keyPath: String) -> SectionBy {
+        var copy = self
+        copy.orderKeyPath = keyPath
+        return copy
+    }
+
+    /// The same with the sections in an order of the program's own, which is not kept on disk.
+    ///
+    /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/none``.
+    public func ordered(
+        using areInIncreasingOrder: @escaping @Sendable (SectionValue, SectionValue) -> Bool
+    ) -> SectionBy {
+        var copy = self
+        copy.comparator = areInIncreasingOrder
+        return copy
+    }
+
+    /// The same with sections that are there even while they are empty, in this order, before all others.
+    public func keeping(_ values: [SectionValue]) -> SectionBy {
+        var copy = self
+        copy.keptValues = []
+        for value in values where !copy.keptValues.contains(value) { copy.keptValues.append(value) }
+        return copy
+    }
+
+    /// The same for texts.
+    public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .none : .text($0) }) }
+
+    var levels: [SectionBy] { if case .levels(let levels) = kind { levels } else { [self] } }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// A section of one level, with what is inside of it: for lists whose sections have several levels. An addition to Apple's
+/// interface.
+public struct SectionNode: Sendable {
+    /// What the section stands for.
+    public let value: SectionValue
+    /// Its name on its own level.
+    public let name: String
+    /// How many objects are in it.
+    public let count: Int
+    /// Which of the list's sections it is made of.
+    public let sections: Range<Int>
+    /// The sections of the next level; empty on the innermost one.
+    public let children: [SectionNode]
+    fileprivate let accumulators: [Accumulator]
+    fileprivate let plan: AggregatePlan?
+
+    /// An aggregate of the objects in it; `nil` for one that the controller does not have.
+    public func aggregate(_ aggregate: SectionAggregate) -> SectionValue? { plan?.result(aggregate, of: accumulators) }
+}
+
+/// Makes the tree of a list's sections.
+struct SectionTree {
+    let contents: ListContents
+    let table: SectionTable
+
+    private struct Leaf {
+        let number: UInt32
+        let count: Int
+        let parts: [SectionValue]
+        let names: [String]
+    }
+
+    /// O(sections).
+    var nodes: [SectionNode] {
+        let leaves = contents.allSections.map { section in
+            let name = table.name(of: section.number)
+            let value = table.value(of: section.number) ?? (name.isEmpty ? .none : .text(name))
+            return Leaf(
+                number: section.number, count: section.weight, parts: value.levels,
+                names: table.names(of: section.number) ?? [name])
+        }
+        return nodes(leaves[...], level: 0)
+    }
+
+    private func nodes(_ leaves: ArraySlice<Leaf>, level: Int) -> [SectionNode] {
+        var nodes: [SectionNode] = []
+        var start = leaves.startIndex
+        while start < leaves.endIndex {
+            let first = leaves[start]
+            let end =
+                leaves[start...].firstIndex {
+                    $0.parts[level] != first.parts[level] || $0.parts.count == 1 && $0.number != first.number
+                }
+                ?? leaves.endIndex
+            let members = leaves[start..<end]
+            let results = contents.aggregates
+            nodes.append(
+                SectionNode(
+                    value: first.parts[level], name: first.names[level], count: members.reduce(0) { $0 + $1.count },
+                    sections: start..<end,
+                    children: level + 1 < first.parts.count ? self.nodes(members, level: level + 1) : [],
+                    accumulators: results?.merged(members.map(\.number)) ?? [], plan: results?.plan))
+            start = end
+        }
+        return nodes
+    }
+}
+
+extension NSFetchedResultsController {
+    /// The sections as a tree: the outermost level, with the others inside; `nil` before the fetch. O(sections).
+    public final var sectionTree: [SectionNode]? { snapshot?.sectionTree }
+}
