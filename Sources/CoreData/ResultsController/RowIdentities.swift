@@ -12,7 +12,7 @@ final class RowIdentities {
 
     /// The store whose rows are packed; `nil` if several stores hold rows of the list.
     let store: NSPersistentStore?
-    private var localIDs: [NSManagedObjectID] = []
+    private(set) var localIDs: [NSManagedObjectID] = []
     private var localNumbers: [NSManagedObjectID: Int] = [:]
     /// Objects that had a temporary ID when they got their number.
     private var unsaved: [Int: UnsavedObject] = [:]
@@ -124,6 +124,22 @@ final class RowIdentities {
             result[Self.local(number)] = packed
         }
         return result
+    }
+
+    /// A list that was read from the store, by the numbers that its rows have here already: those of objects that were saved
+    /// since they got one.
+    func adopting(_ contents: ListContents) -> ListContents {
+        guard !localIDs.isEmpty else { return contents }
+        noteSavedObjects()
+        var known: [RowToken: RowToken] = [:]
+        for (number, id) in localIDs.enumerated() where localNumbers[id] == number {
+            if let packed = packed(Self.local(number)), contents.contains(packed) { known[packed] = Self.local(number) }
+        }
+        guard !known.isEmpty else { return contents }
+        let rows = contents.rows.elements(in: 0..<contents.rowCount).map { known[$0] ?? $0 }
+        return ListContents(
+            rows: SharedElements(rows), sections: contents.allSections, isSectioned: contents.isSectioned,
+            keptSections: contents.keptSections)
     }
 
     /// Notes the permanent IDs of objects that were saved since they got their number.

@@ -72,7 +72,7 @@ import Testing
         #expect(controller.sections?[1].value.date == start)
         controller.sectionBy = .month("opened", calendar: utc).descending()
         try controller.performFetch()
-        #expect(titles(controller) == ["1998-01 1", "1930-12 1", "1930-07 2", " 1"])
+        #expect(titles(controller) == [" 1", "1998-01 1", "1930-12 1", "1930-07 2"])
         controller.sectionBy = .day("opened", calendar: utc)
         try controller.performFetch()
         #expect(titles(controller).dropFirst() == ["1930-07-13 1", "1930-07-30 1", "1930-12-31 1", "1998-01-01 1"])

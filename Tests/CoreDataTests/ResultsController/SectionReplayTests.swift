@@ -127,6 +127,7 @@ private final class SectionReplayWorld {
         for _ in 0..<30 { add() }
         try staff.context.save()
         staff.context.undoManager = UndoManager()
+        staff.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         Self.set(setup, controller, staff)
         controller.delegate = recorder
         try controller.performFetch()
@@ -164,6 +165,9 @@ private final class SectionReplayWorld {
             staff.context.processPendingChanges()
         case 6:
             last = "rollback"
+            try staff.context.save()
+            for object in all.prefix(5) where !object.isDeleted { object.setValue(number(20), forKey: "salary") }
+            staff.context.processPendingChanges()
             staff.context.rollback()
         case 7:
             last = "batch update"

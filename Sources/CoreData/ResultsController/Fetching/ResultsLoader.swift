@@ -57,7 +57,9 @@ struct ResultsLoader {
         let rule = try sectionBy.map { try SectionRule($0, of: plan.entity) }
         let sectionKey = rule == nil ? sectionNameKeyPath.map { SectionKey($0, of: plan.entity) } : nil
         let single = pipeline.storeOfKeys(plan)
-        let kept = known.flatMap { $0.store === single ? $0 : nil }
+        if let base, base.state == nil { try base.performFetch() }
+        // A view has the rows of its base.
+        let kept = (base?.state?.identities ?? known).flatMap { $0.store === single ? $0 : nil }
         var definition = ListDefinition(
             plan, sectionKey: sectionKey, ordering: try ObjectOrdering(plan.sortDescriptors, entity: plan.entity),
             identities: kept ?? RowIdentities(store: single), names: SectionNames(rule: rule))
@@ -149,6 +151,7 @@ struct ResultsLoader {
                 cache.write(loaded.contents, of: loaded.definition, origin: origin)
             }
         }
+        loaded.contents = loaded.definition.identities.adopting(loaded.contents)
         loaded.savedContents = loaded.contents
         try addPendingChanges(to: &loaded)
     }

@@ -138,6 +138,10 @@ final class Refetch {
                 return read()
             }
             var loaded = found
+            if batch == nil, !loaded.definition.identities.localIDs.isEmpty {
+                loaded.contents = loaded.definition.identities.adopting(loaded.contents)
+                loaded.take(try loader.aggregates(of: loaded.contents, loaded.definition))
+            }
             let isSame = touched.isEmpty
             if !isSame { try edit(&loaded) }
             let shown = shown()
@@ -162,7 +166,7 @@ final class Refetch {
 
     /// Whether the delegate is told in a form that is nothing but changes.
     private var needsDifference: Bool {
-        !definition.isSectioned && tracker.caller.mayHave(.difference) && !tracker.caller.mayHave(.snapshot)
+        !definition.isSectioned && tracker.caller.isKnownToHearDifferences
     }
 
     private func edit(_ loaded: inout LoadedResults) throws {

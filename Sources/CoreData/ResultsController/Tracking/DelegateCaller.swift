@@ -52,6 +52,9 @@ final class DelegateCaller {
     /// Whether the delegate is known to implement one of the methods of the row form.
     var isKnownToHearRows: Bool { !knowledge.present.isDisjoint(with: .rowForm) }
 
+    /// Whether the delegate is known to implement the difference method.
+    var isKnownToHearDifferences: Bool { knowledge.present.contains(.difference) }
+
     /// Calls a method unless it is known to be missing.
     ///
     /// - Returns: whether the delegate implements it.
