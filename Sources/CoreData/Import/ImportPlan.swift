@@ -71,7 +71,7 @@ final class ImportPlan {
         }
     }
 
-    /// Where the properties stand in records that have these keys. Records that follow one another mostly have the same.
+    /// Where the properties stand in records that have these keys. Records that follow one another often have the same.
     func shape(of fields: ImportFields) -> ImportShape {
         if let lastShape, lastShape.fits(fields) { return lastShape }
         let shape = ImportShape(fields, rules: rules)
