@@ -59,6 +59,7 @@ public struct ExportCommand {
             }
             try writer.end()
         }
+        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 }
