@@ -91,13 +91,10 @@ let package = Package(
         // Not of the macro itself: then SwiftPM would build all tests, and the framework once more, as tools.
         .testTarget(name: "ManagedExpansionTests", dependencies: ["ManagedExpansion"]),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Golden"]),
-        // A file system under SQLite that loses power: for tests only.
-        .target(name: "CSimulatedFiles", dependencies: ["CSQLite3"], path: "Tests/CSimulatedFiles"),
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance", "PostgreSQLCluster",
-                "CSimulatedFiles",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         // The package of Examples/Stores as one module.

@@ -30,9 +30,6 @@ package final class Connection: @unchecked Sendable {
     /// Whether it listens for those who hear of statements while the program runs.
     private var isObserved = false
     private var isOpen = true
-    /// What hears of the transactions that write.
-    package var writeObserver: (any WriteObserver)?
-    var isObservedWriting = false
 
     /// Opens the file, which is not read before the first statement.
     ///

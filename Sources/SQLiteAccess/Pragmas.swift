@@ -78,7 +78,9 @@ extension Connection {
     /// Call it in an exclusive transaction of a database without a write-ahead log, and close the connection afterwards: what
     /// it knows of the file is not true any more.
     package func truncateFile() throws {
-        guard let file = mainFile, let methods = file.pointee.pMethods?.pointee,
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard result == SQLITE_OK, let file, let methods = file.pointee.pMethods?.pointee,
             let truncate = methods.xTruncate, let sync = methods.xSync
         else { throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "the database has no file") }
         for step in [truncate(file, 0), sync(file, SQLITE_SYNC_NORMAL)] where step != SQLITE_OK {
@@ -92,7 +94,9 @@ extension Connection {
         // Until something was read the file need not be open.
         _ = try pragma("schema_version")
         var bytes = [UInt8](repeating: 0, count: count)
-        guard let file = mainFile, let read = file.pointee.pMethods?.pointee.xRead else { return bytes }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard result == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else { return bytes }
         _ = read(file, &bytes, Int32(count), offset)
         return bytes
     }

@@ -28,10 +28,6 @@ extension Connection {
     package func opening<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result {
         try execute(mode.rawValue)
         do {
-            if mode != .deferred, let writeObserver {
-                isObservedWriting = true
-                try writeObserver.willWrite(self)
-            }
             return try body()
         } catch {
             rollBack()
@@ -42,19 +38,11 @@ extension Connection {
     /// Commits the open transaction, or rolls it back when that fails.
     package func commit() throws {
         do {
-            if isObservedWriting { try writeObserver?.willCommit(self) }
             try execute("COMMIT")
         } catch {
             rollBack()
             throw error
         }
-        didEndWriting(isCommitted: true)
-    }
-
-    private func didEndWriting(isCommitted: Bool) {
-        guard isObservedWriting else { return }
-        isObservedWriting = false
-        writeObserver?.didEnd(self, isCommitted: isCommitted)
     }
 
     /// Runs `body` so that all it reads is of one state. Inside a transaction it simply runs.
@@ -84,6 +72,5 @@ extension Connection {
     package func rollBack() {
         // Some failures (a full disk) have rolled back already, and a second ROLLBACK would only fail.
         if isInTransaction { try? execute("ROLLBACK") }
-        didEndWriting(isCommitted: false)
     }
 }

@@ -94,37 +94,24 @@ final class CoordinatorSource: ContextSource {
     func find(_ plan: FetchPlan, wantsRows: Bool) throws -> FoundRows {
         var query = plan.query
         query.wantsRows = wantsRows
-        guard plan.runsCode else {
-            return try reading { try StoreFetch(plan: noticed(plan)).run(query) }
+        return try reading {
+            // A child's plan does not know the state that this context is pinned to.
+            let plan = plan.limited(to: context.generation.visible(plan.stores))
+            for store in plan.stores {
+                let version = try store.operations.dataVersion()
+                let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
+                guard let last, last != version else { continue }
+                context.noteChangesBeneath()
+                context.faults.ahead.forgetLists()
+            }
+            return try StoreFetch(plan: plan).run(query)
         }
-        let seen = try reading { try noticed(plan) }
-        return try StoreFetch(plan: seen, access: access).run(query)
     }
-
-    /// The plan for the stores that the context sees, once it was looked whether others wrote to them. Under the lock.
-    private func noticed(_ plan: FetchPlan) throws -> FetchPlan {
-        // A child's plan does not know the state that this context is pinned to.
-        let plan = plan.limited(to: context.generation.visible(plan.stores))
-        for store in plan.stores {
-            let version = try store.operations.dataVersion()
-            let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
-            guard let last, last != version else { continue }
-            context.noteChangesBeneath()
-            context.faults.ahead.forgetLists()
-        }
-        return plan
-    }
-
-    private var access: StoreAccess { StoreAccess { [self] body in try reading(body) } }
 
     func count(_ plan: FetchPlan) throws -> Int {
         var query = plan.query
         query.wantsRows = false
         query.sortKeys = []
-        if plan.runsCode {
-            let visible = try reading { plan.limited(to: context.generation.visible(plan.stores)) }
-            return try StoreFetch(plan: visible.unsorted, access: access).run(query).count
-        }
         return try reading {
             let plan = plan.limited(to: context.generation.visible(plan.stores))
             if plan.stores.count == 1, let count = try plan.stores[0].operations.count(query) { return count }

@@ -27,8 +27,6 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         /// `nil` while the store could not be asked yet.
         var dataVersion: Int64?
         var lastNumber: Int64?
-        /// Whether it was told that the store's file is gone from its place.
-        var isDisplaced = false
     }
 
     private let queue = DispatchQueue(label: "CoreData.RemoteChangeWatcher", qos: .userInitiated)
@@ -114,34 +112,15 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         misses = 0
         var findings: [Finding] = []
-        var displaced: [(store: NSPersistentStore, error: any Error)] = []
         for (key, entry) in watched {
             guard let store = entry.store, store.persistentStoreCoordinator === coordinator else { continue }
-            let error = displacement(of: store)
-            if let error, !entry.isDisplaced { displaced.append((store, error)) }
-            watched[key]?.isDisplaced = error != nil
             guard let finding = look(at: store, key) else { continue }
             findings.append(finding)
         }
         coordinator.unlock()
-        for (store, error) in displaced {
-            var info: [AnyHashable: Any] = [NSUnderlyingErrorKey: error]
-            info[NSPersistentStoreURLKey] = store.url
-            NotificationCenter.default.post(name: .NSPersistentStoreDidLoseFile, object: coordinator, userInfo: info)
-        }
         for finding in findings {
             coordinator.didCommit(finding.changes, from: nil)
             post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
-        }
-    }
-
-    /// What became of a store's file, if it is gone from its place.
-    private func displacement(of store: NSPersistentStore) -> (any Error)? {
-        do {
-            try store.operations.checkPlace()
-            return nil
-        } catch {
-            return error
         }
     }
 

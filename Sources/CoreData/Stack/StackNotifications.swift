@@ -18,13 +18,6 @@ extension NSNotification.Name {
     /// Posted on any thread, for stores added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. Carries
     /// `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, where the store keeps a history, `NSPersistentHistoryTokenKey`.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
-
-    /// The file of a store of the coordinator (the object) was moved, replaced or deleted while it was open; Apple's framework has
-    /// no such notification. Saves to the store fail from then on (134030).
-    ///
-    /// Posted once for each store, on any thread, for stores added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
-    /// Carries `NSPersistentStoreURLKey`, and the error that says what became of the file as `NSUnderlyingErrorKey`.
-    public static let NSPersistentStoreDidLoseFile = NSNotification.Name("NSPersistentStoreDidLoseFileNotification")
 }
 
 /// In stores-did-change: an array of the stores that were added.

@@ -5,8 +5,7 @@ import ModelFiles
 // of property lists, which nearly all archives are made of, are decoded here, and an archive of others is handed to
 // Foundation only when its table of objects is whole.
 
-/// Reads the values of the classes of property lists, ordered sets, errors, `NSURL`, `NSUUID` and `NSNull` out of a keyed
-/// archive.
+/// Reads the values of the classes of property lists, `NSURL`, `NSUUID` and `NSNull` out of a keyed archive.
 ///
 /// The archive must be nested no deeper than ``deepestNesting``, and nothing in it may contain itself.
 struct ArchivedValues {
@@ -18,8 +17,7 @@ struct ArchivedValues {
 
     static let classNames: Set = [
         "NSString", "NSMutableString", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary",
-        "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull", "NSOrderedSet",
-        "NSMutableOrderedSet", "NSError",
+        "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull",
     ]
 
     /// How deep the objects may be nested in each other.
@@ -68,9 +66,6 @@ struct ArchivedValues {
         case "NSUUID": return uuid(fields["NS.uuidbytes"])
         case "NSURL": return url(fields)
         case "NSNull": return NSNull()
-        case "NSOrderedSet": return members(fields).map { NSOrderedSet(array: $0) }
-        case "NSMutableOrderedSet": return members(fields).map { NSMutableOrderedSet(array: $0) }
-        case "NSError": return error(fields)
         default: return nil
         }
     }
@@ -83,27 +78,6 @@ struct ArchivedValues {
             objects.append(object)
         }
         return objects
-    }
-
-    /// The elements of an ordered set, which archives hold one by one; `nil` where one of them is missing.
-    private mutating func members(_ fields: [String: PropertyListValue]) -> [NSObject]? {
-        var objects: [NSObject] = []
-        for number in 0..<fields.keys.count(where: { $0.hasPrefix("NS.object.") }) {
-            guard let field = fields["NS.object.\(number)"], let object = object(field) else { return nil }
-            objects.append(object)
-        }
-        return objects
-    }
-
-    private mutating func error(_ fields: [String: PropertyListValue]) -> NSError? {
-        guard let domain = archive.text(fields["NSDomain"]), let code = archive.integer(fields["NSCode"]) else {
-            return nil
-        }
-        guard let info = fields["NSUserInfo"], archive.resolve(info) != nil else {
-            return NSError(domain: domain, code: Int(code))
-        }
-        guard let entries = dictionary(info) as? [String: Any] else { return nil }
-        return NSError(domain: domain, code: Int(code), userInfo: entries)
     }
 
     private mutating func dictionary(_ value: PropertyListValue?) -> NSMutableDictionary? {

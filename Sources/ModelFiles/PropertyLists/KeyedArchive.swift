@@ -62,9 +62,6 @@ package struct KeyedArchive {
         return ancestors.allSatisfy { if case .string = $0 { true } else { false } }
     }
 
-    /// All objects that have a class.
-    package var instances: [Object] { objects.indices.compactMap { object(.reference($0)) } }
-
     /// The value that `value` refers to, or itself; `nil` for no value, the null object, and references that lead nowhere.
     package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {
         guard case .reference(let number) = value else { return value }

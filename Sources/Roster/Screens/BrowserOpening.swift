@@ -73,7 +73,6 @@ extension Browser {
     private func show(_ session: StoreSession) throws {
         self.session = session
         session.observeUnreadRecords { [weak self] in self?.complain($0) }
-        session.observeLossOfFile { [weak self] in self?.complain($0) }
         session.observeMerges { [weak self] in
             self?.session?.counts.storeChanged()
             self?.askAboutLostEdits()

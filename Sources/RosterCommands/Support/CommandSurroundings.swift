@@ -56,7 +56,7 @@ public struct TextStyle: Sendable {
     public let width: @Sendable (String) -> Int
     /// The number of columns of the screen, or `nil` where there is none: then nothing is left out.
     public let columns: Int?
-    /// Whether emphasis may be shown: text gets marks that ``TerminalText`` turns into escape sequences.
+    /// Whether emphasis may be shown by escape sequences.
     public let isEmphasized: Bool
 
     public init(columns: Int?, isEmphasized: Bool, width: @escaping @Sendable (String) -> Int) {
@@ -65,11 +65,6 @@ public struct TextStyle: Sendable {
         self.width = width
     }
 
-    func bold(_ text: String) -> String { emphasized(text, TerminalText.Mark.bold) }
-    func dim(_ text: String) -> String { emphasized(text, TerminalText.Mark.dim) }
-
-    /// The output to a terminal puts escape sequences in the place of the marks.
-    private func emphasized(_ text: String, _ mark: Unicode.Scalar) -> String {
-        isEmphasized ? "\(mark)\(text)\(TerminalText.Mark.plain)" : text
-    }
+    func bold(_ text: String) -> String { isEmphasized ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    func dim(_ text: String) -> String { isEmphasized ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 }

@@ -73,24 +73,6 @@ final class StoreSession {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// Says once what could not be read of the records.
-    func tellNotes(in surroundings: CommandSurroundings) {
-        for note in coordinator.readingNotes { surroundings.note(VisibleText.shown(note)) }
-    }
-
-    /// Calls `tell` on the main queue, once, when the store's file is taken away while it is open for watching.
-    ///
-    /// - Returns: what to remove from the notification centre.
-    func whenFileIsLost(_ tell: @escaping (any Error) -> Void) -> any NSObjectProtocol {
-        // Called on the main queue alone.
-        nonisolated(unsafe) let tell = tell
-        return NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreDidLoseFile, object: coordinator, queue: .main
-        ) { notification in
-            if let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error { tell(error) }
-        }
-    }
-
     /// A store that keeps a history goes on keeping it, whatever is asked; one that does not is not given tables that its
     /// owner never asked for.
     private static func options(for access: StoreAccess) -> [AnyHashable: Any] {

@@ -59,7 +59,6 @@ public struct ExportCommand {
             }
             try writer.end()
         }
-        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 }

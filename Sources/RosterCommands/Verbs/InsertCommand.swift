@@ -36,12 +36,10 @@ public struct InsertCommand {
             } else {
                 try session.context.save()
             }
-            try SavedReport.telling(!isDryRun) {
-                let report = ChangeReport(format: format, surroundings: surroundings)
-                try report.begin()
-                try report.changed(object, isDryRun ? "would insert" : "inserted", differences)
-                try surroundings.output.flush()
-            }
+            let report = ChangeReport(format: format, surroundings: surroundings)
+            try report.begin()
+            try report.changed(object, isDryRun ? "would insert" : "inserted", differences)
         }
+        try surroundings.output.flush()
     }
 }

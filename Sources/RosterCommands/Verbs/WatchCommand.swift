@@ -45,8 +45,6 @@ public struct WatchCommand {
         controller.delegate = watcher
         try RecordQuery.asking { try controller.performFetch() }
         try watcher.begin(controller)
-        let lost = session.whenFileIsLost { [weak watcher] in watcher?.fail($0) }
-        defer { NotificationCenter.default.removeObserver(lost) }
         try serveMainQueue(until: watcher, surroundings.interruption)
         controller.delegate = nil
         if once, !watcher.sawChange, !surroundings.interruption.isRaised {
@@ -102,9 +100,6 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     var isDone: Bool { failure != nil || once && sawChange }
-
-    /// Ends the watching.
-    func fail(_ error: any Error) { failure = failure ?? error }
 
     func begin<Object>(_ controller: NSFetchedResultsController<Object>) throws {
         let sections = controller.sections ?? []

@@ -70,13 +70,12 @@ public final class EventLoop {
         guard count > 0 else { return false }
         var happened = false
         if descriptors[1].revents != 0 { happened = handleSignals(from: signals, program: program) || happened }
-        // Keys go before work of the main queue: what a busy writer has merged may take a while.
-        if descriptors[0].revents & Int16(POLLIN) != 0 {
-            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
+        if descriptors[2].revents != 0 {
+            terminal_main_queue_drain()
             happened = true
         }
-        if descriptors[2].revents != 0, !program.isFinished {
-            terminal_main_queue_drain()
+        if descriptors[0].revents & Int16(POLLIN) != 0 {
+            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
             happened = true
         }
         if descriptors[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0, input >= 0 {

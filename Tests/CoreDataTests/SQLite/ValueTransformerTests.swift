@@ -164,9 +164,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
     }
 
     @Test func whatNobodyCanArchiveIsAnError() throws {
-        let harness = try harness(nil)
-        defer { withExtendedLifetime(harness) {} }
-        let open = try harness.open()
+        let open = try harness(nil).open()
         #expect {
             try open.insert("Thing", ["transformable": .object(NSArray(array: ["a", Colour([1])]))])
         } throws: {
@@ -186,9 +184,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
     @Test func whatATransformerCannotMakeIsAnError() throws {
         let name = NSValueTransformerName("ValueTransformerTestsOneWay")
         ValueTransformer.setValueTransformer(OneWayTransformer(), forName: name)
-        let harness = try harness(name.rawValue)
-        defer { withExtendedLifetime(harness) {} }
-        let open = try harness.open()
+        let open = try harness(name.rawValue).open()
         #expect {
             try open.insert("Thing", ["transformable": .object(NSString("a"))])
         } throws: {

@@ -39,11 +39,10 @@ final class FetchedRow: RowReadable {
 
 /// Rows that were read together, and what was read for them.
 ///
-/// Belongs to one fetch; reads by its access to the store. The first reading of a relationship reads it for all rows of
+/// Belongs to one fetch; used under the coordinator's lock. The first reading of a relationship reads it for all rows of
 /// the set: two queries at most, and one more set. A failure is kept, and thrown when the evaluation is over.
 final class RowSet {
     private let store: NSPersistentStore
-    private let access: StoreAccess
     private(set) var rows: [FetchedRow] = []
     /// By the property's name: rows of one set may be of several entities of a family.
     private var destinationSets: [String: RowSet] = [:]
@@ -51,12 +50,8 @@ final class RowSet {
     private lazy var rowsByID = Dictionary(rows.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
     private var ownFailure: (any Error)?
 
-    init(
-        _ content: [(id: NSManagedObjectID, snapshot: RowSnapshot)], in store: NSPersistentStore,
-        _ access: StoreAccess = .direct
-    ) {
+    init(_ content: [(id: NSManagedObjectID, snapshot: RowSnapshot)], in store: NSPersistentStore) {
         self.store = store
-        self.access = access
         rows = content.map { FetchedRow(objectID: $0.id, snapshot: $0.snapshot, set: self) }
     }
 
@@ -92,9 +87,7 @@ final class RowSet {
         if let known = toManyIDs[relationship.name] { return known }
         var read: [NSManagedObjectID: [NSManagedObjectID]] = [:]
         do {
-            read = try access.reading {
-                try store.operations.destinations(of: relationship, from: rows.map(\.objectID))
-            }
+            read = try store.operations.destinations(of: relationship, from: rows.map(\.objectID))
         } catch {
             ownFailure = ownFailure ?? error
         }
@@ -106,28 +99,12 @@ final class RowSet {
         if let known = destinationSets[name] { return known }
         var content: [(NSManagedObjectID, RowSnapshot)] = []
         do {
-            content = try access.reading { try store.operations.rows(for: Array(ids())) }.map { ($0.key, $0.value) }
+            content = try store.operations.rows(for: Array(ids())).map { ($0.key, $0.value) }
         } catch {
             ownFailure = ownFailure ?? error
         }
-        let made = RowSet(content, in: store, access)
+        let made = RowSet(content, in: store)
         destinationSets[name] = made
         return made
-    }
-}
-
-/// How a fetch reaches the stores.
-struct StoreAccess {
-    /// Runs its argument once, with the stores in the state that the context sees and nobody else at them.
-    let run: (() throws -> Void) throws -> Void
-
-    /// Where the caller has the coordinator's lock.
-    static var direct: StoreAccess { StoreAccess { try $0() } }
-
-    func reading<Result>(_ body: () throws -> Result) throws -> Result {
-        var result: Result?
-        try run { result = try body() }
-        guard let result else { preconditionFailure("The stores were not reached, and no error was thrown.") }
-        return result
     }
 }

@@ -45,15 +45,12 @@ struct FoundRows {
 
 /// Asks the stores of a plan, and does in memory what a store could not do: over rows, without any object.
 ///
-/// Everything here runs under the coordinator's lock, directly above the stores; where the request has code of the program's in it
-/// (``FetchPlan/runsCode``), only what reads from them. Cost: one query per store; where a store leaves something undone,
+/// Everything here runs under the coordinator's lock, directly above the stores. Cost: one query per store; where a store leaves something undone,
 /// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
 struct StoreFetch {
     let plan: FetchPlan
     /// Called for each row that is looked at in memory: it throws to end the fetch.
     var check: () throws -> Void = {}
-    /// Runs what reads from the stores: at once, where the caller has the lock.
-    var access: StoreAccess = .direct
 
     /// - Parameter query: the plan's query, or one with another limit.
     func run(_ query: StoreQuery) throws -> FoundRows {
@@ -65,7 +62,7 @@ struct StoreFetch {
     }
 
     private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
-        let result = try access.reading { try store.operations.fetch(query) }
+        let result = try store.operations.fetch(query)
         guard !result.undone.isEmpty else {
             return FoundRows(
                 keys: result.keys, rows: result.rows, groups: result.groups, beside: result.beside, stores: [store])
@@ -102,7 +99,7 @@ struct StoreFetch {
     private func readRows(of found: inout FoundRows) throws {
         guard found.rows.isEmpty, !found.keys.isEmpty else { return }
         let ids = found.keys.indices.map { found.id(at: $0) }
-        let rows = try access.reading { try found.stores[0].operations.rows(inOrderOf: ids) }
+        let rows = try found.stores[0].operations.rows(inOrderOf: ids)
         var present: [Int] = []
         for (index, row) in rows.enumerated() {
             guard let row else { continue }
@@ -119,7 +116,7 @@ struct StoreFetch {
         var sets: [RowSet] = []
         for place in found.stores.indices {
             let members = found.keys.indices.filter { found.owners.isEmpty || Int(found.owners[$0]) == place }
-            let set = RowSet(members.map { (found.id(at: $0), found.rows[$0]) }, in: found.stores[place], access)
+            let set = RowSet(members.map { (found.id(at: $0), found.rows[$0]) }, in: found.stores[place])
             readable += set.rows
             sets.append(set)
         }

@@ -30,23 +30,9 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard let context, source !== context else { return }
         context.noteChangesBeneath()
         guard mergesAutomatically else { return }
-        guard source == nil else { return context.perform { [weak self] in self?.merge(changes) } }
-        // What another process commits comes as fast as it likes: it is merged as one batch when its turn comes.
-        guard let delay = backlog.add(changes) else { return }
-        guard delay > .zero else { return context.perform { [weak self] in self?.mergeBacklog() } }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(delay / .nanoseconds(1)))) {
-            [weak self] in
-            guard let self, let context = self.context else { return }
-            context.perform { [weak self] in self?.mergeBacklog() }
+        context.perform { [weak self] in
+            self?.merge(changes)
         }
-    }
-
-    private let backlog = MergeBacklog()
-
-    private func mergeBacklog() {
-        let start = ContinuousClock.now
-        if let changes = backlog.take() { merge(changes) }
-        backlog.didMerge(in: ContinuousClock.now - start)
     }
 
     func coordinatorDidRemove(_ store: NSPersistentStore) {

@@ -56,18 +56,6 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
-    /// What was read as nil because it could not be understood: one line for each property. By default nothing.
-    var readingNotes: [String] { get }
-
-    /// The bytes that the store keeps for an attribute of a row; `nil` where it keeps none, or values of another kind, as it is by
-    /// default.
-    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data?
-
-    /// Asks whether the store's files are those at its place. A few microseconds; for polling. By default they are.
-    ///
-    /// - Throws: 134030, with what became of them, where they were moved, replaced or deleted.
-    func checkPlace() throws
-
     /// A number that grows with every row that is written through this store; `nil` where it is not told. For dropping what
     /// was read before.
     var ownChangeCount: Int64? { get }
@@ -110,12 +98,6 @@ struct EntityRun {
 
 extension StoreOperations {
     var readsRowByRow: Bool { false }
-
-    func checkPlace() throws {}
-
-    var readingNotes: [String] { [] }
-
-    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? { nil }
 
     var ownChangeCount: Int64? { nil }
 

@@ -1,12 +1,6 @@
 import Foundation
 import SQLiteAccess
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// A store in an SQLite database with the schema of Apple's framework.
 ///
 /// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
@@ -176,7 +170,6 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         guard file.exists else {
             throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
         }
-        if let connection, !isReadOnly { try emptyLog(connection, movingTo: file) }
         let opened = try file.open()
         do {
             try file.errors.translating(.opening) {
@@ -196,24 +189,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
     }
 
-    /// Copies the log of a file that was moved into it: what is only in the log of the old place is not found at the new one.
-    private func emptyLog(_ connection: Connection, movingTo file: StoreFile) throws {
-        guard connection.fileHasMoved else { return }
-        if access(connection.path, F_OK) != 0 {
-            _ = try file.errors.translating(.saving) { try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)") }
-        } else if connection.logPosition()?.isDone == false {
-            throw CoreDataError.make(
-                134080,
-                "Cannot go on with \(file.path): what was saved last is in the log \(connection.path)-wal beside another store."
-            )
-        }
-    }
-
     func close() throws {
-        if let connection, !isReadOnly, connection.fileHasMoved, access(connection.path, F_OK) != 0 {
-            // Whoever moved the file gets it whole. SQLite leaves the log of a file that was moved as it is.
-            _ = try? connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        }
         if let connection, !isReadOnly { changeTokens?.prepareToClose(connection) }
         session = nil
         connection?.close()
@@ -247,9 +223,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     override class var copiesFiles: Bool { true }
 
     override func copyContents(to destination: URL) throws {
-        guard let session, try file().isInMemory || session.connection.fileHasMoved else {
-            return try super.copyContents(to: destination)
-        }
+        guard let session, try file().isInMemory else { return try super.copyContents(to: destination) }
         let target = try StoreFile(url: destination, options: StoreOptions(nil), isReadOnly: false)
         let writer = try target.open()
         defer { writer.close() }
@@ -297,11 +271,6 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()
         let opened = try file.open()
-        guard try StoreMetadata.link(in: opened)?.uuid == identifier else {
-            opened.close()
-            throw CoreDataError.make(
-                134070, "Another store was put in the place of \(file.path) while it was open; open it anew.")
-        }
         reader.didOpen(file)
         session.connection.close()
         connection = opened
@@ -454,24 +423,6 @@ extension SQLiteStore: StagedSaving, BesideReading {
             // A connection that was opened anew counts anew.
             try session.connection.dataVersion() &+ reader.openings << 40
         }
-    }
-
-    var readingNotes: [String] { session?.context.unreadable.values.sorted() ?? [] }
-
-    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? {
-        try withVisibleSession { session in
-            guard let column = session.layout.column(of: attribute, in: id.entity) else { return nil }
-            let table = SQLName.quoted(session.layout.table(of: id.entity))
-            let value = try session.connection.value(
-                "SELECT \(SQLName.quoted(column)) FROM \(table) WHERE Z_PK = ?", [.integer(id.savedKey)])
-            if case .blob(let data)? = value { return data }
-            return nil
-        }
-    }
-
-    func checkPlace() throws {
-        guard let session, let observer = session.connection.writeObserver as? StoreGuard else { return }
-        try observer.checkPlace(session.connection, "What others save there is not seen, and nothing can be saved.")
     }
 
     var ownChangeCount: Int64? { session.map { $0.connection.totalChanges &+ reader.openings << 40 } }

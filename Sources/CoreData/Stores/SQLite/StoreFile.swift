@@ -136,7 +136,7 @@ struct StoreFile {
             if try reader.usesLog() { return reader }
             reader.close()
         }
-        if hasLog, LogContents.isBare(path + "-wal") { return try openWithBareLog() }
+        if hasLogIndex, logSize == Self.logHeaderSize { return try openWithBareLog() }
         let reader = try Connection(path: path, access: .readOnly, busyTimeout: timeout)
         do {
             _ = try reader.pragma("schema_version")
@@ -168,12 +168,11 @@ struct StoreFile {
         }
     }
 
-    /// Opens the file beside a log that is nothing but its header, or is no log at all. Whoever began it may have been killed at that
-    /// moment, and then SQLite waits ten seconds for another program that mends the index, and gives up, unless the reader may do so.
+    /// Opens the file beside a log that is nothing but its header. Whoever began it may have been killed at that moment,
+    /// and then SQLite waits ten seconds for somebody who mends the index, and gives up, unless the reader may do so.
     private func openWithBareLog() throws -> Connection {
         // There is nothing in the log: without the right to mend the index, the main file is all there is.
-        let folder = (path as NSString).deletingLastPathComponent
-        let mayMend = access(hasLogIndex ? path + "-shm" : folder.isEmpty ? "." : folder, W_OK) == 0
+        let mayMend = access(path + "-shm", W_OK) == 0
         return try Connection(path: path, access: mayMend ? .recovering : .immutable, busyTimeout: timeout)
     }
 
@@ -181,6 +180,8 @@ struct StoreFile {
 
     /// Whether a write-ahead log with something in it stands beside the file.
     var hasLog: Bool { logSize > 0 }
+
+    private static let logHeaderSize: Int64 = 32
 
     /// The length of the write-ahead log; 0 where there is none.
     private var logSize: Int64 {
@@ -207,9 +208,6 @@ struct StoreFile {
         }
         if !isReadOnly && !isInMemory { connection.keepLogFiles() }
         _ = try connection.pragma("schema_version")
-        if !isInMemory && connection.access != .immutable {
-            connection.writeObserver = StoreGuard(connection, path: path)
-        }
     }
 
     /// Sets the journal mode that the options name, by default the write-ahead log. A store that others are using keeps
@@ -224,7 +222,6 @@ struct StoreFile {
         } catch let error as SQLiteError where error.kind == .busy {
             return
         }
-        (connection.writeObserver as? StoreGuard)?.noteCompanions(connection)
     }
 
     private func set(pragma name: String, to value: String, on connection: Connection) throws {

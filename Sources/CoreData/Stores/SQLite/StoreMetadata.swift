@@ -62,55 +62,34 @@ struct StoreMetadata {
         guard try connection.hasTable("Z_METADATA") else {
             throw notAStore(connection.path, "it has no table Z_METADATA")
         }
-        guard let (uuid, list) = try stored(in: connection) else {
+        let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first
+        guard let row, case .text(let uuid) = row[0] else {
             throw notAStore(connection.path, "its table Z_METADATA is empty")
         }
-        guard var metadata = list else { throw notAStore(connection.path, "its metadata cannot be read") }
-        metadata[LogLink.key] = nil
+        var metadata: [String: Any] = [:]
+        if case .blob(let data) = row[1] {
+            guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            else {
+                throw notAStore(connection.path, "its metadata cannot be read")
+            }
+            metadata = list
+        }
         metadata[NSStoreUUIDKey] = uuid
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = NSSQLiteStoreType }
         return metadata
     }
 
-    /// The row as it stands: the UUID and the property list, which is `nil` where it cannot be read. `nil` without a row.
-    private static func stored(in connection: Connection) throws -> (uuid: String, list: [String: Any]?)? {
-        let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1").first
-        guard let row, case .text(let uuid) = row[0] else { return nil }
-        guard case .blob(let data) = row[1] else { return (uuid, [:]) }
-        return (uuid, try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
-    }
-
-    /// The link to the write-ahead log that the metadata hold, and the UUID; `nil` where they cannot be read.
-    static func link(in connection: Connection) throws -> (uuid: String, link: LogLink?)? {
-        guard let (uuid, list) = try stored(in: connection), let list else { return nil }
-        return (uuid, LogLink(list[LogLink.key]))
-    }
-
-    /// Writes a link beside the metadata that stand there.
-    static func write(_ link: LogLink, to connection: Connection) throws {
-        guard let (_, list) = try stored(in: connection), var list else { return }
-        list[LogLink.key] = link.propertyList
-        guard let data = try? propertyListData(list) else { return }
-        try connection.execute(
-            "UPDATE Z_METADATA SET Z_PLIST = ? WHERE Z_VERSION = (SELECT min(Z_VERSION) FROM Z_METADATA)",
-            [.blob(data)])
-    }
-
-    private static func propertyListData(_ list: [String: Any]) throws -> Data {
-        try PropertyListSerialization.data(
-            fromPropertyList: withFoundationArrays(list), format: .binary, options: 0)
-    }
-
-    /// Writes the metadata, inside or outside of a transaction. The link to the log stays, or is the first one.
+    /// Writes the metadata, inside or outside of a transaction.
     ///
     /// - Throws: 134030 for a value that a property list cannot hold.
     static func write(_ metadata: [String: Any], to connection: Connection) throws {
         var list = metadata
-        let before = try stored(in: connection)
-        list[LogLink.key] = before == nil ? LogLink.first().propertyList : before?.list?[LogLink.key]
         let uuid = list.removeValue(forKey: NSStoreUUIDKey) as? String ?? UUID().uuidString
         if list[NSStoreTypeKey] == nil { list[NSStoreTypeKey] = NSSQLiteStoreType }
-        guard let data = try? propertyListData(list) else {
+        guard
+            let data = try? PropertyListSerialization.data(
+                fromPropertyList: withFoundationArrays(list), format: .binary, options: 0)
+        else {
             throw CoreDataError.make(
                 134030, "Cannot save the metadata of \(connection.path): they hold a value that is no property list.")
         }

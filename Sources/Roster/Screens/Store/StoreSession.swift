@@ -15,7 +15,6 @@ final class StoreSession {
     private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
     private var mergeObserver: (any NSObjectProtocol)?
-    private var lossObserver: (any NSObjectProtocol)?
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -78,19 +77,8 @@ final class StoreSession {
         ) { _ in tell() }
     }
 
-    /// Calls `tell` when the store's file is moved, replaced or deleted while it is open: nothing can be saved there any more.
-    func observeLossOfFile(_ tell: @escaping (any Error) -> Void) {
-        // Called on the main queue alone.
-        nonisolated(unsafe) let tell = tell
-        lossObserver = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreDidLoseFile, object: container.persistentStoreCoordinator, queue: .main
-        ) { notification in
-            if let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error { tell(error) }
-        }
-    }
-
     deinit {
-        for observer in changeObservers + [unreadObserver, mergeObserver, lossObserver].compactMap({ $0 }) {
+        for observer in changeObservers + [unreadObserver, mergeObserver].compactMap({ $0 }) {
             NotificationCenter.default.removeObserver(observer)
         }
     }

@@ -58,24 +58,6 @@ struct WriteAheadLog {
         return Self.hexadecimal(header[16..<24] + lastCommit)
     }
 
-    /// Whether a page is among the first frames of the log at `path`. Cost: a few bytes read per frame, up to a limit.
-    static func contains(page: UInt32, at path: String, frames: Int) -> Bool {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { Glibc.close(file) }
-        let header = read(file, count: headerSize, at: 0)
-        guard header.count == headerSize else { return false }
-        let frameSize = frameHeaderSize + Int(number(header, 8))
-        for index in 0..<min(frames, searchedFrames) {
-            let frame = read(file, count: frameHeaderSize, at: headerSize + index * frameSize)
-            guard frame.count == frameHeaderSize, frame[8..<16] == header[16..<24] else { return false }
-            if number(frame, 0) == page { return true }
-        }
-        return false
-    }
-
-    private static let searchedFrames = 4096
-
     private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let got = pread(file, &buffer, count, off_t(offset))

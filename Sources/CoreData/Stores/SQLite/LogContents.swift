@@ -15,13 +15,6 @@ struct LogContents {
     /// tables and indexes it tells their kind.
     private(set) var firstBytes: [UInt32: UInt8] = [:]
 
-    /// Where the images of each page begin in the log's file, all of them.
-    private(set) var places: [UInt32: [Int]] = [:]
-    private(set) var pageSize = 0
-    /// The lowest pages of what was committed up to some transaction: a checkpoint copies pages in their order, so it copies one of
-    /// these first.
-    private(set) var lowestPages: Set<UInt32> = []
-
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
@@ -34,65 +27,29 @@ struct LogContents {
         guard header.count == Self.headerSize, Self.number(header, 0) & ~1 == 0x377f_0682 else { return nil }
         let pageSize = Int(Self.number(header, 8))
         guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
-        self.pageSize = pageSize
         var sum = Checksum(isBigEndian: header[3] & 1 == 1)
         sum.add(header[0..<24])
         guard sum.equals(header[24..<32]) else { return nil }
         var place = Self.headerSize
-        var pending: [(page: UInt32, firstByte: UInt8, place: Int)] = []
-        var lowest = UInt32.max
+        var pending: [(page: UInt32, firstByte: UInt8)] = []
         while true {
             let frame = Self.read(file, count: Self.frameHeaderSize + pageSize, at: place)
             guard !frame.isEmpty, frame[8..<16] == header[16..<24] else { break }
             sum.add(frame[0..<8])
             sum.add(frame[Self.frameHeaderSize...])
             guard sum.equals(frame[16..<24]) else { break }
-            lowest = min(lowest, Self.number(frame, 0))
-            pending.append((Self.number(frame, 0), frame[Self.frameHeaderSize], place + Self.frameHeaderSize))
+            pending.append((Self.number(frame, 0), frame[Self.frameHeaderSize]))
             let committed = Self.number(frame, 4)
             if committed != 0 {
                 size = Int64(committed)
-                for (page, firstByte, place) in pending {
-                    firstBytes[page] = firstByte
-                    places[page, default: []].append(place)
-                }
+                for (page, firstByte) in pending { firstBytes[page] = firstByte }
                 pending.removeAll(keepingCapacity: true)
-                lowestPages.insert(lowest)
             }
             place += frame.count
         }
         if size == 0 { return nil }
         // Pages behind the end are those of a database that was longer once.
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
-    }
-
-    /// Whether there is nothing in the log that SQLite would look at: no whole header, or no frame of its round behind it.
-    static func isBare(_ path: String) -> Bool {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        let header = read(file, count: headerSize, at: 0)
-        guard header.count == headerSize, number(header, 0) & ~1 == 0x377f_0682 else { return true }
-        var sum = Checksum(isBigEndian: header[3] & 1 == 1)
-        sum.add(header[0..<24])
-        guard sum.equals(header[24..<32]) else { return true }
-        let frame = read(file, count: frameHeaderSize, at: headerSize)
-        return frame.isEmpty || frame[8..<16] != header[16..<24]
-    }
-
-    /// Whether a checkpoint began to copy the log's pages to the main file.
-    func isPartlyCopied(log: String, to main: String) -> Bool {
-        let (file, target) = (open(log, O_RDONLY | O_CLOEXEC), open(main, O_RDONLY | O_CLOEXEC))
-        defer {
-            close(file)
-            close(target)
-        }
-        guard file >= 0, target >= 0 else { return true }
-        return lowestPages.contains { page in
-            let places = self.places[page] ?? []
-            let now = Self.read(target, count: pageSize, at: (Int(page) - 1) * pageSize)
-            return !now.isEmpty && places.contains { Self.read(file, count: pageSize, at: $0) == now }
-        }
     }
 
     private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {

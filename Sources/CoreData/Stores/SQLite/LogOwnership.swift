@@ -14,8 +14,7 @@ import Synchronization
 // tells it, and as it would be with the log.
 //
 // The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
-// So this is only done while this process has not opened the store; it knew its log then. While another process has it open, only
-// the link is looked at, which stands still while a log is in use (see `LogLink`).
+// So this is only done while nobody has the store open; who has it open knew its log.
 
 /// Whether the write-ahead log beside a store belongs to it.
 struct LogOwnership {
@@ -26,75 +25,44 @@ struct LogOwnership {
 
     private static let gate = Mutex(())
 
-    /// Runs `open` once the log has been looked at, unless this process has the store open. Writes nothing and removes nothing.
+    /// Runs `open` once the log has been looked at, where nobody has the store open. Writes nothing and removes nothing.
     ///
     /// Where it cannot be told who has files open (no `/proc`), nothing is looked at.
     ///
-    /// - Throws: 259 for a log of another store, with the file's path and what to type; what `open` throws.
+    /// - Throws: 259 for a log of another store, with the file's path and what to do; what `open` throws.
     static func check<Result>(_ path: String, thenOpen open: () throws -> Result) throws -> Result {
         try gate.withLock { _ in
             let check = LogOwnership(path: path)
-            guard !check.isOpenHere else { return try open() }
-            let isShared = check.isOpenElsewhere
-            let before = check.state
-            // Kept until the store is open, or the log would be read through once more.
-            var logged: Connection?
-            defer { logged?.close() }
-            do {
-                logged = try check.compare(isShared: isShared)
-            } catch {
-                // Whoever opened the store meanwhile, or has it open, may have changed what was compared.
-                if before == check.state && check.isOpenElsewhere == isShared { throw error }
+            if !check.isOpenHere && !check.isOpenElsewhere {
+                let before = check.state
+                do {
+                    try check.compare()
+                } catch {
+                    // Who opened the store meanwhile knew its log, and may have changed what was compared.
+                    if before == check.state && !check.isOpenElsewhere { throw error }
+                }
             }
             return try open()
         }
     }
 
-    /// The store's file and its log.
-    private var state: [FileFacts] { [FileFacts(path), FileFacts(path + "-wal")].map(\.content) }
-
-    /// Compares the store without and with its log.
-    ///
-    /// - Parameter isShared: whether another process has the store open, and may write while this looks.
-    /// - Returns: the connection to the store with its log.
-    private func compare(isShared: Bool) throws -> Connection? {
-        // A new store may still be in its log as a whole, and a damaged one is reported by its opening.
-        guard let alone = try? Connection(path: path, access: .immutable) else { return nil }
-        defer { alone.close() }
-        guard case .found(let identifier) = Self.identifier(alone),
-            let logged = try? Connection(path: path, access: .recovering)
-        else { return nil }
-        do {
-            if try !isTied(alone, logged), !isShared { try compareContents(alone, logged, identifier) }
-            return logged
-        } catch {
-            logged.close()
-            throw error
+    /// Length and time of the store's file and of its log.
+    private var state: [Int] {
+        [path, path + "-wal"].flatMap { path in
+            var facts = stat()
+            guard stat(path, &facts) == 0 else { return [-1] }
+            return [Int(facts.st_size), facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec]
         }
     }
 
-    /// Goes by the link between the main file and its log. Cost: reads the heads of the log's frames up to the link.
-    ///
-    /// - Returns: whether the log has one that fits; a log of another program's has none.
-    private func isTied(_ alone: Connection, _ logged: Connection) throws -> Bool {
-        guard let page = try? StoreGuard.metadataPage(alone),
-            WriteAheadLog.contains(page: page, at: path + "-wal", frames: .max),
-            let (uuid, own) = try? StoreMetadata.link(in: alone), let link = (try? StoreMetadata.link(in: logged))?.link
-        else { return false }
-        let token = own?.token ?? LogLink.base(forUUID: uuid)
-        if token == link.token { return true }
-        guard token == link.base else { throw foreign("it goes on from another state of the store") }
-        let (main, log) = (FileFacts(path), FileFacts(path + "-wal"))
-        let isAsItWas = main.inode == link.mainFile.inode && main.modified == link.mainFile.modified
-        // A log that was copied together with its store is another file too.
-        guard !isAsItWas, log.inode == link.logFile.inode, main.changed > log.modified else { return true }
-        if LogContents(path: path + "-wal")?.isPartlyCopied(log: path + "-wal", to: path) ?? true { return true }
-        throw foreign("the store's file was put there after the log was written")
-    }
-
-    /// Goes by what is in a log without a link. Cost: reads the log once, and of a store that is not large the store.
-    private func compareContents(_ alone: Connection, _ logged: Connection, _ identifier: String) throws {
-        guard let size = try? alone.integer("PRAGMA page_count"), let contents = LogContents(path: path + "-wal")
+    /// Compares the store without and with its log.
+    private func compare() throws {
+        // A new store may still be in its log as a whole, and a damaged one is somebody else's to tell.
+        guard let alone = try? Connection(path: path, access: .immutable) else { return }
+        defer { alone.close() }
+        guard case .found(let identifier) = Self.identifier(alone),
+            let size = try? alone.integer("PRAGMA page_count"),
+            let contents = LogContents(path: path + "-wal")
         else { return }
         // Whatever makes a database longer or shorter, or another page a part of a table, writes its first page.
         let changesStructure = contents.firstBytes[1] != nil
@@ -104,6 +72,8 @@ struct LogOwnership {
             }
             if let page = otherKind(contents) { throw foreign("it has other tables (page \(page))") }
         }
+        guard let logged = try? Connection(path: path, access: .recovering) else { return }
+        defer { logged.close() }
         switch Self.identifier(logged) {
         // The opening says itself what keeps it from reading.
         case .unreadable: return
@@ -181,24 +151,12 @@ struct LogOwnership {
     }
 
     private func foreign(_ reason: String) -> NSError {
-        let (store, log) = (Self.word(path), Self.word(path + "-wal"))
-        return CoreDataError.make(
+        CoreDataError.make(
             259,
             "Cannot open the store \(path): the log \(path)-wal beside it is not its own, or is damaged: \(reason). "
-                + "Move the log away to open the store without it, and keep it, since what was saved last may only be there: "
-                + "mv \(log) \(Self.word(path + "-wal.away")). Or, if you know that it is the store's own, have it played into the "
-                + "store: sqlite3 \(store) 'PRAGMA wal_checkpoint(TRUNCATE)'.",
+                + "Move the log to another folder to open the store without it, and keep it: if it is the store's own "
+                + "after all, what was saved last is only there.",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
-    }
-
-    /// A path as a word of the shell.
-    private static func word(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || "/._-+".utf8.contains(byte)
-        }
-        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
     }
 
     // MARK: Who has the store open
