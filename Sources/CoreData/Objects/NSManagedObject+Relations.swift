@@ -82,10 +82,10 @@ extension NSManagedObject {
     /// What the fetched property `number` finds: asked of the store once, and kept until the object is refreshed.
     final func fetchedObjects(_ number: Int) -> [AnyObject] {
         let index = layout.traits.fetchedStart + number
-        if let known = relation(index) as? FetchedObjects { return known.all }
+        if let known = relation(index) as? FetchedPropertyValue { return known.all }
         guard let context = managedObjectContext else { return [] }
         let found = context.objects(ofFetchedProperty: number, of: self)
-        setRelation(FetchedObjects(found), index)
+        setRelation(FetchedPropertyValue(found), index)
         return found
     }
 
@@ -99,7 +99,7 @@ extension NSManagedObject {
     }
 
     /// What a fetched property found.
-    private final class FetchedObjects {
+    private final class FetchedPropertyValue {
         let all: [AnyObject]
         init(_ all: [AnyObject]) { self.all = all }
     }
