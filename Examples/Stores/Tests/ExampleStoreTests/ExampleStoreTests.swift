@@ -72,6 +72,8 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         let list = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        // As a delegate would.
+        list.followsChanges = true
         try list.performFetch()
         let store = try #require(reader.store as? ServiceStore)
         let follower = try ServiceFollower(store, into: [context])
