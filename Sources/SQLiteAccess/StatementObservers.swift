@@ -10,12 +10,12 @@ package struct ExecutedSQL: Sendable {
 
 /// Who hears of the statements of all connections of the process, while the program runs.
 ///
-/// A connection listens to SQLite only while somebody hears it: it looks before each statement, on its own thread.
+/// A connection listens to SQLite only while an observer is registered: it looks before each statement, on its own thread.
 package enum StatementObservers {
     private static let active = Atomic<Bool>(false)
     private static let handlers = Mutex<[ObjectIdentifier: @Sendable (ExecutedSQL) -> Void]>([:])
 
-    /// Whether anybody hears.
+    /// Whether an observer is registered.
     static var isActive: Bool { active.load(ordering: .relaxed) }
 
     /// Begins to tell `handler`, on the threads of the connections, until `remove` is called with the same owner.

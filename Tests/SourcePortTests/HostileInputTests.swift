@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// Text that is no Swift, or that nobody would write.
+/// Text that is no Swift, or that no programmer would write.
 @Suite struct HostileInputTests {
     @Test(arguments: [
         "let a = \"not closed\n@NSManaged var b: Int\n", "/* @objc /* */ \n@objc class A {}", "let a = \"\"\"\n@objc",

@@ -163,7 +163,7 @@ struct ServerSave {
 
     private func position(_ known: Int?) -> SQLValue { known.map { .integer(Int64($0)) } ?? .null }
 
-    /// A value as it is written: a place in a list that nobody chose is the end of the list.
+    /// A value as it is written: a place in a list that the user did not choose is the end of the list.
     private func written(
         _ column: ServerRowWriting.Column, _ name: String, _ columns: [ServerRowWriting.Column],
         _ writing: ServerRowWriting

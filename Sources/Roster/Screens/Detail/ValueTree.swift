@@ -8,7 +8,7 @@ indirect enum ValueTree {
     case list([ValueTree])
     case dictionary([(key: String, value: ValueTree)])
 
-    /// Longer texts are not looked at: nobody unfolds them by hand.
+    /// Longer texts are not looked at: they are too long to unfold by hand.
     private static let greatestText = 1 << 20
     private static let deepest = 40
 

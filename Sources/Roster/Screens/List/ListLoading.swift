@@ -39,7 +39,7 @@ extension ListScreen {
         next()
     }
 
-    /// Whether reading the records of an entity may take longer than somebody waits for a key.
+    /// Whether reading the records of an entity may take longer than a user waits for a key.
     private func isLong(_ other: NSEntityDescription) -> Bool {
         if session.counts[other] == nil {
             _ = session.counts.count([other], in: session.context, until: .now + .milliseconds(1))

@@ -27,7 +27,7 @@ struct FadingRows {
     /// When the next one ends.
     var nextEnd: ContinuousClock.Instant? { sections.values.joined().compactMap(\.end).min() }
 
-    /// Lets the rows fade from now on that were not shown before: what nobody could see did not fade.
+    /// Lets the rows fade from now on that were not shown before: what was not on the screen did not fade.
     mutating func noteShown(now: ContinuousClock.Instant) {
         for (name, rows) in sections where rows.contains(where: { $0.end == nil }) {
             sections[name] = rows.map { row in
