@@ -224,7 +224,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// What becomes of a fault whose row is gone.
     ///
-    /// - Parameter property: The property that was read or set; `nil` where the fault fires for none in particular.
+    /// - Parameters:
+    ///   - fault: the object whose row the store does not have any more.
+    ///   - oid: its ID.
+    ///   - property: the property that was read or set; `nil` where the fault fires for none in particular.
     /// - Returns: `true` to make it a deleted object without values, `false` to stop the program.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?

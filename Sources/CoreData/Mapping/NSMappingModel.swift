@@ -25,7 +25,10 @@ open class NSMappingModel: NSObject {
     /// Finds the mapping model between two models among the resources of `bundles`, by the version hashes of the
     /// entities.
     ///
-    /// - Parameter bundles: `nil` means the program's own resources.
+    /// - Parameters:
+    ///   - bundles: where to look; `nil` means the program's own resources.
+    ///   - sourceModel: the model that the store was written with.
+    ///   - destinationModel: the model that the store is to have.
     /// - Returns: `nil` where no mapping model has all entities of both models with their version hashes.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,

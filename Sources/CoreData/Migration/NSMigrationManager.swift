@@ -43,8 +43,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// Migrates the store at `sourceURL` to a new one at `destinationURL`.
     ///
     /// - Parameters:
+    ///   - sourceURL: where the source is.
+    ///   - sourceType: the source's type.
     ///   - sourceOptions: with which the source is opened, read-only in any case.
     ///   - mapping: whose entity mappings are worked on in their order.
+    ///   - destinationURL: where the new store is made; nothing may be there yet.
+    ///   - destinationType: the new store's type.
     ///   - destinationOptions: with which the destination is made.
     /// - Throws: 516 where something stands at the destination; 134110 where the mapping does not fit the models, or what it
     ///   makes is not valid; 134111 where values are not unique; 134170 for an expression or a policy that is not there;
@@ -78,7 +82,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// Migrates the store at `sourceURL` to a new one at `dURL`; see `migrateStore(from:type:options:mapping:to:type:options:)`.
     ///
-    /// - Parameter mappings: 134140 is thrown without one.
+    /// - Parameters:
+    ///   - sourceURL: where the source is.
+    ///   - sStoreType: the source's type.
+    ///   - sOptions: with which the source is opened, read-only in any case.
+    ///   - mappings: 134140 is thrown without one.
+    ///   - dURL: where the new store is made; nothing may be there yet.
+    ///   - dStoreType: the new store's type.
+    ///   - dOptions: with which the destination is made.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,

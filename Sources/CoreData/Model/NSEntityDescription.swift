@@ -194,10 +194,10 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     }
     open override var hash: Int { name?.hashValue ?? 0 }
 
-    /// The hash of what the store's form of the entity depends on: 32 bytes. See ``VersionHash``.
+    /// The hash of what the store's form of the entity depends on: 32 bytes. See `VersionHash`.
     open var versionHash: Data { VersionHash.entity(self) }
 
-    /// The hash that Apple's tools wrote for this very entity, where it cannot be computed; see ``VersionHash``. A change of
+    /// The hash that Apple's tools wrote for this very entity, where it cannot be computed; see `VersionHash`. A change of
     /// the entity or an ancestor drops it.
     final var writtenVersionHash: Data?
 

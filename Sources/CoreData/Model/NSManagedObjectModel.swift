@@ -161,7 +161,9 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     /// A copy of the fetch request of that name, its variables replaced by values.
     ///
-    /// - Parameter variables: The values by the names of the variables, without `$`; `NSNull` stands for `nil`.
+    /// - Parameters:
+    ///   - name: the name of the template.
+    ///   - variables: the values by the names of the variables, without `$`; `NSNull` stands for `nil`.
     /// - Returns: `nil` where there is no such request.
     open func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
@@ -202,7 +204,9 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
 
     /// Whether the entities of a configuration have the version hashes that a store's metadata gives.
     ///
-    /// - Parameter configuration: `nil` means all entities.
+    /// - Parameters:
+    ///   - configuration: the name of the configuration; `nil` means all entities.
+    ///   - metadata: the store's metadata, with its version hashes under `NSStoreModelVersionHashesKey`.
     open func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
     ) -> Bool {

@@ -126,7 +126,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     open override var hash: Int { name.hashValue }
 
-    /// The hash of what the store's form of the property depends on: 32 bytes. See ``VersionHash``.
+    /// The hash of what the store's form of the property depends on: 32 bytes. See `VersionHash`.
     open var versionHash: Data { VersionHash.property(self) }
 
     /// A copy that belongs to no entity and may be changed.

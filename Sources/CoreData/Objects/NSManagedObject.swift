@@ -256,7 +256,9 @@ open class NSManagedObject: NSObject {
     /// Called for each property by `validateForInsert()` and `validateForUpdate()` of subclasses. Override it for checks of
     /// a property (Apple's calls a method `validate<Key>(_:)` by name, which cannot be found here).
     ///
-    /// - Parameter value: Points to the value, and may be replaced.
+    /// - Parameters:
+    ///   - value: points to the value, and may be replaced.
+    ///   - key: the name of the property.
     /// - Throws: a `CocoaError` of the validation range.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try ObjectValidation.validate(value, of: self, for: key)

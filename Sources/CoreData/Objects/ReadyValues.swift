@@ -4,7 +4,7 @@ import Foundation
 // and is told to the compiler as that: a caller that goes through a list need not retain each object for it, which would
 // take as long as the read, and keep the processor from fetching the next object meanwhile. All else goes the long way.
 
-/// Which property of a class an accessor stands for: see ``ManagedPlaces``.
+/// Which property of a class an accessor stands for: see `ManagedPlaces`.
 public struct ManagedProperty {
     @usableFromInline let address: UInt
 

@@ -83,7 +83,7 @@ open class NSComparisonPredicate: NSPredicate {
 
     /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///
-    /// - Precondition: as ``LazyEvaluator/evaluate(_:with:variables:)``.
+    /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         evaluator.evaluate(.comparison(tree), with: object, variables: bindings)
     }

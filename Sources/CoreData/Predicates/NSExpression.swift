@@ -246,7 +246,9 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     /// The value of the expression for `object`; numbers are `NSNumber`s.
     ///
-    /// - Parameter context: the values of the variables.
+    /// - Parameters:
+    ///   - object: the object that key paths start from.
+    ///   - context: the values of the variables.
     /// - Precondition: the functions of the expression exist, as Apple's raises an exception otherwise.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         var variables: [String: Any] = [:]

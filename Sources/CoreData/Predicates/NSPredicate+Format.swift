@@ -17,7 +17,7 @@ extension PredicateFormatInitializable {
     ///   - predicateFormat: the text, with placeholders (`%@`, `%K`, `%d` …) and variables (`$name`).
     ///   - arguments: what takes the place of the placeholders. `nil` and `NSNull` stand for `nil`.
     /// - Precondition: the text is a predicate and the arguments fit, as Apple's raises an exception otherwise. For text
-    ///   from outside the program use ``Foundation/NSPredicate/parse(format:arguments:)``.
+    ///   from outside the program use `NSPredicate.parse(format:arguments:)`.
     public init(format predicateFormat: String, _ arguments: Any?...) {
         self.init(format: predicateFormat, argumentArray: arguments)
     }

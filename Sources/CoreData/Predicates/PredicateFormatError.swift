@@ -1,7 +1,7 @@
 import Foundation
 import PredicateSyntax
 
-/// Why ``Foundation/NSPredicate/parse(format:arguments:)`` refused a format string. An addition to Apple's interface,
+/// Why `NSPredicate.parse(format:arguments:)` refused a format string. An addition to Apple's interface,
 /// for programs that let people type predicates: where Apple's framework raises an exception, this says what is wrong
 /// and where.
 public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringConvertible, Hashable, Sendable {

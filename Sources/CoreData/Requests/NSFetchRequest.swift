@@ -23,7 +23,10 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// A copy of the fetch request of that name in the model of `entity`, its variables replaced by values: what the
     /// methods of generated classes make.
     ///
-    /// - Parameter variables: The values by the names of the variables, without `$`; `NSNull` stands for `nil`.
+    /// - Parameters:
+    ///   - name: the name of the template.
+    ///   - entity: an entity of the model that has it.
+    ///   - variables: the values by the names of the variables, without `$`; `NSNull` stands for `nil`.
     /// - Precondition: The model has a fetch request of that name.
     public convenience init(
         template name: String, of entity: NSEntityDescription, substitutionVariables variables: [String: Any] = [:]

@@ -16,8 +16,10 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// inserts by ascending new index.
     ///
     /// - Parameters:
+    ///   - controller: the controller whose section it is.
     ///   - sectionInfo: the section; one that went has no objects any more.
     ///   - sectionIndex: the old index of one that went, the new one of one that came.
+    ///   - type: insert or delete.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo,
@@ -27,8 +29,10 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// Deletes come first, by descending old path; then inserts and moves by ascending new path; then updates.
     ///
     /// - Parameters:
+    ///   - controller: the controller whose object it is.
     ///   - anObject: the object, or its ID if the request asks for IDs.
     ///   - indexPath: where it was; `nil` for an insert.
+    ///   - type: what became of it.
     ///   - newIndexPath: where it is; `nil` for a delete. That of an update differs from the old one when others moved.
     func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,

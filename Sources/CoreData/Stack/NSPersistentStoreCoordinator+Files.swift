@@ -76,8 +76,11 @@ extension NSPersistentStoreCoordinator {
     /// Unsaved changes of its objects are lost, and saves of contexts that have such changes throw until they are reset or rolled
     /// back.
     ///
-    /// - Parameter options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` destroys also what others have
-    ///   open, or what is damaged.
+    /// - Parameters:
+    ///   - url: where the store is.
+    ///   - storeType: the store's type; nothing of another type is touched.
+    ///   - options: the time to wait for a lock; `NSPersistentStoreForceDestroyOption` destroys also what others have open, or
+    ///     what is damaged.
     /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store (a link or a device is
     ///   none), 134080 for a folder, 134090 where others have it open, 513 for want of permission. Then everything stands as it
     ///   was.

@@ -9,9 +9,12 @@ extension NSPersistentStoreCoordinator {
     /// The copy keeps the UUID of the source.
     ///
     /// - Parameters:
+    ///   - destinationURL: the place that the copy takes.
     ///   - destinationOptions: the time to wait for a lock; with `NSPersistentStoreForceDestroyOption` a store is replaced
     ///     though others have it open.
+    ///   - sourceURL: the store that is copied.
     ///   - sourceOptions: how to open the source.
+    ///   - storeType: the type of both.
     /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
     ///   259 where there is no store at the source.
     public func replacePersistentStore(
@@ -47,7 +50,11 @@ extension NSPersistentStoreCoordinator {
     /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of the new
     /// one's objects.
     ///
-    /// - Parameter storeType: may be another type; then every row is read into memory.
+    /// - Parameters:
+    ///   - store: a store of this coordinator.
+    ///   - URL: where the new store is made; nothing may be there yet.
+    ///   - options: the new store's options.
+    ///   - storeType: may be another type; then every row is read into memory.
     /// - Returns: the new store.
     /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; what opening
     ///   and saving throws. Then the old store is still there, and nothing at `storeURL`.

@@ -85,7 +85,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
     ///
     /// - Parameters:
+    ///   - storeType: `NSSQLiteStoreType` or another registered type.
     ///   - configuration: the configuration of the model whose entities the store holds; `nil` means all entities.
+    ///   - options: the store's options by their keys, such as `NSReadOnlyPersistentStoreOption`.
     ///   - storeURL: `nil`, or the URL of `/dev/null`, for a store that keeps nothing in a file: an SQLite store there lives in
     ///     memory, complete in everything else, as long as the coordinator has it. Each one that is added is another.
     /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
@@ -120,7 +122,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Adds the store that a description describes: at once and on this thread, unless the description asks for another.
     ///
-    /// - Parameter block: called once, with the error where the store could not be added.
+    /// - Parameters:
+    ///   - storeDescription: the store's place, type, configuration and options.
+    ///   - block: called once, with the error where the store could not be added.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void

@@ -16,7 +16,12 @@ open class NSConstraintConflict: NSObject {
     /// What those objects were when they were last read or saved; empty for a new one, which has no saved values.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// - Parameter conflictingSnapshots: a dictionary for each of `conflictingObjects`, or `NSNull`.
+    /// - Parameters:
+    ///   - contraint: the names of the attributes of the constraint (the spelling is Apple's).
+    ///   - databaseObject: the object of the row that has the values already; `nil` where all are in the context.
+    ///   - databaseSnapshot: the values of that row.
+    ///   - conflictingObjects: the objects with the same values.
+    ///   - conflictingSnapshots: a dictionary for each of `conflictingObjects`, or `NSNull`.
     public init(
         constraint contraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     ///   - keyPaths: the properties to sort by, ascending, the first one first.
     ///   - limit: how many at the most; 0 is no limit.
     /// - Returns: the objects, in order.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what ``fetch(_:)`` throws.
+    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort keyPaths: PartialKeyPath<Object>...,
         limit: Int = 0
@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
     ///   - descriptors: the order, the first one first.
     ///   - limit: how many at the most; 0 is no limit.
     /// - Returns: the objects, in order.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what ``fetch(_:)`` throws.
+    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sort descriptors: [SortDescriptor<Object>],
         limit: Int = 0
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
     ///   - predicate: over which objects; `nil` is all.
     /// - Returns: the value, an `NSNumber`, `NSDecimalNumber`, date or text that casts as Apple's do; `nil` where there is no
     ///   value. Costs a statement, no objects.
-    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what ``fetch(_:)`` throws.
+    /// - Throws: `CocoaError` 2048 where `predicate` cannot be converted; what `fetch(_:)` throws.
     public func aggregate<Object: NSManagedObject>(
         _ function: AggregateFunction, of keyPath: PartialKeyPath<Object>, where predicate: Predicate<Object>? = nil
     ) throws -> Any? {

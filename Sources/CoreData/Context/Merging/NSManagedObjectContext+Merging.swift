@@ -13,8 +13,10 @@ extension NSManagedObjectContext {
     ///
     /// A parent takes over before its children, which see what it has.
     ///
-    /// - Parameter changeNotificationData: the keys of did-save or did-save-object-IDs; the values are arrays or sets of
-    ///   `NSManagedObjectID`s, objects, or URLs of IDs.
+    /// - Parameters:
+    ///   - changeNotificationData: the keys of did-save or did-save-object-IDs; the values are arrays or sets of
+    ///     `NSManagedObjectID`s, objects, or URLs of IDs.
+    ///   - contexts: the contexts that take the changes over, each on its queue.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {

@@ -27,7 +27,10 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 
     /// The version is one of those of the model of that name.
     ///
-    /// - Parameter bundle: where the model is; `nil` means the program's own resources.
+    /// - Parameters:
+    ///   - modelName: the name of the model's file, without its extension.
+    ///   - bundle: where the model is; `nil` means the program's own resources.
+    ///   - versionChecksum: the version's `NSManagedObjectModel.versionChecksum`.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         place = .named(modelName, bundle)
         self.versionChecksum = versionChecksum
@@ -38,6 +41,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - versionHash: entity name → hash, as a store's metadata have them.
     ///   - bundle: where the model is; `nil` means the program's own resources.
+    ///   - versionChecksum: the version's `NSManagedObjectModel.versionChecksum`.
     public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         var hashes: [String: Data] = [:]
         for (name, hash) in versionHash { if let name = name as? String { hashes[name] = hash as? Data } }

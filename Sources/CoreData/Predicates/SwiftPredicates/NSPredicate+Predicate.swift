@@ -7,7 +7,7 @@ extension PredicateFormatInitializable {
     /// What can be said of a modelled property can be converted: comparisons, `&&`, `||`, `!`, arithmetic, `??`, `?.` and `!`,
     /// conditions, `contains`, `starts(with:)`, ranges, `isEmpty`, `count`, `first`, `filter`, `contains(where:)` and
     /// `allSatisfy` of to-many relationships. Casts and subscripts with a key cannot. Use
-    /// ``Foundation/NSPredicate/parse(_:)`` to learn the reason.
+    /// `NSPredicate.parse(_:)` to learn the reason.
     ///
     /// - Parameter predicate: its input is a class of managed objects whose entity is in a model that is in use: the key behind
     ///   a key path is found by the model.

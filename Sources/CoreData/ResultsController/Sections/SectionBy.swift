@@ -54,7 +54,9 @@ public struct SectionBy: Sendable {
 
     /// By the year of a date.
     ///
-    /// - Parameter calendar: whose years, in its time zone.
+    /// - Parameters:
+    ///   - keyPath: leads to the date.
+    ///   - calendar: whose years, in its time zone.
     public static func year(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.year, keyPath, calendar)
     }
@@ -85,7 +87,9 @@ public struct SectionBy: Sendable {
     /// begins with something else than a letter is under `#`, behind all letters. Characters of scripts without case, such as
     /// Chinese, are under themselves: Foundation has no index of readings on Linux.
     ///
-    /// - Parameter locale: by whose rules letters are capitals.
+    /// - Parameters:
+    ///   - keyPath: leads to the text.
+    ///   - locale: by whose rules letters are capitals.
     public static func firstLetter(_ keyPath: String, locale: Locale = .current) -> SectionBy {
         var section = SectionBy(.letter, keyPath)
         section.locale = locale
@@ -104,8 +108,10 @@ public struct SectionBy: Sendable {
     /// change. It may look at the object's own properties and at those of related objects, but is asked again only when the
     /// object itself changes.
     ///
-    /// - Parameter name: a name for what the closure does, under which sections may be kept on disk: another one for
-    ///   another closure. Without a name they are not kept.
+    /// - Parameters:
+    ///   - name: a name for what the closure does, under which sections may be kept on disk: another one for another
+    ///     closure. Without a name they are not kept.
+    ///   - section: gives an object's section.
     public static func computed(
         cachedAs name: String? = nil, _ section: @escaping @Sendable (NSManagedObject) -> SectionValue
     ) -> SectionBy {

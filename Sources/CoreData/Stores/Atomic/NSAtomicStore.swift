@@ -111,7 +111,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// The ID of the row that a reference names: equal for equal references of one hierarchy of entities.
     ///
-    /// - Parameter entity: the row's own entity, of the coordinator's model.
+    /// - Parameters:
+    ///   - entity: the row's own entity, of the coordinator's model.
+    ///   - data: the reference, as ``newReferenceObject(for:)`` gives it.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
         let number = reference.references?.number(for: data, root: entity.rootName ?? "")
         return NSManagedObjectID(

@@ -8,7 +8,7 @@ import Synchronization
 /// 2. `loadMetadata()`, which opens what `url` names, or makes it new where nothing is there and the store is not read
 ///    only, and sets `metadata` and with it `identifier`; it changes nothing in a store that was there;
 /// 3. the coordinator compares `metadata` with its model and throws where they differ;
-/// 4. ``prepare()``, after which ``operations`` answer;
+/// 4. `prepare()`, after which `operations` answer;
 /// 5. `didAdd(to:)`.
 ///
 /// When a step throws the store is dropped, after `willRemove(from:)`.
