@@ -101,6 +101,10 @@ let package = Package(
         .testTarget(
             name: "StoreExampleTests", dependencies: ["CoreData", "StoreConformance"], path: "Examples/Stores",
             exclude: ["Package.swift"], sources: ["Sources", "Tests"]),
+        // The same of Examples/Introductions.
+        .testTarget(
+            name: "IntroductionExampleTests", dependencies: ["CoreData"], path: "Examples/Introductions",
+            exclude: ["Package.swift"], plugins: ["GenerateModelClasses"]),
         .testTarget(
             name: "GeneratedClassesTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
         .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),

@@ -162,7 +162,7 @@ struct PredicateGenerator {
 
     private mutating func count() -> Made {
         let number = "\(sign()) \(Int.random(in: 0...4, using: &random))"
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
         case 0: return Made(format: "\(random.pick(["players", "tags", "homeVenue.teams"])).@count \(number)")
         case 1: return "SUBQUERY(players, $p, $p.age > " + numberArgument() + " AND $p.name != nil).@count \(number)"
         case 2:
@@ -173,7 +173,19 @@ struct PredicateGenerator {
         case 3: return Made(format: "SUBQUERY(players, $p, $p.age > wins).@count == players.@count")
         case 4: return Made(format: "players.\(random.pick(["@sum", "@avg", "@min", "@max"])).age \(number)")
         case 5: return Made(format: "players.\(random.pick(["@min", "@max"])).score \(number)")
+        case 6: return union(number)
         default: return "players.@max.name \(sign()) " + textArgument()
+        }
+    }
+
+    /// Of the operators that give collections.
+    private mutating func union(_ number: String) -> Made {
+        let kind = random.pick(["@unionOf", "@distinctUnionOf"])
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return Made(format: "\(random.pick(["ANY", "ALL", "NONE"])) players.\(kind)Objects.age \(number)")
+        case 1: return "tags.\(kind)Objects.word CONTAINS " + textArgument()
+        case 2: return Made(format: "count:(homeVenue.teams.\(kind)Sets.players) \(number)")
+        default: return Made(format: "count:(players.\(kind)Objects.age) \(number)")
         }
     }
 

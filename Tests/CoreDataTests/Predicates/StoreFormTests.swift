@@ -90,6 +90,18 @@ import Testing
         ("SUBQUERY(sales, $s, $s.amount > 4).@count == 2", ["Ada", "Zoë"]),
         ("SUBQUERY(sales, $s, $s.amount > 4).@count == sales.@count", ["Ada", "bob"]),
         ("SUBQUERY(shop.staff, $p, SUBQUERY($p.sales, $s, $s.amount == 1).@count > 0).@count == 1", ["Ada", "Émile"]),
+        // Collection operators that give collections
+        ("ANY sales.@distinctUnionOfObjects.amount == 9", ["Zoë"]),
+        ("sales.@unionOfObjects.amount CONTAINS 7", ["Ada"]),
+        ("7 IN sales.@distinctUnionOfObjects.amount", ["Ada"]),
+        ("NONE sales.@unionOfObjects.amount > 6", ["bob", "Émile"]),
+        ("count:(sales.@distinctUnionOfObjects.amount) == 2", ["Ada", "Zoë"]),
+        ("count:(sales.@unionOfObjects.amount) == 3", ["Zoë"]),
+        ("sum:(sales.@distinctUnionOfObjects.amount) == 11", ["Zoë"]),
+        ("count:(shop.staff.@distinctUnionOfSets.sales) == 3", ["Ada", "Émile"]),
+        ("ANY shop.staff.@unionOfSets.sales.amount == 1", ["Ada", "Émile"]),
+        ("count:(shop.staff.sales.@unionOfArrays.amount) == 3", ["Ada", "Émile"]),
+        ("max:(shop.staff.@distinctUnionOfObjects.age) == 52", ["bob"]),
 
         // Values that are computed
         ("TERNARY(active, 1, 0) > 0", ["Ada", "bob"]), ("TERNARY(active, age, 0) IN {36, 0}", ["Ada", "Zoë", "Émile"]),

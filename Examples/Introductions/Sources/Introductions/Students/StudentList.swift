@@ -1,0 +1,71 @@
+import CoreData
+
+/// Students who take a course. The container is opened in one line.
+@MainActor final class StudentList {
+    let container: NSPersistentContainer
+    private var context: NSManagedObjectContext { container.viewContext }
+
+    init(storeURL: URL? = nil) throws {
+        container = try NSPersistentContainer.open("School", at: storeURL)
+    }
+
+    /// A new student of a course, which is made if there is none of that title.
+    @discardableResult
+    func add(_ name: String, age: Int16, to title: String) throws -> Student {
+        let request: NSFetchRequest<Course> = Course.fetchRequest()
+        request.predicate = NSPredicate(format: "title = %@", title)
+        request.fetchLimit = 1
+        let course: Course
+        if let found = try context.fetch(request).first {
+            course = found
+        } else {
+            course = Course(context: context)
+            course.title = title
+        }
+        let student = Student(context: context)
+        student.name = name
+        student.age = age
+        student.course = course
+        try context.save()
+        return student
+    }
+
+    func students(named name: String) throws -> [Student] {
+        let request: NSFetchRequest<Student> = Student.fetchRequest()
+        request.predicate = NSPredicate(format: "name = %@", name)
+        return try context.fetch(request)
+    }
+
+    /// The names of those who take a course, in order.
+    func names(in title: String) throws -> [String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Student")
+        request.predicate = NSPredicate(format: "course.title = %@", title)
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+    }
+
+    /// Everybody gets the same age, by key as the first chapters do it.
+    func setAge(_ age: Int) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Student")
+        for student in try context.fetch(request) { student.setValue(age, forKey: "age") }
+        try context.save()
+    }
+
+    /// A grade outside of 0…100 is refused by the model; then the object is as it was.
+    func setGrade(_ grade: Int16, of student: Student) throws {
+        student.grade = grade
+        do {
+            try context.save()
+        } catch {
+            context.rollback()
+            throw error
+        }
+    }
+
+    func deleteAll() throws {
+        let request: NSFetchRequest<Student> = Student.fetchRequest()
+        request.includesPropertyValues = false
+        for student in try context.fetch(request) { context.delete(student) }
+        try context.save()
+    }
+}

@@ -1,0 +1,28 @@
+import CoreData
+
+/// A list whose rows come later, so that the screen is there at once.
+@MainActor final class VenueList {
+    private let context: NSManagedObjectContext
+    private var asyncFetchResult: NSPersistentStoreAsynchronousResult?
+    private(set) var venues: [Venue] = []
+    private(set) var lastError: (any Error)?
+    /// What the table view does: shows the rows anew.
+    var reloadData: () -> Void = {}
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    func load() throws {
+        let venueFetchRequest: NSFetchRequest<Venue> = Venue.fetchRequest()
+        venueFetchRequest.sortDescriptors = [NSSortDescriptor(keyPath: \Venue.name, ascending: true)]
+        let asyncFetchRequest = NSAsynchronousFetchRequest(fetchRequest: venueFetchRequest) { [weak self] result in
+            guard let self else { return }
+            lastError = result.operationError
+            guard let venues = result.finalResult else { return }
+            self.venues = venues
+            reloadData()
+        }
+        asyncFetchResult = try context.execute(asyncFetchRequest) as? NSPersistentStoreAsynchronousResult
+    }
+
+    func cancel() { asyncFetchResult?.cancel() }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import PredicateSyntax
+
+/// All of a tree as text, so that two trees can be compared: kinds, types of constants, and how parts are nested.
+///
+/// A list that was given as one argument is the aggregate of its elements, as `{…}` is read. A Boolean is the number 1 or 0, which
+/// it equals and is printed as, the way Apple's predicates print it.
+enum TreeText {
+    static func text(_ predicate: PredicateTree) -> String {
+        switch predicate {
+        case .constant(let value): "\(value)"
+        case .comparison(let tree):
+            "(\(tree.modifier) \(tree.comparison) \(tree.options.rawValue) \(text(tree.left)) \(text(tree.right)))"
+        case .and(let parts): "(and \(parts.map(text).joined(separator: " ")))"
+        case .or(let parts): "(or \(parts.map(text).joined(separator: " ")))"
+        case .not(let inner): "(not \(text(inner)))"
+        case .opaque: "code"
+        }
+    }
+
+    static func text(_ expression: ExpressionTree) -> String {
+        switch expression {
+        case .constant(let value): constant(value)
+        case .evaluatedObject: "self"
+        case .variable(let name): "(variable \(name))"
+        case .keyPath(let keys): "(keys \(keys))"
+        case .keyPathOf(let base, let keys): "(keys of \(text(base)) \(keys))"
+        case .function(let name, let arguments): "(call \(name) \(arguments.map(text).joined(separator: " ")))"
+        case .functionOn(let target, let name, let arguments):
+            "(call on \(text(target)) \(name) \(arguments.map(text).joined(separator: " ")))"
+        case .aggregate(let elements): "(list \(elements.map(text).joined(separator: " ")))"
+        case .subquery(let collection, let variable, let predicate):
+            "(subquery \(text(collection)) \(variable) \(text(predicate)))"
+        case .index(let collection, .value(let index)): "(index \(text(collection)) \(text(index)))"
+        case .index(let collection, let index): "(index \(text(collection)) \(index))"
+        case .conditional(let condition, let first, let second):
+            "(if \(text(condition)) \(text(first)) \(text(second)))"
+        case .set(let operation, let left, let right): "(\(operation) \(text(left)) \(text(right)))"
+        case .opaque: "code"
+        }
+    }
+
+    private static func constant(_ value: Any?) -> String {
+        switch value {
+        case nil, is NSNull: "nil"
+        case let text as String: "(text \(text.unicodeScalars.map { String($0.value, radix: 16) }))"
+        case let list as [Any]: "(list \(list.map { constant($0) }.joined(separator: " ")))"
+        case let number as NSNumber where !(number is NSDecimalNumber):
+            ["d", "f"].contains(String(cString: number.objCType)) ? "(real \(number.doubleValue))" : "(whole \(number))"
+        case let value?: "(\(type(of: value)) \(value))"
+        }
+    }
+}
