@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 // Design note. A trap in Swift raises SIGILL. The handler writes the reset text, puts the terminal's modes back, gives
-// the signal to whoever had it before (Swift's backtracer) and returns: the trapping instruction runs again, and the
-// trace is printed to a terminal in order. Nothing here allocates or locks.
+// the signal to the handler that was installed before (Swift's backtracer) and returns: the trapping instruction runs
+// again, and the trace is printed to a terminal in order. Nothing here allocates or locks.
 
 static const int fatal_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGQUIT, SIGSYS};
 enum { fatal_count = sizeof fatal_signals / sizeof *fatal_signals };
@@ -47,7 +47,7 @@ static void handle_fatal(int number, siginfo_t *info, void *context) {
     int saved = errno;
     restore_now();
     if (info->si_code <= 0) {
-        // Sent by somebody: no instruction raises it again, and a handler that waits for that would let the program go
+        // Sent by a process: no instruction raises it again, and a handler that waits for that would let the program go
         // on, taking keys without a screen. So it ends here.
         signal(number, SIG_DFL);
         raise(number);
@@ -113,7 +113,7 @@ static void install_loop_handler(int number, struct sigaction *before) {
 
 int terminal_signals_begin(void) {
     if (pipe2(signal_pipe, O_NONBLOCK | O_CLOEXEC) != 0) return -1;
-    // Whoever started us may have had them blocked, and we would inherit that.
+    // The parent process may have had them blocked, and we would inherit that.
     sigset_t ours;
     sigemptyset(&ours);
     for (int i = 0; i < loop_count; i++) {

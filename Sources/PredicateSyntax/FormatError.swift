@@ -1,10 +1,10 @@
-/// Why a predicate format string cannot be read: where, what could stand there, and what stands there.
+/// Why a predicate format string cannot be read: the position, what was expected there, and what was found.
 package struct FormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The position as a number of characters from the start of the text: 0 is the first one.
     package let offset: Int
-    /// What could stand there, as it goes on after "expected".
+    /// What the grammar allows there, worded to follow "expected".
     package let expected: String
-    /// What stands there, as it goes on after "found".
+    /// What the text has there, worded to follow "found".
     package let found: String
 
     /// One line, without the position: `expected a value after ==, found the end`.

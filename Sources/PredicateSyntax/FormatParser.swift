@@ -1,8 +1,9 @@
 /// Reads predicate format strings.
 ///
-/// A parser of recursive descent over the tokens. Where `(` opens, nobody knows yet whether a predicate or an expression
-/// follows, so every level hands up a ``Term`` that is one or the other, and who needs one of the two asks for it: no
-/// backtracking, and the cost grows with the length of the text only. How deep terms may nest is bounded, so that no text
+/// A parser of recursive descent over the tokens. At a `(` it cannot know yet whether a predicate or an expression
+/// follows, so every level hands up a ``Term`` that is one or the other, and a caller that needs one of the two asks
+/// for it: no backtracking, and the cost grows with the length of the text only. How deep terms may nest is bounded, so
+/// that no text
 /// can exhaust the stack.
 ///
 /// From loose to tight: `OR`, `AND`, `NOT`, comparisons, `|`, `^`, `&`, shifts, sums, products, powers, signs, `UNION` and

@@ -13,7 +13,7 @@ package struct ColumnRun: ~Copyable {
 
     /// Whether the statement's current row has the value of the row before it. Where it has another, that is noted.
     package mutating func goesOn(_ statement: Statement) -> Bool {
-        // One call for the value instead of one for each question; nobody else uses the statement meanwhile.
+        // One call for the value instead of one for each question; no other code uses the statement meanwhile.
         let value = sqlite3_column_value(statement.handle, column)
         let kind = sqlite3_value_type(value)
         var number: UInt64 = 0

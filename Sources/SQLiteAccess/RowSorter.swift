@@ -30,8 +30,8 @@ package final class RowSorter {
     }
 
     private let columns: [SortColumn]
-    // Each row passes through these. One caller at a time, and no code of anybody else's: not checked for overlapping
-    // accesses.
+    // Each row passes through these. One caller at a time, and no code of the caller's runs in between: not checked for
+    // overlapping accesses.
     @exclusivity(unchecked)
     private var bytes = SortBytes()
     /// Where each row's bytes begin, and the last one's end.
@@ -67,7 +67,7 @@ package final class RowSorter {
         }
         starts.withUnsafeBufferPointer { starts in
             references.withUnsafeBufferPointer { references in
-                /// What stands behind the word.
+                /// The bytes behind the word.
                 func rest(_ row: Int) -> Range<Int> {
                     let start = Int(starts[row]) + word + 8
                     return start..<max(start, Int(starts[row + 1]))
@@ -114,7 +114,7 @@ package final class RowSorter {
         }
     }
 
-    /// What stands together in `order` by the first column: each value, and how many rows from there on have it.
+    /// The runs of equal values in `order` by the first column: each value, and how many rows from there on have it.
     package func groups(in order: [Int]) -> [(value: SQLiteValue, count: Int)] {
         guard let column = columns.first else { return [] }
         var groups: [(value: SQLiteValue, count: Int)] = []

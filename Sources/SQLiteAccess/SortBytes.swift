@@ -39,7 +39,7 @@ struct SortBytes: ~Copyable {
     mutating func append(_ statement: OpaquePointer, _ column: SortColumn) {
         reserve(Self.slack)
         let mask: UInt8 = column.isAscending ? 0 : 0xFF
-        // One call for the value instead of one for each question; nobody else uses the statement meanwhile.
+        // One call for the value instead of one for each question; no other code uses the statement meanwhile.
         let value = sqlite3_column_value(statement, Int32(column.index))
         switch sqlite3_value_type(value) {
         case SQLITE_NULL: put(Tag.null ^ mask)

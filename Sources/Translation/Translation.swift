@@ -58,7 +58,7 @@ public enum Translation {
 
 /// An English text in the user's language.
 ///
-/// - Parameter arguments: what stands for each `%s`.
+/// - Parameter arguments: the replacement of each `%s`.
 public func tr(_ english: String, _ arguments: String...) -> String {
     let text = Translation.text(english)
     return arguments.isEmpty ? text : Translation.filled(text, arguments)

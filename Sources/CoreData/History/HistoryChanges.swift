@@ -1,7 +1,7 @@
 /// Sums up transactions of a store's history.
 enum HistoryChanges {
     /// What `transactions`, oldest first, changed together: a row that was inserted and updated counts as inserted, one
-    /// that was inserted and deleted as deleted, for somebody may have read it in between. In the order of each row's
+    /// that was inserted and deleted as deleted, for a context may have read it in between. In the order of each row's
     /// first change.
     static func coalesced(_ transactions: [StoreTransaction], of store: NSPersistentStore) -> CommittedChanges {
         var kinds: [RowKey: StoreTransaction.Kind] = [:]

@@ -8,15 +8,15 @@ import Foundation
 // were announced by the context that made them.
 //
 // The stores may be asked under the coordinator's lock only. The watcher never waits for it in front of other work: it
-// tries, and if somebody works with the stores it comes again a little later. Only after many misses does it queue up,
-// so that a busy process sees the others too.
+// tries, and if another thread works with the stores it comes again a little later. Only after many misses does it
+// queue up, so that a busy process sees the others too.
 
 /// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
 /// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world.
 final class RemoteChangeWatcher: @unchecked Sendable {
     /// How often `data_version` is asked.
     static let interval = DispatchTimeInterval.milliseconds(100)
-    /// How long to wait when somebody works with the stores.
+    /// How long to wait when another thread works with the stores.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
     /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
     static let patience = 20
@@ -132,7 +132,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     /// Asks one store, under the lock.
     ///
-    /// - Returns: `nil` when nobody else committed. A store that cannot be read now is asked again next time: its
+    /// - Returns: `nil` when no other process committed. A store that cannot be read now is asked again next time: its
     ///   numbers stay as they were.
     private func look(at store: NSPersistentStore, _ key: ObjectIdentifier) -> Finding? {
         guard let entry = watched[key], let version = try? store.operations.dataVersion(),

@@ -13,7 +13,7 @@ struct ModelDifference {
     private let sources: [ObjectIdentifier: NSEntityDescription]
     private let destinations: [ObjectIdentifier: NSEntityDescription]
 
-    /// - Throws: 134190 with the reason where rows of the source do not tell what stands in the destination.
+    /// - Throws: 134190 with the reason where the destination's values do not follow from the source's rows.
     init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
         let finder = SourceFinder(source)
         var sources: [ObjectIdentifier: NSEntityDescription] = [:]

@@ -48,7 +48,7 @@ open class NSMappingModel: NSObject {
 
     /// Infers the mapping model between two versions of a model from names and renaming identifiers.
     ///
-    /// - Throws: 134190 with the reason where rows of the source do not tell what stands in the destination.
+    /// - Throws: 134190 with the reason where the destination's values do not follow from the source's rows.
     open class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {

@@ -103,8 +103,8 @@ enum InverseUpkeep {
         }
     }
 
-    /// `far` takes `owner` in by its relationship `inverse`; if that is a to-one relationship, whoever had `far` before
-    /// forgets it.
+    /// `far` takes `owner` in by its relationship `inverse`; if that is a to-one relationship, the object that had
+    /// `far` before forgets it.
     private static func attach(
         _ owner: NSManagedObject, to far: NSManagedObject, _ inverse: NSPropertyDescription,
         back relationship: @autoclosure () -> NSPropertyDescription

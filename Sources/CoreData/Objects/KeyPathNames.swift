@@ -119,7 +119,7 @@ enum KeyPathNames {
         return object
     }
 
-    /// Two values of an attribute's type; `nil` for types whose values nobody knows beforehand.
+    /// Two values of an attribute's type; `nil` for types whose values are not known beforehand.
     private static func sampleValues(_ type: NSAttributeType) -> (blank: SlotValue, other: SlotValue)? {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType:

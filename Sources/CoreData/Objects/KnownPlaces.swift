@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where the properties of a class live in the objects of one entity, as far as anybody has asked.
+/// Where the properties of a class live in the objects of one entity, as far as they were asked for.
 ///
 /// A property is known by an address that is its own for the whole life of the program. The table is read without a lock,
 /// on any thread: it is never changed, but replaced by a copy with one more; all go with the entity, and take a kilobyte for
@@ -53,7 +53,7 @@ struct KnownPlaces: ~Copyable, Sendable {
         var count = 0
     }
 
-    /// The way to the places, for whoever keeps the entity's layout alive.
+    /// The way to the places, for an owner of the entity's layout, which keeps it alive.
     struct Reader: @unchecked Sendable {
         /// The address of the table in use; 0 before there is one. In memory of its own, so that it is one step away.
         fileprivate let current: UnsafeMutablePointer<Atomic<UInt>>

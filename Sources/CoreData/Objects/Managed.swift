@@ -17,8 +17,8 @@
 /// unset; an enumeration as the case of that raw value. A type that the framework does not know reads and writes what
 /// `value(forKey:)` gives and `setValue(_:forKey:)` takes: values of transformers, protocols, `Any`.
 ///
-/// A variable `primitive<Key>` stands for the primitive value of the property, without hooks: no fault is fired, nobody hears
-/// of a change. The key is found with a small first letter, or with a capital.
+/// A variable `primitive<Key>` stands for the primitive value of the property, without hooks: no fault is fired, and no
+/// change is announced. The key is found with a small first letter, or with a capital.
 ///
 /// - Precondition: The object's entity has a property of that name, whose type fits. A property that is not optional and
 ///   neither a number, text, date nor collection has a value when it is read.

@@ -46,7 +46,7 @@ extension NSManagedObject {
         contextReference?.toOpaque() == other.contextReference?.toOpaque()
     }
 
-    /// The ID that the object keeps, because somebody asked for it.
+    /// The ID that the object keeps, because it was asked for.
     final var keptID: NSManagedObjectID? { home._withUnsafeGuaranteedRef(\.id) }
 
     // MARK: Moving. For the object's queue alone.
@@ -56,7 +56,8 @@ extension NSManagedObject {
     /// - Parameter homes: Those of the context.
     final func enter(_ homes: ObjectHomes) {
         if home._withUnsafeGuaranteedRef({ $0.id == nil }) {
-            // Whoever comes from elsewhere gets a home of its own: that keeps the one that others may be looking at.
+            // An object from elsewhere gets a home of its own, which keeps the old one, as other threads may be reading
+            // it.
             guard identifier != nil else {
                 return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
             }
@@ -75,7 +76,7 @@ extension NSManagedObject {
         leave()
     }
 
-    /// Gives an object that nobody else knows its first identity, in a context, without making an ID.
+    /// Gives an object that no other thread knows its first identity, in a context, without making an ID.
     ///
     /// - Parameter home: A home that the context keeps.
     @inline(__always)
@@ -99,7 +100,7 @@ extension NSManagedObject {
 
     /// Gives a new object the identity that it was saved under.
     ///
-    /// - Returns: the temporary ID that it had, if somebody asked for it.
+    /// - Returns: the temporary ID that it had, if it was asked for.
     final func settle(as id: NSManagedObjectID, in homes: ObjectHomes) -> NSManagedObjectID? {
         guard let key = id.rowKey, let number = UInt32(exactly: key.reference) else { return replaceIdentifier(by: id) }
         // Another thread may be making the old ID of the old number: it waits until both are new.
@@ -120,7 +121,7 @@ extension NSManagedObject {
 
     /// Gives the object another ID.
     ///
-    /// - Returns: the one that it had, if somebody asked for it.
+    /// - Returns: the one that it had, if it was asked for.
     @discardableResult
     final func replaceIdentifier(by id: NSManagedObjectID) -> NSManagedObjectID? {
         while true {
@@ -132,7 +133,7 @@ extension NSManagedObject {
 
     /// Gives the object a home of its own.
     ///
-    /// - Returns: `false` where somebody did so meanwhile.
+    /// - Returns: `false` where another thread did so meanwhile.
     private final func take(_ id: NSManagedObjectID, from old: ObjectHome.Word) -> Bool {
         let home = old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { ObjectHome(for: id, from: $0) }
         let new = ObjectHome.Word(owning: home)
@@ -141,7 +142,7 @@ extension NSManagedObject {
         return false
     }
 
-    /// - Returns: `false` where somebody asked for the ID meanwhile.
+    /// - Returns: `false` where another thread asked for the ID meanwhile.
     private final func move(from old: ObjectHome.Word, to new: ObjectHome.Word) -> Bool {
         let (isMoved, _) = homeWord.compareExchange(
             expected: old.bits, desired: new.bits, ordering: .acquiringAndReleasing)
@@ -162,7 +163,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The ID, made and kept if nobody asked for it before; `nil` while an object outside of contexts has none.
+    /// The ID, made and kept if it was not asked for before; `nil` while an object outside of contexts has none.
     final var identifier: NSManagedObjectID? {
         while true {
             let old = wordForAnyThread

@@ -1,4 +1,4 @@
-/// The ID of an object, made when somebody asks for it: a list of a hundred thousand objects is mostly looked at without
+/// The ID of an object, made when it is asked for: a list of a hundred thousand objects is mostly looked at without
 /// their IDs, which would take half as much memory again.
 ///
 /// Until then an object has the family of its ID and its number. An ID may be asked for on any thread.
@@ -26,7 +26,7 @@ extension NSManagedObject {
         return row.family.isTemporary ? nil : RowKey(entity: row.family.entityIndex, reference: row.reference)
     }
 
-    /// The object's ID for one use: one that nobody has asked for is not kept, as a million objects may be read.
+    /// The object's ID for one use: one that was not asked for before is not kept, as a million objects may be read.
     final var passingID: NSManagedObjectID {
         home._withUnsafeGuaranteedRef { home in
             guard let family = home.family, !family.isTemporary else { return objectID }

@@ -44,7 +44,7 @@ extension NSManagedObject {
         return state
     }
 
-    /// The state of the to-many relationship `number` if anybody touched it.
+    /// The state of the to-many relationship `number` if it was touched.
     final func knownToManyState(_ number: Int) -> ToManyState? {
         relation(withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
     }

@@ -40,7 +40,7 @@ extension NSManagedObject {
         if hasRow, let contextReference {
             return contextReference._withUnsafeGuaranteedRef(\.faults).realise(self)
         }
-        // Held: `awakeFromFetch` is anybody's code, and may give the context up.
+        // Held: `awakeFromFetch` is the user's code, and may give the context up.
         guard let context = managedObjectContext else {
             if flags.contains(.inaccessible) {
                 // The context was reset: there is nothing to read any more.

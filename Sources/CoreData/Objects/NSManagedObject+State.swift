@@ -3,7 +3,7 @@ extension NSManagedObject {
     @inline(__always)
     private final var state: ObjectState { ObjectState(bits: stateWord) }
 
-    /// What is replaced may take anybody's objects with it: it goes last.
+    /// Releasing the old state may release objects of the user's classes: it goes last.
     @inline(__always)
     private final func replaceState(by new: ObjectState) {
         let old = state

@@ -87,7 +87,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         Self.successionCounter.add(1, ordering: .releasing)
     }
 
-    /// How many temporary IDs of this process have a successor: whoever shares some looks again when it moved.
+    /// How many temporary IDs of this process have a successor: a user of shared IDs looks again when it moved.
     static var successions: UInt64 { successionCounter.load(ordering: .acquiring) }
     private static let successionCounter = Atomic<UInt64>(0)
 
@@ -167,7 +167,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     public override var hash: Int {
-        // Whoever puts IDs into a set or a dictionary hashes this number once more.
+        // Sets and dictionaries of IDs hash this number once more.
         isTemporaryID ? ~Int(truncatingIfNeeded: number) : Int(truncatingIfNeeded: number)
     }
 

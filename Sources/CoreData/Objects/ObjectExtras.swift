@@ -103,7 +103,7 @@ final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
 
     /// Forgets the values.
     ///
-    /// - Returns: those whose going away may run anybody's code, which may look at the object: to be let go last.
+    /// - Returns: those whose release may run the user's code, which may look at the object: to be released last.
     func takeValues() -> [SlotValue] {
         with { head, values in
             var last: [SlotValue] = []

@@ -3,7 +3,7 @@
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
 
-    /// The values are not here, or nobody asked for them yet.
+    /// The values are not here, or were not asked for yet.
     static let fault = ObjectFlags(rawValue: 1 << 0)
     /// The row exists in the store.
     static let stored = ObjectFlags(rawValue: 1 << 1)
@@ -13,7 +13,8 @@ struct ObjectFlags: OptionSet {
     static let awoken = ObjectFlags(rawValue: 1 << 3)
     /// `awakeFromInsert` is running: values set without hooks belong to the starting values.
     static let awakeningFromInsert = ObjectFlags(rawValue: 1 << 11)
-    /// An object that stands for a row that is gone: it is not validated, its deletion reaches nobody and is not undone.
+    /// An object that stands for a row that is gone: it is not validated, its deletion is not propagated and not
+    /// undone.
     static let inaccessible = ObjectFlags(rawValue: 1 << 4)
     /// Deleted before it was ever saved: it is in no list of unsaved changes.
     static let dropped = ObjectFlags(rawValue: 1 << 5)
@@ -23,7 +24,7 @@ struct ObjectFlags: OptionSet {
     /// Inserted in the event that is being posted.
     static let newInEvent = ObjectFlags(rawValue: 1 << 7)
 
-    /// Somebody tracked a read of the object: whoever did is told of changes.
+    /// A read of the object was tracked: its observers are told of changes.
     static let observed = ObjectFlags(rawValue: 1 << 24)
 
     // Members of the unsaved changes.

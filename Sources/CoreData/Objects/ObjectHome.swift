@@ -5,17 +5,17 @@
 /// - one for each layout, of the objects that no context ever had;
 /// - one for each context and family of IDs;
 /// - one for each of these, of the objects that left the context;
-/// - homes of single objects, which have an ID that somebody asked for.
+/// - homes of single objects, whose ID was asked for.
 ///
 /// A context keeps the homes of its objects, which do not count as owners: before it goes away, all its objects leave. In
 /// every other home an object owns its share. Any thread may ask for an object's ID, and give it a home of its own by that;
-/// so a home keeps what it took the place of, which somebody may be looking at.
+/// so a home keeps what it took the place of, which another thread may be reading.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unmanaged<EntityLayout>
     /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;
     /// its objects own shares in the layout.
     private let kept: AnyObject?
-    /// Where the properties of the objects live, as far as anybody has asked.
+    /// Where the properties of the objects live, as far as they were asked for.
     let places: KnownPlaces.Reader
     /// What the ID of an object is made of, with its number; `nil` where it has an ID, or none.
     let family: IDFamily?
@@ -86,7 +86,7 @@ final class ObjectHome: @unchecked Sendable {
         return made
     }
 
-    /// Nobody leaves this home any more: it goes away with the last who left.
+    /// No object leaves this home any more: the home outside goes away with the last object in it.
     func forgetHomeOutside() { left = nil }
 
     // MARK: In a word

@@ -1,25 +1,25 @@
 import Observation
 import Synchronization
 
-// How managed objects take part in Swift's Observation. Whoever reads a property inside `withObservationTracking` is told
-// before the property changes: by a setter, an undo, a merge, a refresh or a rollback.
+// How managed objects take part in Swift's Observation. Code that reads a property inside `withObservationTracking` is
+// told before the property changes: by a setter, an undo, a merge, a refresh or a rollback.
 //
-// A registrar for each object would cost every object memory, and there is no public way to ask whether anybody tracks
-// what the thread reads. So each context has one probe: a registrar that every read shows one and the same key path. Nobody
-// tracks: that is a look at a variable of the thread, nothing more. Somebody does: the key path is put into a set, and is
-// therefore hashed, which the probe notices. The object that was read takes the probe as its registrar, and the context
-// makes itself a new one.
+// A registrar for each object would cost every object memory, and there is no public way to ask whether any code tracks
+// what the thread reads. So each context has one probe: a registrar that every read shows one and the same key path.
+// Without tracking, that is a look at a variable of the thread, nothing more. With it, the key path is put into a set,
+// and is therefore hashed, which the probe notices. The object that was read takes the probe as its registrar, and the
+// context makes itself a new one.
 
 /// Reads of modelled properties are tracked through accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
 extension NSManagedObject: Observable {
-    /// To be called when somebody reads a property: if he tracks what he reads, he depends on it from now on.
+    /// To be called when a property is read: a reader that tracks its reads depends on it from now on.
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
         if home._withUnsafeGuaranteedRef({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
     }
 
-    /// Runs `change`, which changes the property at `place`, and tells whoever depends on it.
+    /// Runs `change`, which changes the property at `place`, and tells its observers.
     @inline(__always) @discardableResult
     final func changing<Result>(_ place: EntityLayout.Place, _ change: () throws -> Result) rethrows -> Result {
         guard flags.contains(.observed) else { return try change() }
@@ -28,20 +28,20 @@ extension NSManagedObject: Observable {
         return try change()
     }
 
-    /// Tells whoever depends on properties that they are about to change. Call `end()` of the result when they did.
+    /// Tells the observers of properties that they are about to change. Call `end()` of the result when they did.
     ///
-    /// - Parameter places: The properties, asked for only if somebody observes the object.
+    /// - Parameter places: The properties, asked for only if the object is observed.
     final func announcing(_ places: @autoclosure () -> [EntityLayout.Place]) -> AnnouncedChange? {
         guard flags.contains(.observed) else { return nil }
         return ObservedObjects.willChange(self, places().map(layout.name))
     }
 
-    /// Tells whoever depends on anything of the object that it is about to change.
+    /// Tells the observers of any property of the object that it is about to change.
     final func announcingEverything() -> AnnouncedChange? { announcing(layout.allPlaces) }
 }
 
 extension ObjectHome {
-    /// Whether somebody records what the thread reads of the objects that are here. Lets go of nothing that others see: it is
+    /// Whether the thread records its reads of the objects that are here. Lets go of nothing that others see: it is
     /// part of functions that promise so (`ReadyValues`).
     @inline(__always)
     var isReadRecorded: Bool {
@@ -71,7 +71,7 @@ struct AnnouncedChange {
     }
 }
 
-/// The registrars of objects that somebody observed, until the objects go away.
+/// The registrars of objects that were observed, until the objects go away.
 enum ObservedObjects {
     private static let probes = Mutex<[ObjectIdentifier: ObservationProbe]>([:])
 
@@ -103,7 +103,7 @@ enum ObservedObjects {
         AnnouncedChange(object: object, probe: probe(of: object), keys: [key]).end()
     }
 
-    /// The object goes away: nobody can read it any more.
+    /// The object goes away: no thread can read it any more.
     static func forget(_ object: NSManagedObject) {
         // Whatever this releases is released outside of the lock.
         _ = probes.withLock { $0.removeValue(forKey: ObjectIdentifier(object)) }

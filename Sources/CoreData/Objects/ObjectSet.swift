@@ -2,7 +2,7 @@
 /// hashing one: only a larger set gets a table of places, with the first search in it.
 struct ObjectSet: Collection {
     private var members: [NSManagedObject] = []
-    /// Where each member stands; `nil` while the members are few or nobody searched.
+    /// The position of each member; `nil` while the members are few or none was searched.
     private var places: [ObjectIdentifier: Int]?
 
     /// Up to so many members are looked through.

@@ -1,5 +1,5 @@
-/// What an object holds, in one word: its row, or the batch with which the row is to be read, mostly. A list has as many of
-/// these as rows; what is changed or has neighbours has room for more, see ``ObjectExtras``.
+/// What an object holds, in one word: usually its row, or the batch with which the row is to be read. A list has as
+/// many of these as rows; what is changed or has neighbours has room for more, see ``ObjectExtras``.
 struct ObjectState {
     enum Kind: UInt {
         /// The row, or nothing.

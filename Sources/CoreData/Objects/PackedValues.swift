@@ -1,6 +1,6 @@
 import Foundation
 
-/// The values of a row without gaps, in memory that somebody else owns: a number takes 8 bytes, a text 16 and what is not
+/// The values of a row without gaps, in memory that the row owns: a number takes 8 bytes, a text 16 and what is not
 /// there none, where an array of ``SlotValue`` takes 24 for each.
 ///
 /// First the number of slots (2 bytes) and whether the row is unsaved (1), then a tag of one byte for each slot, and from the

@@ -1,8 +1,9 @@
 import Foundation
 
-// Reading a property of an object whose row is here is what programs do most. It runs nobody's code and gives nothing up,
-// and is told to the compiler as that: a caller that goes through a list need not retain each object for it, which would
-// take as long as the read, and keep the processor from fetching the next object meanwhile. All else goes the long way.
+// Reading a property of an object whose row is here is what programs do most. It runs no code of the user's and
+// releases nothing, and is told to the compiler as that: a caller that goes through a list need not retain each object
+// for it, which would take as long as the read, and keep the processor from fetching the next object meanwhile. All
+// else goes the long way.
 
 /// Which property of a class an accessor stands for: see `ManagedPlaces`.
 public struct ManagedProperty {
@@ -13,8 +14,8 @@ public struct ManagedProperty {
     init(_ name: StaticString) { address = UInt(bitPattern: name.utf8Start) }
 }
 
-/// Each of these gives `nil` if there is more to do: the object is a fault or has changes, somebody records what is read, or
-/// the property was not read before. Otherwise the value, or `nil` in its place where it is unset.
+/// Each of these gives `nil` if there is more to do: the object is a fault or has changes, the thread records its
+/// reads, or the property was not read before. Otherwise the value, or `nil` in its place where it is unset.
 extension NSManagedObject {
     @usableFromInline @inline(never) @_effects(releasenone)
     final func readyInteger(_ property: ManagedProperty) -> Int64?? {

@@ -1,7 +1,7 @@
 /// What was touched of the relationships and fetched properties of one object: a place for each of them, and no memory
 /// before the first touch. Where the entity has only one, the object itself is that place's memory.
 struct RelationPlaces {
-    /// What stands in the only place, or a block of all.
+    /// The content of the only place, or a block of all.
     private var storage: AnyObject?
 
     /// Whether nothing was touched.

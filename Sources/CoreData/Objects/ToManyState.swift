@@ -1,6 +1,6 @@
 /// The destinations of one to-many relationship of one object, and how they differ from what was saved.
 ///
-/// The contents are read from the store when somebody wants them. Until then the state is a fault that may already carry
+/// The contents are read from the store when they are asked for. Until then the state is a fault that may already carry
 /// changes, `added` and `removed`: an inverse is kept up without reading a list of a hundred thousand. Beside the
 /// difference from the saved contents stands the difference from the start of the current event, for undo.
 @usableFromInline
@@ -45,8 +45,8 @@ final class ToManyState {
     /// are read next.
     @exclusivity(unchecked) private var wantedOrder: [NSManagedObject]?
 
-    /// Whether the contents were forgotten because somebody else may have changed them: then it is open, until they are read,
-    /// whether a member that comes or goes is a saved one.
+    /// Whether the contents were forgotten because another context or process may have changed them: then it is open,
+    /// until they are read, whether a member that comes or goes is a saved one.
     private(set) var isStale = false
 
     /// Changes of membership since the event began, and the order as it was then.

@@ -1,10 +1,10 @@
 /// Whether a class overrides `validateValue(_:forKey:)`.
 ///
 /// The method takes values as objects; making these for each attribute of each object takes as long as writing the row.
-/// Most classes do not override it, and then nobody would see them. Swift has no question for this, but the answer stands in
-/// the class: a table of functions, in which a subclass has another one at the place of each method that it overrides. The
-/// place is found by comparing two subclasses that differ in nothing else. Where that does not give exactly one place,
-/// every class counts as one that overrides the method.
+/// Most classes do not override it, and then no code would see them. Swift has no question for this, but the answer
+/// stands in the class: a table of functions, in which a subclass has another one at the place of each method that it
+/// overrides. The place is found by comparing two subclasses that differ in nothing else. Where that does not give
+/// exactly one place, every class counts as one that overrides the method.
 enum ValidationOverride {
     /// Overrides nothing.
     private final class Plain: NSManagedObject {}

@@ -6,7 +6,7 @@ struct ClassPlan {
     enum Extent {
         /// The class and its properties.
         case wholeClass
-        /// The properties, as an extension of a class that somebody wrote.
+        /// The properties, as an extension of a class that the user wrote.
         case properties
 
         /// - Parameter everything: Whether entities whose classes are written by hand get one too.

@@ -10,7 +10,7 @@ struct PropertyPlan {
         case casting
     }
 
-    /// What stands for the members of a to-many relationship.
+    /// The types that the generated code uses for the members of a to-many relationship.
     struct ToMany {
         /// The class of the members.
         let memberType: String

@@ -1,5 +1,5 @@
 /// Writes a class in the form in which Xcode prints it, with accessors instead of `@NSManaged`: without the Objective-C
-/// runtime nobody else would make them.
+/// runtime nothing else makes them.
 struct ClassSource {
     private let plan: ClassPlan
     private let types: TypeNames

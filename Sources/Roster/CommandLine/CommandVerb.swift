@@ -1,6 +1,6 @@
 import RosterCommands
 
-/// What stands on the command line without a dash.
+/// An argument of the command line without a dash.
 struct Operand {
     let name: String
     var isOptional = false

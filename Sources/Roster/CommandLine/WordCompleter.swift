@@ -66,7 +66,7 @@ struct WordCompleter {
         verb.allFlags.first { word == "--\($0.name)" || $0.letter.map { word == "-\($0)" } ?? false }
     }
 
-    /// What stands before the word that is neither a flag nor a flag's value.
+    /// The words before the completed one that are neither a flag nor a flag's value.
     private var operandsBefore: [String] {
         var result: [String] = []
         var isValue = false

@@ -14,7 +14,7 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationProblem] = []
 
     init(text: String) {
-        // Of what stands under a broken heading nothing can be said.
+        // Lines under a broken heading are not checked.
         var section: [String]? = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let number = index + 1

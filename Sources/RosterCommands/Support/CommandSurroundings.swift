@@ -5,7 +5,7 @@ public protocol TextOutput: AnyObject {
     /// Appends `text`.
     /// - Throws: ``CommandError`` when the text cannot be written, for example to a full disk.
     func write(_ text: String) throws
-    /// Hands everything written so far to whoever reads.
+    /// Hands everything written so far to the reader of the output.
     func flush() throws
 }
 

@@ -8,7 +8,7 @@ package struct ValueProblem: Error {
     var isMalformed = false
 }
 
-/// Makes an attribute's value of what stands in a file or on the command line, strictly by the attribute's type.
+/// Parses an attribute's value from the text of a file or the command line, strictly by the attribute's type.
 package enum ValueParser {
     /// - Returns: the value in the form that the framework takes; `nil` for NULL.
     /// - Throws: ``ValueProblem`` when it is of the wrong type or out of the type's range.

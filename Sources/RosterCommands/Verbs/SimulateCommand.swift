@@ -116,7 +116,7 @@ private final class League {
         team.setValue(sum, forKey: key)
     }
 
-    /// Saves the edit; where somebody else changed the same team, makes it again on the team as it stands now.
+    /// Saves the edit; where another process changed the same team, repeats it on the team's current row.
     private func save(_ edit: () throws -> Void) throws {
         for attempt in 1... {
             try edit()

@@ -14,7 +14,7 @@ public struct SourceEdit: Equatable, Sendable {
 public struct PortNote: Hashable, Sendable {
     /// Counted from 1.
     public let line: Int
-    /// What stands there, and what to do.
+    /// What was found there, and what to do.
     public let message: String
 }
 

@@ -47,14 +47,14 @@ enum FrameworkPlace {
     private static func statement(from depth: Int, in path: [SourceItem], _ source: SwiftSource) -> Range<Int>? {
         for (place, item) in path.enumerated().dropFirst(depth) {
             guard item.kind == .statement else { return nil }
-            // What stands in the braces of a condition or a loop may go, but not the condition.
+            // The body of a condition or a loop may go, but not the condition.
             if control.contains(source.text(item.keyword)) { continue }
             return mayGo(Array(path[...place]), source) ? item.tokens : nil
         }
         return nil
     }
 
-    /// Whether what stands around the last statement of a path compiles without it.
+    /// Whether the code around the last statement of a path compiles without it.
     static func mayGo(_ path: [SourceItem], _ source: SwiftSource) -> Bool {
         guard let item = path.last else { return false }
         guard source.startsLine(item.tokens.lowerBound), source.startsLine(item.tokens.upperBound) else { return false }

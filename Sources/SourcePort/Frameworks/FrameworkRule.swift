@@ -84,7 +84,7 @@ enum FrameworkRule {
         }
         let end = source.nextLineStart(at: source.tokens[last].range.upperBound - 1)
         let indentation = source.indentation(at: offset)
-        // What stands above an import is about the file.
+        // The comment above an import is about the file.
         let isImport = work.items.path(to: first).first?.kind == .importing
         let start = isImport ? source.lineStart(at: offset) : start(ofRegionAt: first, source)
         work.insert("\(indentation)#if canImport(\(region.module))\(source.lineBreak)", at: start)

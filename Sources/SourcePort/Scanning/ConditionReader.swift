@@ -5,7 +5,7 @@ struct ConditionReader {
 
     /// One `#if` that is not ended yet.
     private struct Level {
-        /// Whether what stands around it is excluded.
+        /// Whether the code around it is excluded.
         let outer: Bool
         /// Whether one of its branches is certain to be taken.
         var isTaken = false

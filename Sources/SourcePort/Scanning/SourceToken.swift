@@ -1,4 +1,4 @@
-/// A piece of Swift source with a meaning of its own: what stands between spaces and comments.
+/// A piece of Swift source with a meaning of its own: the text between spaces and comments.
 struct SourceToken {
     enum Kind {
         /// A name or a keyword, with its backticks; `$0` too.

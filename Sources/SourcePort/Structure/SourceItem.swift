@@ -202,7 +202,7 @@ final class ItemReader {
             return source.isToken(last, ",") || source.isToken(last, ":") && !isLabel(index)
                 || source.isToken(last, ".")
         case .sign:
-            // A postfix operator touches what stands before it: `value!`.
+            // A postfix operator touches the token before it: `value!`.
             return !(source.touches(last - 1, last) && ["!", "?", ">"].contains(source.text(last)))
         default: return false
         }

@@ -7,7 +7,7 @@ public enum Event: Hashable, Sendable {
     case resize(Size)
     /// The terminal is ours again after a stop.
     case resumed
-    /// Somebody asks the program to end: SIGTERM, SIGHUP, SIGINT.
+    /// The system or another process asks the program to end: SIGTERM, SIGHUP, SIGINT.
     case terminate(signal: Int32)
 }
 

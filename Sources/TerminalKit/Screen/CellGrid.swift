@@ -40,7 +40,7 @@ public final class CellGrid {
         if glyph.width == 2 { cells[index + 1] = Cell(text: "", style: style, width: 0) }
     }
 
-    /// Changes the style of a cell and keeps what stands there.
+    /// Changes the style of a cell and keeps its glyph.
     func restyle(x: Int, y: Int, style: Style) {
         guard x >= 0, y >= 0, x < size.width, y < size.height else { return }
         cells[y * size.width + x].style = style

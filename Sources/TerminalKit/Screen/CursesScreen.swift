@@ -92,7 +92,7 @@ public final class CursesScreen: Screen {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw TerminalError.notATerminal }
     }
 
-    /// Unicode where the locale is UTF-8, or where nobody set any locale; ASCII where another one was asked for.
+    /// Unicode where the locale is UTF-8, or where the environment sets no locale; ASCII where it sets another one.
     private static func chooseRepertoire() -> TextWidth.Repertoire {
         setlocale(LC_CTYPE, "")
         func isUnicode() -> Bool { String(cString: nl_langinfo(Int32(CODESET))) == "UTF-8" }

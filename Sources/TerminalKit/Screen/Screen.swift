@@ -1,4 +1,4 @@
-/// A terminal, or what stands for one: it shows frames and delivers what the user does.
+/// A terminal, or a test's substitute for one: it shows frames and delivers what the user does.
 ///
 /// Used by one thread only.
 public protocol Screen: AnyObject {

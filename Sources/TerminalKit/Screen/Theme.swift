@@ -115,7 +115,7 @@ extension Theme.Look {
     }
 }
 
-/// A colour of the palette of 256, and what stands for it where there are only eight.
+/// A colour of the palette of 256, and the one of eight that replaces it on a terminal without them.
 public struct ThemeColor: Hashable, Sendable {
     /// The place in the palette.
     public let index: Int

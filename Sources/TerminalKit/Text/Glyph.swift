@@ -1,4 +1,4 @@
-/// What stands in one cell of the screen, or in two adjoining ones: a spacing character with its marks.
+/// The content of one cell of the screen, or in two adjoining ones: a spacing character with its marks.
 public struct Glyph: Hashable, Sendable {
     /// One spacing scalar and at most four combining ones: what a terminal cell holds.
     public var text: String

@@ -2,8 +2,8 @@ import Foundation
 
 /// Measures, cuts and pads text by the columns it takes on the screen.
 ///
-/// Terminals, C libraries and Unicode disagree about clusters, so text is first turned into glyphs whose width nobody
-/// disputes: an emoji sequence becomes its first emoji, a variation selector is dropped, and what would not be seen
+/// Terminals, C libraries and Unicode disagree about clusters, so text is first turned into glyphs whose width they all
+/// agree on: an emoji sequence becomes its first emoji, a variation selector is dropped, and what would not be seen
 /// (controls, bidirectional controls, a mark without a base) becomes something that is.
 public struct TextWidth: Hashable, Sendable {
     /// What the terminal can draw.
@@ -121,7 +121,7 @@ public struct TextWidth: Hashable, Sendable {
         }
     }
 
-    /// Letters and signs that Unicode does not decompose to ASCII but everybody writes so.
+    /// Letters and signs that Unicode does not decompose to ASCII but that are usually transcribed so.
     private static let asciiReplacements: [Character: String] = [
         "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "đ": "d", "Đ": "D", "ł": "l",
         "Ł": "L", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "…": "~", "–": "-", "—": "-", "‘": "'",
@@ -161,7 +161,8 @@ extension TextWidth {
         }
     }
 
-    /// What stands for a scalar that would change the terminal's state or the order of the line instead of being seen.
+    /// The visible replacement of a scalar that would change the terminal's state or the order of the line instead of
+    /// being seen.
     static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
         switch scalar.value {
         case 0x00..<0x20: return Unicode.Scalar(0x2400 + scalar.value)

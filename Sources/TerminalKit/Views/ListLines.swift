@@ -29,7 +29,7 @@ struct ListLines {
     var sectionCount: Int { rowCounts.count }
     var rowCount: Int { rowCounts.reduce(0, +) }
 
-    /// What stands on a line. The line must exist.
+    /// The section header or row that a line shows. The line must exist.
     func position(atLine line: Int) -> ListPosition {
         var low = 0
         var high = rowCounts.count - 1

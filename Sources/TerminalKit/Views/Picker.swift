@@ -44,7 +44,7 @@ public final class ArrayPickerSource: PickerSource {
         matching = ranked.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map(\.index)
     }
 
-    /// How well an item's name fits: 0 best. What stands behind a colon describes it.
+    /// How well an item's name fits: 0 best. The text behind a colon describes it.
     private func rank(of index: Int, for text: String) -> Int {
         let name = items[index].text.lowercased().prefix { $0 != ":" }
         if name.hasPrefix(text) { return 0 }

@@ -84,7 +84,7 @@ extension SectionedList {
 
     // MARK: Mouse
 
-    /// What stands under a place of the screen, as of the last frame.
+    /// The section header or row at a place of the screen, as of the last frame.
     public func position(at point: Point) -> ListPosition? {
         let row = point.y - viewOrigin.y
         guard (0..<viewHeight).contains(row), top + row < lines.count else { return nil }

@@ -82,7 +82,7 @@ struct ListEditor {
             if result.touched.insert(new).inserted { arriving.append(.init(row: new, object: object)) }
             return
         }
-        // Somebody touched the object and left everything as it was.
+        // The object was touched and left as it was.
         if let keys = touch.keys, keys.isEmpty { return }
         guard result.touched.insert(known).inserted, mayMove(touch) else { return }
         edit.removed.append(known)
@@ -92,7 +92,7 @@ struct ListEditor {
     private func belongs(_ touch: TouchedObjects.Touch) -> Bool {
         let object = touch.object
         if object.isDeleted || touch.isGone { return false }
-        // A row that is gone, though nobody said so.
+        // A row that is gone without a notification.
         if object.waitsForRow { return false }
         if let store = object.objectID.persistentStore, !plan.stores.contains(where: { $0 === store }) { return false }
         if let base, identities.token(of: object.objectID, in: base) == nil { return false }

@@ -19,7 +19,7 @@ extension ResultsTracker {
             if let told { if isSilent { listeners.begin(told.after) } else { listeners.hear(told) } }
             tellViews(batch, of: state)
         } else if self.state === state {
-            // Nobody heard of it. Whoever may still turn out to listen will be told the whole.
+            // No listener was told. One that comes later is told all held-back changes together.
             show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
         }

@@ -19,7 +19,7 @@ final class ResultsTracker {
     var followsRelatedObjects = true
     var sectionBy: SectionBy?
     var aggregates: [SectionAggregate] = []
-    /// Whether the list follows its context whoever listens.
+    /// Whether the list follows its context even without a listener.
     var followsChanges = false { didSet { if followsChanges { catchUp() } } }
     /// Whether what changes now is shown already.
     var isSilent = false

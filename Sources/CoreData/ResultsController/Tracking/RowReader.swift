@@ -18,7 +18,8 @@ final class RowReader {
     private let placesOfArrivals: [Int]
     /// Which of the rows of `values` stands for another row, where these are read as a whole.
     private var places: [RowToken: Int] = [:]
-    /// The objects that the context did not have: nobody else may hold them, and they may be compared again.
+    /// The objects that the context did not have: only these references may keep them alive, and they may be compared
+    /// again.
     private var held: [NSManagedObject] = []
     /// The slots of the sort keys in the layout that was met last.
     private var slots: (layout: EntityLayout, slots: [Int])?
@@ -94,7 +95,7 @@ final class RowReader {
     // MARK: Objects
 
     /// The objects of rows if the context has all of them and they are no faults: they stay while they are compared, as
-    /// nothing is read for that and nobody called.
+    /// nothing is read for that and no code of the user's runs.
     private func objectsAtHand(_ rows: [RowToken]) -> [Unmanaged<NSManagedObject>]? {
         guard let store = identities.store else { return nil }
         let keys = rows.compactMap(RowIdentities.key)

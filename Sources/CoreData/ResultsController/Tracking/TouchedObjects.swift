@@ -41,7 +41,7 @@ struct TouchedObjects {
     }
 
     /// Where an object stands among the touched ones. The first objects are all different, and mostly no others come: then
-    /// nobody asks.
+    /// none is looked up.
     private mutating func place(of object: NSManagedObject) -> Int? {
         if places.count < touches.count {
             places.reserveCapacity(touches.count)

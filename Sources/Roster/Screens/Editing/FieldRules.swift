@@ -51,7 +51,7 @@ struct FieldRules: Equatable {
         }
     }
 
-    /// What stands between commas, without quotation marks.
+    /// The parts between commas, without quotation marks.
     private static func items(of text: String) -> [String] {
         var items: [String] = []
         var item = ""

@@ -139,7 +139,7 @@ final class ListScreen: Layer {
         }
     }
 
-    /// The same, where somebody else tells the user what is wrong. An error leaves the list as it is.
+    /// The same, where the caller tells the user what is wrong. An error leaves the list as it is.
     func tryToChange(_ change: (inout ListSettings) -> Void) throws {
         var settings = records.settings
         settings.folded = view.folded
@@ -299,7 +299,7 @@ extension ListScreen: RecordListDelegate {
         let screenLine = view.screenLine
         records.refresh()
         if !marks.isEmpty { marks.removeDeleted() }
-        // A flood of changes is not worth a glow, and nobody would see it.
+        // A flood of changes is not worth a glow, and the user would not see it.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }
         let path = cursorObject.flatMap { records.path(of: $0) }

@@ -5,7 +5,7 @@ import TerminalKit
 
 /// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
 final class PivotScreen: Layer {
-    /// What stands in the cells.
+    /// What the cells show.
     enum Measure: Equatable {
         case count
         case sum(String)

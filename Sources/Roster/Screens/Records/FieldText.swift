@@ -20,7 +20,7 @@ enum FieldText {
         }
     }
 
-    /// Whether an attribute's values are texts or numbers that somebody may write down as they are.
+    /// Whether an attribute's values are texts or numbers that a user may type as they are.
     private static func isTyped(_ attribute: NSAttributeDescription) -> Bool {
         switch attribute.attributeType {
         case .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: true

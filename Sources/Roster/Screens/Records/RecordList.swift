@@ -18,7 +18,7 @@ final class RecordList: ListSource {
     private var rowStarts: [Int] = []
     /// How many records the list has.
     private(set) var objectCount = 0
-    /// What stands out, set by who hears the delegate's callbacks.
+    /// The highlighted cells, set by the receiver of the delegate's callbacks.
     var glow = Glow()
     /// What left the list a moment ago.
     var fading = FadingRows()

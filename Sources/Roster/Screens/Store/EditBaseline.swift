@@ -4,7 +4,7 @@ import Foundation
 /// What stood in the store when the user began to change a record.
 ///
 /// Changes of other processes are merged into the context as they come; what the user changed stays. This remembers the
-/// values the user saw, so that a save can tell when somebody else changed the same property meanwhile.
+/// values the user saw, so that a save can tell when another process changed the same property meanwhile.
 struct EditBaseline {
     private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any], mine: [String: Any])] = [:]
 
@@ -33,7 +33,7 @@ struct EditBaseline {
         return lost.map { LostEdit(object: $0.object, mine: $0.mine) }
     }
 
-    /// The properties that both the user and somebody else changed, to different values.
+    /// The properties that both the user and another process changed, to different values.
     func conflicts() -> [RecordConflict] {
         values.values.compactMap { object, base, _ in
             guard object.isUpdated, !object.isDeleted, object.managedObjectContext != nil else { return nil }
@@ -60,7 +60,7 @@ struct EditBaseline {
     }
 }
 
-/// A record that the user and somebody else changed.
+/// A record that the user and another process changed.
 struct RecordConflict {
     struct Field {
         let property: NSPropertyDescription

@@ -19,7 +19,7 @@ struct OpenedStore {
     /// - Parameters:
     ///   - modelURL: the model's file; without one, the model that the store itself carries.
     ///   - stop: raised when the store is not wanted any more.
-    /// - Throws: what stands in the way, with one clear line. A store that another program has locked is waited for.
+    /// - Throws: what prevented it, as one clear line. A store that another program has locked is waited for.
     init(url: URL, modelURL: URL?, isReadOnly: Bool, stop: StopFlag) throws {
         let model = try StoreLock.waiting(stop) { try Self.model(at: modelURL, forStore: url) }
         // A model that was inferred does not know what a save has to keep up.

@@ -2,12 +2,12 @@ import CoreData
 import Foundation
 import RosterCommands
 
-/// Saves the context, and says what stands in the way.
+/// Saves the context, and says what prevented it.
 struct SaveAttempt {
     enum Outcome {
         case saved(Int)
         case nothingToSave
-        /// Somebody else changed the same; nothing was saved.
+        /// Another context or process changed the same properties; nothing was saved.
         case conflicts([RecordConflict])
         /// Another program has locked the store; nothing was saved yet.
         case locked
@@ -23,7 +23,7 @@ struct SaveAttempt {
 
     let session: StoreSession
 
-    /// Saves unless somebody else changed what the user changed.
+    /// Saves unless another context or process changed what the user changed.
     func save(baseline: EditBaseline) -> Outcome {
         let conflicts = baseline.conflicts()
         if !conflicts.isEmpty { return .conflicts(conflicts) }
