@@ -2,7 +2,7 @@ import Foundation
 
 /// Puts files and folders in place when they are whole, and not before.
 enum FileReplacement {
-    /// Writes a folder of files. What stands at `url` is replaced when it is a folder of which `isReplaceable` says so by
+    /// Writes a folder of files. An item at `url` is replaced when it is a folder of which `isReplaceable` says so by
     /// the names in it.
     ///
     /// - Throws: ``ModelFileError``.

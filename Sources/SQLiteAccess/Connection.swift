@@ -25,7 +25,7 @@ package final class Connection: @unchecked Sendable {
     package let access: Access
     let handle: OpaquePointer
     let cache = StatementCache()
-    /// What writes down the statements; mostly `nil`.
+    /// What writes down the statements; usually `nil`.
     let trace: StatementTrace?
     /// Whether it listens for those who hear of statements while the program runs.
     private var isObserved = false

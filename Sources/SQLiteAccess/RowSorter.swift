@@ -14,9 +14,9 @@ package struct SortColumn: Sendable {
 /// Puts rows in order by the values of some columns, as SQLite's `ORDER BY` with its BINARY collation does.
 ///
 /// Design. SQLite's sorter takes twice as long. The values of a row are written one behind the other as bytes whose order is
-/// that of the values, see ``SortBytes``; so two rows are compared by comparing memory, and mostly by one word of it: the
-/// eight bytes behind those that all rows begin with. Rows are sorted by that word digit by digit, and only those that have
-/// the same one are compared.
+/// that of the values, see ``SortBytes``; so two rows are compared by comparing memory, and usually by one word of it:
+/// the eight bytes behind those that all rows begin with. Rows are sorted by that word digit by digit, and only those
+/// that have the same one are compared.
 package final class RowSorter {
     /// More than this SQLite sorts better, which puts what does not fit into memory into files.
     private static let mostBytes = 64 << 20

@@ -70,7 +70,7 @@ import Testing
             try context.save()
         }
         driver.keys("<C-s>")
-        #expect(driver.text.contains("Somebody else changed the same"), "\(driver.text)")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
         try driver.expectGolden("conflicts")
         // Titles: theirs; wins: what was before.
         driver.keys("<Space>j<Space><Space>s")

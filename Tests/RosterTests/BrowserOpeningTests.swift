@@ -110,7 +110,7 @@ import Testing
             try context.save()
         }
         driver.keys("<C-s>")
-        #expect(driver.text.contains("Somebody else changed the same"))
+        #expect(driver.text.contains("Changed by another program too"))
         #expect(driver.text.contains("mine 99"))
         #expect(driver.text.contains("theirs 50"))
         driver.keys(key)

@@ -202,7 +202,7 @@ final class ChangeTracker {
 
     /// The objects' changes are saved.
     func settle(_ objects: [NSManagedObject]) {
-        // Mostly all that has changes is saved.
+        // Usually all that has changes is saved.
         if objects.count == inserted.count + updated.count + deleted.count {
             inserted.takeAll()
             updated.takeAll()

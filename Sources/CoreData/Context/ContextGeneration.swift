@@ -89,8 +89,8 @@ extension NSManagedObjectContext {
     /// call `refreshAllObjects()` to see them in the new state.
     ///
     /// Stores other than SQLite ones in WAL mode always show what is newest; those that are added later show nothing. While
-    /// a state is kept, a store's write-ahead log cannot be emptied and grows with each save of anybody: pin for as short a
-    /// time as possible.
+    /// a state is kept, a store's write-ahead log cannot be emptied and grows with each save of any process: pin for as
+    /// short a time as possible.
     ///
     /// - Parameter generation: `NSQueryGenerationToken.current` for the state at the next reading, another context's
     ///   `queryGenerationToken` for the same state, or `nil` to read what is newest again.

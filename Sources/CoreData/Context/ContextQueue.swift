@@ -70,7 +70,7 @@ final class ContextQueue: Sendable {
                     }
                 }
             }
-            // Whoever waits on the main queue stays on it.
+            // A caller that waits on the main queue stays on it.
             if Self.isOnMainQueue { Self.mainHolder.holding(by: chain, run) } else { run() }
         }
         guard let result else { preconditionFailure("A queue did not run a block that was waited for.") }

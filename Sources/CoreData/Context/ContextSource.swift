@@ -53,14 +53,14 @@ protocol ContextSource: RowsByID, AnyObject {
     /// Writes what stores say of themselves, where that was changed. Does nothing above a parent.
     func saveMetadata() throws
 
-    /// Runs `body`, which reads, while nobody else works with what lies directly beneath, in the state that the context is
-    /// pinned to.
+    /// Runs `body`, which reads, while no other thread works with what lies directly beneath, in the state that the
+    /// context is pinned to.
     func reading<Result>(_ body: () throws -> Result) throws -> Result
 
     /// Tells the other contexts what was committed. Call it outside of the lock.
     func didCommit(_ changes: CommittedChanges, from context: NSManagedObjectContext)
 
-    /// Runs `body` while nobody else works with what lies directly beneath.
+    /// Runs `body` while no other thread works with what lies directly beneath.
     func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
 }
 

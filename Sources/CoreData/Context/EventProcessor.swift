@@ -4,13 +4,13 @@ import Foundation
 final class EventProcessor {
     private unowned(unsafe) let context: NSManagedObjectContext
     private var isProcessing = false
-    /// Whether the event's notification is being posted: whoever hears of it may save.
+    /// Whether the event's notification is being posted: its observers may save.
     private var isPosting = false
     private var isScheduled = false
     /// Deleted objects whose delete rules wait for the save.
     private var unpropagated: [NSManagedObject] = []
 
-    /// The sets that were posted last, while a save goes on: what it posts in the end is mostly what it posted first,
+    /// The sets that were posted last, while a save goes on: what it posts in the end is usually what it posted first,
     /// and to make a set of many objects takes as long as writing them.
     private var posted: [(objects: [NSManagedObject], set: Set<NSManagedObject>)]?
 
@@ -69,7 +69,7 @@ final class EventProcessor {
                 propagation.run(unpropagated)
                 unpropagated = []
             } else {
-                // They leave the context with this event, and reach nobody later.
+                // They leave the context with this event, and are not propagated later.
                 propagation.run([], among: { $0.flags.contains(.dropped) })
             }
         }

@@ -1,6 +1,6 @@
 extension FarEnds {
     /// The deletion of a saved object is taken back though its event is over, and the object is what its row says: where the
-    /// deletion took it out of far ends it is there again, unless somebody put something else in its place.
+    /// deletion took it out of far ends it is there again, unless another object took its place.
     ///
     /// What the deletion deleted too stays deleted. A relationship whose contents cannot be read stays as it is.
     static func takeBackDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {
@@ -30,7 +30,8 @@ extension FarEnds {
         }
     }
 
-    /// A far end that refers to nobody refers to `object` again; one that refers to somebody else is not `object`'s any more.
+    /// A far end without a destination refers to `object` again; one that refers to another object is not `object`'s
+    /// any more.
     private static func takeBack(
         _ far: NSManagedObject, slot: Int, to object: NSManagedObject, otherwise own: Int?
     ) {
@@ -73,7 +74,7 @@ extension FarEnds {
         InverseUpkeep.reconcile(owner, slot: slot, from: nil, to: target)
     }
 
-    /// An undo or redo let an object go: whoever refers to it since does so no longer.
+    /// An undo or redo let an object go: references to it that were made since are removed.
     static func leaveAll(_ object: NSManagedObject) {
         for slot in object.layout.attributeCount..<object.layout.slots.count {
             guard let relationship = object.layout.slots[slot] as? NSRelationshipDescription,
@@ -90,7 +91,7 @@ extension FarEnds {
         }
     }
 
-    /// What was never saved is left by everybody; else the rule says it.
+    /// What was never saved is left by all far ends; else the delete rule decides.
     private static func isLeft(_ object: NSManagedObject, by relationship: NSRelationshipDescription) -> Bool {
         object.flags.contains(.dropped) || tellsOfDeletion(relationship)
     }

@@ -1,8 +1,8 @@
 // Two contexts may edit the two ends of one relationship differently: here a player joins one team, elsewhere, saved, another.
 // The rule is that of all values: what is edited here and not saved stays on top of what is beneath. And it holds for both
 // ends at once: the team that has the player beneath shows it no longer, as if the edit had been made after the other one.
-// That is an unsaved change of the far end, but none that somebody made, so it cannot be undone by itself. An object that was
-// deleted here, and is not gone yet, is in the same way no destination of what others let refer to it since.
+// That is an unsaved change of the far end, but none that the program made, so it cannot be undone by itself. An object
+// that was deleted here, and is not gone yet, is in the same way no destination of what others let refer to it since.
 
 /// Brings the far ends of an object's to-one relationships in line after its saved row, or its own values, were replaced
 /// from outside: by a merge, a refresh, a merge policy.
@@ -58,7 +58,7 @@ struct FarEnds {
         func followInLists() {
             var stored: NSManagedObject?
             if case .reference(let id) = newRow {
-                // Where the edit takes the object out of a list, that has to be noted in somebody.
+                // Where the edit takes the object out of a list, that has to be noted in an object.
                 stored = newRow == newValue ? known(newRow) : context.registry.object(for: id)
             }
             let wanted = known(newValue)
@@ -201,7 +201,7 @@ struct FarEnds {
         return object.toOneTarget(slot) !== target
     }
 
-    /// The object refers to nobody any more: to be saved, but no change of the event.
+    /// The object's reference becomes `nil`: to be saved, but no change of the event.
     static func dropReference(of object: NSManagedObject, slot: Int) {
         object.changing(.toOne(slot)) {
             object.write(.null, slot: slot)

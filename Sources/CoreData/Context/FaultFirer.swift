@@ -72,7 +72,7 @@ final class FaultFirer {
         object.awakeFromFetch()
         object.flags.remove(.awakening)
         object.adoptValuesAsSnapshot()
-        // `awakeFromFetch` is anybody's code, and may give the context up.
+        // `awakeFromFetch` is the user's code, and may give the context up.
         guard let contextReference = object.contextReference else { return }
         unread.apply(to: object)
         if object.layout.traits.toOneCount > 0,

@@ -6,7 +6,7 @@ struct FaultMaker {
     let registry: ObjectRegistry
     let table: RowTable
     let operations: any StoreOperations
-    /// What the objects of one entity have in common: they mostly come in a row.
+    /// What the objects of one entity have in common: they usually come in a row.
     private var kind: Kind?
 
     /// Retains nothing when it is taken up, as each object does: its family is among `families`.

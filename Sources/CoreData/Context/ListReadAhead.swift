@@ -1,9 +1,10 @@
-/// Reads to-many lists before anybody asks for them, while the objects of a fetch are walked in its order: with the list of
-/// one object come those of the next, in one query where there would be one for each.
+/// Reads to-many lists before they are asked for, while the objects of a fetch are walked in its order: with the list
+/// of one object come those of the next, in one query where there would be one for each.
 ///
 /// What was read ahead shows nowhere before it is asked for: the relationships stay faults, and no object is made. It is
-/// used as long as it is what a query would find now: until somebody writes through the context's coordinator or the context
-/// hears of changes, and no longer than ``lifetime``, as others may write to the file too. Belongs to the context's queue.
+/// used as long as it is what a query would find now: until a context writes through the same coordinator or the
+/// owner hears of changes, and no longer than ``lifetime``, as others may write to the file too. Belongs to the
+/// context's queue.
 final class ListReadAhead {
     /// How long lists that were read ahead are used: as long as a transaction that reads all of them might take.
     var lifetime = Duration.milliseconds(20)

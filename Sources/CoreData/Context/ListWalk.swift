@@ -25,7 +25,7 @@ final class FetchOrder {
     }
 }
 
-/// Somebody asks the objects of a fetch for one of their lists, one object after the other.
+/// A walk through the objects of a fetch that reads one of their lists, one object after the other.
 final class ListWalk {
     let order: FetchOrder
     /// The place in the order behind the object that was asked last.
@@ -77,7 +77,7 @@ final class ListsAhead {
     private var maker: FaultMaker
     private let readAt = ContinuousClock.now
     private(set) var usedCount = 0
-    /// Whether a list is being made: an initialiser or `deinit` of anybody's class may ask for another one meanwhile.
+    /// Whether a list is being made: an initialiser or `deinit` of the user's class may ask for another one meanwhile.
     private var isInUse = false
 
     init(owners: [RowKey], found: consuming DestinationRows, maker: FaultMaker, changeCount: Int64) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Locking from the time before contexts had queues. The lock keeps others out who take it too, and nobody else.
+/// Locking from the time before contexts had queues. The lock excludes only threads that take it, too.
 extension NSManagedObjectContext: NSLocking {
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func lock() { legacyLock.lock() }

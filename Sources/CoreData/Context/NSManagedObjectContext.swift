@@ -1,6 +1,6 @@
 import Foundation
 
-/// A workspace: the objects that somebody works with, and their changes until they are saved.
+/// A workspace: the objects that a task works with, and their changes until they are saved.
 ///
 /// A context belongs to its queue. Use it, and the objects that it hands out, only within `perform` and `performAndWait`;
 /// one of the main queue may be used directly on the main thread. Its plain settings may be set from anywhere, at any
@@ -31,7 +31,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var fetchPipeline = FetchPipeline(context: self)
     final private(set) lazy var merger = ChangeMerger(context: self)
     final private(set) lazy var generation = ContextGeneration(context: self)
-    /// Tells whether somebody tracks what he reads of the context's objects.
+    /// Tells whether reads of the context's objects are tracked.
     @exclusivity(unchecked)
     final var readProbe = ObservationProbe()
     /// Where rows come from and changes go to; `nil` without a coordinator.
@@ -55,7 +55,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = ContextQueue(ct)
         super.init()
         frequent = FrequentCollaborators(of: self)
-        // Settings and commits reach it from any thread: it is there before anybody else knows the context.
+        // Settings and commits reach it from any thread: it is there before another thread knows the context.
         _ = merger
     }
 
@@ -112,7 +112,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { settings.read { $0.name } }
         set { settings.change { $0.name = newValue } }
     }
-    /// Whoever makes the changes, for the history of a store.
+    /// The author of the changes, for the history of a store.
     open var transactionAuthor: String? {
         get { settings.read { $0.transactionAuthor } }
         set { settings.change { $0.transactionAuthor = newValue } }
@@ -138,8 +138,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { settings.read { $0.propagatesDeletesAtEndOfEvent } }
         set { settings.change { $0.propagatesDeletesAtEndOfEvent = newValue } }
     }
-    /// Whether unchanged objects that nobody else holds stay in memory as long as the context does. `false` by default:
-    /// they are let go now and then.
+    /// Whether unchanged objects without other references stay in memory as long as the context does. `false` by
+    /// default: they are let go now and then.
     open var retainsRegisteredObjects: Bool {
         get { settings.read { $0.retainsRegisteredObjects } }
         set { settings.change { $0.retainsRegisteredObjects = newValue } }
@@ -250,8 +250,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         lifeCycle.assign(object, to: store)
     }
 
-    /// Makes the next save fail, or ask the merge policy, if somebody else changed the object, though it is not changed
-    /// here.
+    /// Makes the next save fail, or ask the merge policy, if another context or process changed the object, though it
+    /// is not changed here.
     open func detectConflicts(for object: NSManagedObject) {
         requireQueue("detectConflicts(for:)")
         savePipeline.lock(object)
@@ -303,7 +303,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Drops all changes that are not saved, and what could be undone.
     open func rollback() { refresher.rollback() }
 
-    /// Forgets all objects. Those that somebody still holds have no context any more, and are told of by their IDs.
+    /// Forgets all objects. Those that the program still holds have no context any more, and are told of by their IDs.
     open func reset() { refresher.reset() }
 
     /// Lets an object be read anew: its changes and its values that live in memory only stay on top of the new values; or,

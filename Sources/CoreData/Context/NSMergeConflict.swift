@@ -1,6 +1,6 @@
 import Foundation
 
-/// An object whose row somebody else changed or deleted since it was read.
+/// An object whose row another context or process changed or deleted since it was read.
 open class NSMergeConflict: NSObject {
     public final let sourceObject: NSManagedObject
     /// The row's version now; 0 if it is gone.

@@ -95,8 +95,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
             133020, "Could not merge changes.",
             userInfo: [
                 NSPersistentStoreSaveConflictsErrorKey: conflicts,
-                "reason": "\(conflicts.count) objects were changed by somebody else since they were read: \(names). "
-                    + "Refresh them, or set another merge policy.",
+                "reason": "\(conflicts.count) objects were changed by another context or process since they were read: "
+                    + "\(names). Refresh them, or set another merge policy.",
             ])
     }
 }

@@ -8,7 +8,8 @@ final class ObjectLifeCycle {
     private let homes: ObjectHomes
     private let registry: ObjectRegistry
     private let changes: ChangeTracker
-    /// The last class asked for, and the generation of known classes then: objects of one entity are mostly made in a row.
+    /// The last class asked for, and the generation of known classes then: objects of one entity are usually made in a
+    /// row.
     private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
     /// The layout of the last new object, and those of all: their entities belong to the model and are not abstract.
     private var lastInserted: EntityLayout?
@@ -130,7 +131,7 @@ final class ObjectLifeCycle {
             object.objectID.isTemporaryID, "Can't reassign an object to a different store once it has been saved.")
         context.registry.unregister(object)
         let id = NSManagedObjectID(temporaryFor: object.layout.entity, store: store)
-        // Whoever refers to the object by its old ID finds it by the new one.
+        // References to the object by its old ID lead to the new one.
         object.replaceIdentifier(by: id)?.setSuccessor(id)
         context.registry.register(object, id)
     }

@@ -72,7 +72,7 @@ struct ObjectList {
             members = []
             count = 0
         } else {
-            // Somebody heard of the first, and changed others.
+            // An observer of the first changes changed other objects.
             let (flag, marks) = (flag, marks)
             members.removeAll { $0.flags.isDisjoint(with: marks) }
             count = members.count { $0.flags.contains(flag) }

@@ -1,15 +1,16 @@
 /// One object for each row: what a context knows.
 ///
-/// Clean objects that nobody else holds are let go now and then: when a table grows, at the end of an event after many
-/// came, and before the first look after somebody else saved, so that nobody finds old values in an object he does not
-/// hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects` all are kept.
+/// Clean objects without other references are released now and then: when a table grows, at the end of an event after
+/// many came, and before the first look after another context or process saved, so that a caller finds no old values in
+/// an object that it does not hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects`
+/// all are kept.
 final class ObjectRegistry {
     private unowned(unsafe) let context: NSManagedObjectContext
     // For what happens for every object, without retaining the context: see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
     private let homes: ObjectHomes
     private let children: CommitObservers
-    /// A table for each store, by the store's UUID. Mostly one.
+    /// A table for each store, by the store's UUID. Usually one.
     private var tables: [Table] = []
     private struct Table {
         let store: String
@@ -23,7 +24,7 @@ final class ObjectRegistry {
     /// From how many new objects on the end of an event looks for unused ones.
     private static let newcomerLimit = 4096
 
-    /// Up when somebody else saved: what nobody uses may be stale.
+    /// Up when another context or process saved: unused objects may be stale.
     private let othersSaved: AtomicFlag
 
     /// Whether other contexts know the temporary IDs of this one: its parent, its children.
@@ -221,7 +222,7 @@ final class ObjectRegistry {
         table.reserve(ids.count)
         objects.forEachHeld(with: ids) { object, id in
             guard let key = id.rowKey else { return }
-            // Mostly nobody has asked for the temporary ID, and the reference goes from one table to the other.
+            // Usually the temporary ID was not asked for, and the reference goes from one table to the other.
             let known = object.unnamedNumber.flatMap { temporaries.take(RowKey(entity: 0, reference: $0)) }
             forgetTemporaryID(of: object, for: id)
             assert(known.map { $0 === object } ?? true, "Temporary numbers are given away once.")
@@ -270,13 +271,13 @@ final class ObjectRegistry {
 
     // MARK: All objects
 
-    /// Leaves those objects that somebody uses, each in one table.
+    /// Leaves the objects that are in use, each in one table.
     private func prepareForAll() {
         releaseUnused()
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
     }
 
-    /// Every registered object that somebody uses, once.
+    /// Every registered object that is in use, once.
     var all: [NSManagedObject] {
         prepareForAll()
         var all: [NSManagedObject] = []
@@ -312,7 +313,7 @@ final class ObjectRegistry {
         temporaries.forEachDisplaced(body)
     }
 
-    /// Lets objects go that nobody uses, if many came since that was last done.
+    /// Releases unused objects, if many came since that was last done.
     func releaseUnusedAfterMany() {
         // New objects are held until they are saved.
         let newcomers = tables.reduce(0) { $0 + $1.rows.newcomers }
@@ -332,8 +333,8 @@ final class ObjectRegistry {
     /// Whether no object was ever registered, or all were forgotten.
     var isEmpty: Bool { tables.isEmpty && temporaries.objects.isEmpty }
 
-    /// Forgets all objects, and gives them, once each: neighbours in the order of their rows, in which they mostly lie in
-    /// memory, too.
+    /// Forgets all objects, and gives them, once each: neighbours in the order of their rows, in which they usually lie
+    /// in memory, too.
     func takeAll() -> [NSManagedObject] {
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         var taken: [NSManagedObject] = []

@@ -56,7 +56,7 @@ final class Refresher {
             }
     }
 
-    /// The row is read again when somebody asks for it.
+    /// The row is read again when it is asked for.
     ///
     /// - Returns: whether there was one.
     private func dropRow(of object: NSManagedObject) -> Bool {
@@ -118,7 +118,7 @@ final class Refresher {
         for object in objects {
             guard let row = rows[object.objectID] else { continue }
             if object.flags.contains(.inaccessible) {
-                // Somebody took back what had made the row go.
+                // The deletion of the row was taken back.
                 object.flags.remove(.inaccessible)
                 if object.snapshot?.values.allSatisfy(\.isNull) ?? true {
                     turnIntoFault(object)
@@ -238,8 +238,8 @@ final class Refresher {
         }.map(object.layout.place(ofSlot:))
     }
 
-    /// The row is gone, by somebody else's deletion: the object is posted as deleted and leaves the context. Nothing is
-    /// left to save of it.
+    /// The row is gone, by a deletion of another context or process: the object is posted as deleted and leaves the
+    /// context. Nothing is left to save of it.
     func rowWasDeleted(_ object: NSManagedObject) {
         context.changes.forget(object)
         forgetInNeighbours(object)

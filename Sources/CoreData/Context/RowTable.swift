@@ -4,9 +4,9 @@ import CPrefetch
 ///
 /// Rows of one entity that were made together have neighbouring numbers, and so have most that are read together. So
 /// objects stand in pages of neighbouring rows, and the pages in a table with open addressing and linear probing: a list
-/// of many objects takes little more than a word for each, and the next object is mostly in the page of the last one.
+/// of many objects takes little more than a word for each, and the next object is usually in the page of the last one.
 ///
-/// Holds its objects strongly, and gives those up that nobody else holds when it is told to: ``takeUnused()``. Weak
+/// Holds its objects strongly, and releases those without other references when it is told to: ``takeUnused()``. Weak
 /// references would do that at once, but they cost every object a side table, and every later retain and release of it a
 /// detour through that.
 final class RowTable {
@@ -29,7 +29,7 @@ final class RowTable {
             objects.initialize(repeating: nil, count: Self.size)
         }
 
-        /// The page with four bits of its key's hash, in one word: what stands in the directory.
+        /// The page with four bits of its key's hash, in one word: an entry of the directory.
         @inline(__always)
         func tagged(_ tag: UInt) -> UInt {
             assert(UInt(bitPattern: memory) & Self.tagMask == 0 && tag <= Self.tagMask)
@@ -87,19 +87,20 @@ final class RowTable {
         }
     }
 
-    /// The pages with their tags; 0 where there is none. A look that passes by other pages is told so by their tags mostly,
-    /// where many stand in a line of the processor's cache, and not by the memory of each of them.
+    /// The pages with their tags; 0 where there is none. A look that passes by other pages usually tells so by their
+    /// tags, of which many are in one line of the processor's cache, and not by the memory of each of them.
     ///
     /// Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
     @exclusivity(unchecked)
     private var directory: [UInt] = Array(repeating: 0, count: 16)
-    /// The page that was used last: the next row mostly stands there too.
+    /// The page that was used last: the next row is usually there too.
     @exclusivity(unchecked)
     private var last: Page?
     private var used = 0
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
-    /// Objects in whose place others came, as long as somebody holds them: they have to hear of the context's end.
+    /// Objects in whose place others came, as long as the user's code holds them: they have to hear of the context's
+    /// end.
     private var displaced: [WeakReference] = []
 
     private struct WeakReference {
@@ -159,7 +160,7 @@ final class RowTable {
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
-    /// The same without a count of references, for who looks at many objects that nobody lets go meanwhile.
+    /// The same without a count of references, for who looks at many objects that are not released meanwhile.
     @inline(__always)
     func reference(_ key: RowKey) -> Unmanaged<NSManagedObject>? {
         guard let page = page(Self.pageKey(key)) else { return nil }
@@ -217,8 +218,8 @@ final class RowTable {
         page(Self.pageKey(key))?.exchange(Self.place(key), for: nil)
     }
 
-    /// Takes the objects out that nobody else holds; they go away when the caller drops them, and what they alone held is
-    /// unused from then on.
+    /// Takes the objects out that have no other reference; they go away when the caller drops them, and what they alone
+    /// held is unused from then on.
     func takeUnused() -> [NSManagedObject] {
         newcomers = 0
         var unused: [NSManagedObject] = []

@@ -17,7 +17,7 @@ struct SaveCompletion {
 
     /// - Parameter derived: the rows for which stores worked out values, of objects that were written and of others.
     func finish(_ plans: [StorePlan], derived: [NSManagedObjectID: RowSnapshot] = [:]) {
-        // Mostly there is one store, and nothing to put together.
+        // Usually there is one store, and nothing to put together.
         if plans.count == 1 {
             return finish(SavedObjects(objects: plans[0].objects, written: plans[0].written, derived: derived))
         }
@@ -44,7 +44,7 @@ struct SaveCompletion {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
-        /// Members whose rows were written for their places in somebody's list only: others have to hear of that too.
+        /// Members whose rows were written for their places in an owner's list only: others have to hear of that too.
         var moved: [NSManagedObject] = []
 
         /// All whose rows others have to read again.
@@ -140,7 +140,8 @@ struct SaveCompletion {
         changes.rows = batch.written.rows
         if batch.derived.isEmpty { return changes }
         changes.rows = changes.rows.map { IdentifiedRow(id: $0.id, row: batch.derived[$0.id] ?? $0.row) }
-        // What the stores derived for other rows is read by whoever merges: it has no version by which it could be late.
+        // What the stores derived for other rows is read by the contexts that merge: it has no version by which it
+        // could be late.
         let written = Set(changes.rows.map(\.id))
         changes.updated += batch.derived.keys.filter { !written.contains($0) }
         return changes
@@ -151,7 +152,7 @@ struct SaveCompletion {
 
     private func post(_ saved: Saved, _ changes: CommittedChanges) {
         let center = NotificationCenter.default
-        // Whoever merges by hand has to hear of the rows whose values the stores derived, too.
+        // Programs that merge by hand have to hear of the rows whose values the stores derived, too.
         let known = saved.updatedRows
         let derived = changes.updated.dropFirst(known.count).map { context.registry.object(for: $0) }
         let updated = derived.isEmpty ? context.events.set(of: known) : Set(known + derived)

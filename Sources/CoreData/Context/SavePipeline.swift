@@ -132,7 +132,7 @@ final class SavePipeline {
         _ newcomers: Newcomers, by source: some ContextSource
     ) throws -> [(store: NSPersistentStore, newcomers: Newcomers)] {
         var choice = StoreChoice(context: context, source: source)
-        // Mostly all go to one store.
+        // Usually all go to one store.
         if choice.isByEntity, let store = try commonStore(of: newcomers, source) { return [(store, newcomers)] }
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
         for object in newcomers.objects {
@@ -191,7 +191,7 @@ final class SavePipeline {
                 try resolver.resolve(plans, refusedWith: error)
             }
         }
-        // From here on everything is settled, and whoever hears of the save may save again.
+        // From here on everything is settled, and observers of the save may save again.
         isSaving = false
         context.generation.advance()
         unlock()

@@ -57,14 +57,14 @@ struct SavePlanner {
 
     private var plans: [StorePlan] = []
     private var planOfStore: [String: Int] = [:]
-    /// The plan asked for last: objects of one store mostly come in a row.
+    /// The plan asked for last: objects of one store usually come in a row.
     private var lastPlan: (reference: StoreReference?, plan: Int)?
     /// Positions in ordered to-many relationships, by the destination that holds the foreign key.
     private var positions: [ObjectIdentifier: [Int: Int]] = [:]
     private var positioned: [NSManagedObject] = []
     /// How many objects are new, for which there is room from the start.
     private var insertedCount = 0
-    /// The destination that was looked for last, and what became of it: neighbours mostly refer to the same.
+    /// The destination that was looked for last, and what became of it: neighbours usually refer to the same.
     private var lastDestination: (id: NSManagedObjectID, plan: Int, current: NSManagedObjectID?)?
     /// Objects that may have changed pairs.
     private var paired: [NSManagedObject] = []
@@ -107,7 +107,7 @@ struct SavePlanner {
     // MARK: Rows
 
     private mutating func addInserts(_ objects: [NSManagedObject]) throws {
-        // Mostly all go to one store, and are the list of its objects.
+        // Usually all go to one store, and are the list of its objects.
         var lists: [[NSManagedObject]] = []
         var number = 0
         try objects.forEachHeld { object in
@@ -126,7 +126,7 @@ struct SavePlanner {
     /// - Returns: the plan to which the object belongs, and whose objects it has to join.
     private mutating func addInsert(_ object: NSManagedObject, _ id: NSManagedObjectID) throws -> Int {
         let plan = try planIndex(of: id, object)
-        // The row of an object that comes back goes on counting where it was: whoever has the old one shall notice.
+        // The row of an object that comes back goes on counting where it was: holders of the old one have to notice.
         let version = object.snapshot?.version ?? 0
         if !context.changes.deleted.isEmpty { try checkReferences(of: object, object.layout.slots.indices) }
         let row = try row(of: object, version: try Self.version(after: version, of: id), plan)
@@ -173,7 +173,7 @@ struct SavePlanner {
                 orderedPositions: places))
     }
 
-    /// Destinations that did not change themselves, but their place in somebody's list.
+    /// Destinations that did not change themselves, but their place in an owner's list.
     private mutating func addPositionedOnly() throws {
         let others = positioned.filter { $0.flags.isDisjoint(with: .unsaved) }
         try context.faults.fetchRows(of: others.filter { $0.snapshot == nil })
@@ -351,7 +351,7 @@ struct SavePlanner {
         changes.author = context.transactionAuthor
         changes.contextName = context.name
         var plan = StorePlan(store: store, changes: changes)
-        // Mostly there is one store.
+        // Usually there is one store.
         if plans.isEmpty { plan.changes.inserted.reserveCapacity(insertedCount) }
         plans.append(plan)
         planOfStore[identifier] = plans.count - 1

@@ -12,7 +12,7 @@ struct StoreChoice {
     private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The stores of the saved and assigned objects of each tree, by its root.
     private var stores: [ObjectIdentifier: [NSPersistentStore]] = [:]
-    /// The store and the entity of the last assigned object, which fit: the next mostly has the same.
+    /// The store and the entity of the last assigned object, which fit: the next usually has the same.
     private var checked: (store: NSPersistentStore, layout: EntityLayout)?
 
     /// Cost: nothing where the coordinator has one store; otherwise a look at all relationships of new and changed objects.

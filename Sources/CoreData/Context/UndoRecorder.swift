@@ -117,7 +117,7 @@ final class UndoRecorder {
     }
 
     /// What others did meanwhile may not fit what comes back: objects that they deleted are no destinations any more, and a
-    /// partner that they gave to somebody else is taken back.
+    /// partner that they gave to another object is taken back.
     private func settle(_ step: UndoStep, _ gone: Set<NSManagedObject>) {
         let object = step.object
         guard !object.isDeleted else { return }
@@ -147,7 +147,8 @@ final class UndoRecorder {
         InverseUpkeep.rejoin(object)
     }
 
-    /// A member that says itself whose it is, and that others gave to somebody else, does not come back into the list.
+    /// A member that holds the reference itself, and that others gave to another object, does not come back into the
+    /// list.
     private func leaveToOthers(_ step: UndoStep) {
         let object = step.object
         guard !object.isDeleted else { return }

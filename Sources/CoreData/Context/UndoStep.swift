@@ -24,8 +24,8 @@ struct UndoStep {
 
 extension UndoStep {
     /// The steps that can still be taken back: not those of objects that the context has lost, as their rows are gone, and
-    /// nothing of objects whose deletion was saved, if somebody else brought them back since, with relationships of their
-    /// own.
+    /// nothing of objects whose deletion was saved, if another context or process brought them back since, with
+    /// relationships of their own.
     ///
     /// Cost: a query for all objects whose deletion was saved; none where there are none.
     static func standing(_ steps: [UndoStep], in context: NSManagedObjectContext) -> [UndoStep] {

@@ -56,7 +56,7 @@ final class UnreadFaults {
     /// Notes that `objects` could not be read, and posts it.
     func didFail(_ objects: [NSManagedObject], _ error: any Error) {
         let new = objects.filter { reported.insert($0.objectID).inserted }
-        // Whoever hears of it may read the same objects.
+        // An observer of the notification may read the same objects.
         guard !new.isEmpty, !isReporting else { return }
         isReporting = true
         defer { isReporting = false }

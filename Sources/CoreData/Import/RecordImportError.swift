@@ -9,7 +9,7 @@ public struct RecordImportError: LocalizedError, CustomNSError {
     public let record: Int
     /// The property that could not be set, by its path from the record: `location.latitude`; empty where it is none.
     public let keyPath: String
-    /// What stands in the record for it; `nil` where there is nothing.
+    /// The record's value for it; `nil` where there is nothing.
     public let value: ImportValue?
     /// The end of a sentence that begins with key and value: `is not a whole number`.
     public let reason: String

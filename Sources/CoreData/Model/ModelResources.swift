@@ -6,8 +6,8 @@ enum ModelResources {
     /// The program's folder and the resource bundles in it, by name.
     static var folders: [URL] { [programFolder] + bundles }
 
-    /// What stands for the main bundle: the program's folder and the bundle of its own module. Where no model is in
-    /// these, all bundles, since a program may have its model in a library.
+    /// The folders that replace the main bundle: the program's folder and the bundle of its own module. Where no model
+    /// is in these, all bundles, since a program may have its model in a library.
     static var mainFolders: [URL] {
         let own = bundles.filter { modules(of: $0).contains(programModule) }
         let folders = [Bundle.main.resourceURL, programFolder].compactMap { $0 } + own

@@ -1,6 +1,6 @@
 /// The places of an entity's properties by their names: what every access by name asks first.
 ///
-/// Open addressing over the bytes of the names, of which few are looked at: names of one entity mostly differ in their
+/// Open addressing over the bytes of the names, of which few are looked at: names of one entity usually differ in their
 /// length, their beginning or their end. Half the time of a dictionary, which guards against names made to collide.
 struct PropertyPlaces: Sendable {
     private struct Entry {

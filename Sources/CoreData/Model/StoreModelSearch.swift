@@ -8,7 +8,7 @@ struct StoreModelSearch {
 
     private struct Candidate {
         let url: URL
-        /// What stands beside the model; `nil` where nothing does.
+        /// The version hashes in the file beside the model; `nil` where there is none.
         let hashes: [String: Data]?
     }
 
@@ -20,7 +20,7 @@ struct StoreModelSearch {
         let choice = ModelMerging.choose(wanted, from: told.map { $0.hashes ?? [:] })
         if choice.isComplete, !wanted.isEmpty {
             let models = choice.chosen.compactMap { NSManagedObjectModel(contentsOf: told[$0].url) }
-            // What stands beside a file may be untrue.
+            // The hashes beside a file may be wrong.
             if models.count == choice.chosen.count { return models }
         }
         return candidates.filter { candidate in

@@ -48,7 +48,7 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     private func bringUpToDate(_ owner: NSManagedObject) {
         let members = owner.toManyTargets(number)
-        // Mostly nothing has changed, and the list is the very same.
+        // Usually nothing has changed, and the list is the very same.
         if members.isSame(as: known) { return }
         known = members
         guard !members.elementsEqual(array, by: { $0 === $1 as AnyObject }) else { return }

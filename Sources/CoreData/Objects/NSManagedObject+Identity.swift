@@ -1,4 +1,4 @@
-/// The ID of an object, made when it is asked for: a list of a hundred thousand objects is mostly looked at without
+/// The ID of an object, made when it is asked for: a list of a hundred thousand objects is usually looked at without
 /// their IDs, which would take half as much memory again.
 ///
 /// Until then an object has the family of its ID and its number. An ID may be asked for on any thread.

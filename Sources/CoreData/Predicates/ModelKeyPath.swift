@@ -147,7 +147,7 @@ extension NSAttributeDescription {
     }
 }
 
-/// Finds the name that somebody may have meant.
+/// Finds the name that was probably meant.
 enum NearestName {
     /// The name at the smallest edit distance from `name`, letter case apart, if it is near enough to be meant.
     static func of(_ name: String, among names: [String]) -> String? {

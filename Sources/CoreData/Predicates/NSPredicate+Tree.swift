@@ -99,8 +99,8 @@ final class TreeCompoundPredicate: NSCompoundPredicate {
 final class LazyEvaluator: @unchecked Sendable {
     private let lock = NSLock()
     private var compiled: CompiledPredicate?
-    /// The predicate for the entity whose object came first: mostly all objects are of it. Kept by the evaluator, so that
-    /// nobody has to retain it.
+    /// The predicate for the entity whose object came first: usually all objects are of it. Kept by the evaluator, so
+    /// that its users need not retain it.
     private let first = Atomic<UInt>(0)
     /// The predicates for the entities that came. Guarded by the lock.
     private var others: [ObjectIdentifier: ForLayout] = [:]

@@ -127,8 +127,8 @@ extension NSSortDescriptor {
 
     /// The descriptor as a value for stores.
     ///
-    /// A descriptor with a Swift key path counts as a plain comparison: Foundation does not tell whether somebody gave
-    /// it code of their own.
+    /// A descriptor with a Swift key path counts as a plain comparison: Foundation does not tell whether the program
+    /// gave it code of its own.
     var storeSortKey: StoreSortKey {
         if let descriptor = self as? KeySortDescriptor { return descriptor.storeKey }
         guard let key else { return StoreSortKey(keyPath: ["self"], ascending: ascending, comparison: .custom) }

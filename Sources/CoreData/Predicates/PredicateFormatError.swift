@@ -9,7 +9,7 @@ public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringC
     /// length of the text is its end.
     public let characterOffset: Int
 
-    /// What could stand there and what stands there, as one line: `expected a value after ==, found the end`.
+    /// What was expected there and what was found, as one line: `expected a value after ==, found the end`.
     public let message: String
 
     init(_ error: FormatError) {

@@ -21,7 +21,7 @@ final class ResultsState {
     }
     /// Grows with every change of `published`.
     private(set) var version = 0
-    /// What the context holds. Differs from `published` only while nobody is known to listen.
+    /// What the context holds. Differs from `published` only while no listener is known.
     var tracked: ListContents
     /// With a limit or an offset: what `tracked` is cut from.
     var window: ResultsWindow?
@@ -128,7 +128,7 @@ final class ResultsState {
 struct ResultsSection: NSFetchedResultsSectionInfo {
     let state: ResultsState
     let number: UInt32
-    /// Where the section stood when this was made: mostly it still does.
+    /// Where the section stood when this was made: usually it still does.
     let index: Int
 
     var name: String { state.names[number] }

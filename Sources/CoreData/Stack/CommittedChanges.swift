@@ -3,7 +3,7 @@ import Synchronization
 
 /// What one transaction changed, as the other contexts of the coordinator hear of it.
 ///
-/// Made by a save of a context, or from the history of a store that somebody else wrote to.
+/// Made by a save of a context, or from the history of a store that another process wrote to.
 struct CommittedChanges: Sendable {
     /// Permanent IDs.
     var inserted: [NSManagedObjectID] = []
@@ -11,20 +11,20 @@ struct CommittedChanges: Sendable {
     var deleted: [NSManagedObjectID] = []
 
     /// The rows as they were committed, as far as the writer knows them; the others are read when they are needed.
-    /// A list, because most saves have nobody who looks anything up in it.
+    /// A list, because after most saves nothing is looked up in it.
     var rows: [IdentifiedRow] = []
 
-    /// Stores of which it is only known that somebody changed them: whatever was read from them may be stale.
+    /// Stores that changed in unknown ways: whatever was read from them may be stale.
     var staleStores: [NSPersistentStore] = []
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && staleStores.isEmpty }
 }
 
-/// Somebody who wants to hear of committed changes: the merger of a context.
+/// An observer of committed changes: the merger of a context.
 protocol CommitObserver: AnyObject, Sendable {
     /// Called on any thread, after the transaction and outside of the coordinator's lock.
     ///
-    /// - Parameter source: whoever saved (a context), or `nil` for another process.
+    /// - Parameter source: the context that saved, or `nil` for another process.
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?)
 
     /// Called on any thread after `store` was taken out of the coordinator.

@@ -18,7 +18,7 @@ struct MultiStoreSave {
 
     private let parts: [Part]
 
-    /// The same order for everybody who saves to the same stores, so that no two processes wait for each other.
+    /// The same order in every process that saves to the same stores, so that no two processes wait for each other.
     init(_ parts: [Part]) {
         self.parts = parts.sorted { ($0.store.identifier ?? "") < ($1.store.identifier ?? "") }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-// Stores that move: copies of files and of rows. Nothing is lost on the way: what stands is taken away only once what shall
-// take its place is whole.
+// Stores that move: copies of files and of rows. Nothing is lost on the way: a store is removed only once its
+// replacement is complete.
 extension NSPersistentStoreCoordinator {
     /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`, with its log, its history and its
     /// external data. A store that was there is gone afterwards; until the copy is whole and in its place it stands.

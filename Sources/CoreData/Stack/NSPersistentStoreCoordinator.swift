@@ -26,7 +26,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         preconditionFailure("A coordinator needs a model: call init(managedObjectModel:).")
     }
 
-    /// Nobody can use the stores any more. A failure to close costs nothing that was saved, and nobody is left to hear it.
+    /// The stores can no longer be used. A failure to close costs nothing that was saved, and has no caller to go to.
     deinit {
         for store in stores { try? store.operations.close() }
     }
@@ -42,7 +42,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: The lock
 
-    /// Runs `body` while nobody else works with the stores. May be nested.
+    /// Runs `body` while no other thread works with the stores. May be nested.
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
         recursiveLock.lock()
         defer { recursiveLock.unlock() }
@@ -55,21 +55,21 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Gives the lock back.
     public func unlock() { recursiveLock.unlock() }
 
-    /// Takes the lock if nobody else has it.
+    /// Takes the lock if no other thread has it.
     ///
     /// - Returns: whether the lock was taken, and `unlock()` is owed.
     public func tryLock() -> Bool { recursiveLock.try() }
 
-    /// Runs `block` now, on the calling thread, while nobody else works with the stores. May be nested.
+    /// Runs `block` now, on the calling thread, while no other thread works with the stores. May be nested.
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try withLock(block) }
 
-    /// Runs `block` later, on another thread, while nobody else works with the stores.
+    /// Runs `block` later, on another thread, while no other thread works with the stores.
     public func perform(_ block: @escaping () -> Void) {
         let work = UncheckedSendable(block)
         workQueue.async { self.withLock(work.value) }
     }
 
-    /// Runs `block` on another thread, while nobody else works with the stores, and gives back what it returns.
+    /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns.
     public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
         let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
             perform {

@@ -35,7 +35,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setFlag(newValue, NSReadOnlyPersistentStoreOption) }
     }
 
-    /// How many seconds to wait for a store that somebody else has locked; 0 where it was not set.
+    /// How many seconds to wait for a store that another connection has locked; 0 where it was not set.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 0 }
         set { options[NSPersistentStoreTimeoutOption] = NSNumber(value: newValue) }

@@ -9,7 +9,7 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
         /// Whatever is newest when it is first needed.
         case current
         case kept(QueryGeneration)
-        /// A state that nobody keeps any more.
+        /// A state that is no longer kept.
         case lost
     }
 

@@ -73,6 +73,6 @@ final class QueryGeneration: @unchecked Sendable {
 
     private static let all = Mutex<[UUID: Weak]>([:])
 
-    /// The generation of that identifier, while somebody keeps it.
+    /// The generation of that identifier, while a context or a token keeps it.
     static func kept(_ identifier: UUID) -> QueryGeneration? { all.withLock { $0[identifier]?.generation } }
 }

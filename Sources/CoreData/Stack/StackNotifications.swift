@@ -13,7 +13,7 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 
-    /// Somebody wrote to a store of the coordinator (the object): this process or another.
+    /// This process or another wrote to a store of the coordinator (the object).
     ///
     /// Posted on any thread, for stores added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. Carries
     /// `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, where the store keeps a history, `NSPersistentHistoryTokenKey`.

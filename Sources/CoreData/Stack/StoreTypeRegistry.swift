@@ -17,7 +17,7 @@ enum StoreTypeRegistry {
 
     /// The class of a store type.
     ///
-    /// - Throws: `NSPersistentStoreInvalidTypeError` (134000) for a type that nobody registered.
+    /// - Throws: `NSPersistentStoreInvalidTypeError` (134000) for a type that is not registered.
     static func storeClass(of storeType: String) throws -> NSPersistentStore.Type {
         let known = all
         if let found = known[storeType] { return found }

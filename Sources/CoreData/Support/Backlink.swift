@@ -1,8 +1,8 @@
-/// The way back to an object that owns, beside or above, whoever holds the link. Says nothing once the object is gone.
+/// A reference from an object to its owner, which it does not retain. `nil` once the owner is gone.
 ///
 /// What a weak reference would do, but one makes every later retain and release of its target several times as slow, and
 /// entities are retained with every object that is made. In exchange the target cuts the link when it goes away, and
-/// nobody may follow it on one thread while the last holder of the target, and with it of its model, lets go on another:
+/// no thread may follow it while another releases the last reference to the target, and with it to its model:
 /// as at Apple's, where these references do not retain and are never cleared.
 final class Backlink<Target: AnyObject>: @unchecked Sendable {
     private(set) unowned(unsafe) var target: Target?

@@ -55,8 +55,8 @@ extension Array where Element: AnyObject {
 
 extension Set where Element: NSObject {
     /// The set of `objects`. Takes a fifth less time than the standard initialiser: what that gives back of each insertion is
-    /// retained once more, after a write to memory that is mostly far away. That a large table has its memory at hand takes a
-    /// third of the rest off where the memory is new, as in a save.
+    /// retained once more, after a write to memory that is usually not in the processor's cache. That a large table has
+    /// its memory at hand takes a third of the rest off where the memory is new, as in a save.
     init(held objects: [Element]) {
         self.init(minimumCapacity: objects.count)
         approachTable()
@@ -83,7 +83,7 @@ extension Set where Element: NSObject {
 
 extension Array where Element: AnyObject {
     /// The elements at `places`, each of which is named once, as objects of their class. Their references are counted in the
-    /// order in which they stand here, where they mostly lie next to each other in memory, and not in the new one.
+    /// order in which they stand here, where they usually lie next to each other in memory, and not in the new one.
     func inOrder<Object: AnyObject>(of places: [Int], as class: Object.Type) -> [Object] {
         precondition(places.count == count, "Each place is named once.")
         return withUnsafeBufferPointer { elements in

@@ -4,7 +4,7 @@ import Foundation
 package struct CompiledMappingWriter {
     private var writer = CompiledModelWriter(model: ModelDocument(), form: .file)
 
-    /// Writes the file. What stands at `url` is replaced only once the new file is whole.
+    /// Writes the file. An item at `url` is replaced only once the new file is whole.
     ///
     /// - Throws: ``ModelFileError``.
     package static func write(_ mappings: [EntityMappingDocument], to url: URL) throws {

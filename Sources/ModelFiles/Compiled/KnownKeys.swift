@@ -52,8 +52,8 @@ enum KnownKeys {
         OwnKeys.textExpression: [OwnKeys.expressionText],
     ]
 
-    /// Keys that are known but not read, with the number, or no object at all, that they have where nobody set them: other
-    /// values are kept.
+    /// Keys that are known but not read, with the number, or no object at all, that they have where they were not set:
+    /// other values are kept.
     static let unread: [String: [(key: String, usual: Int64?)]] = [
         "NSFetchRequest": [
             ("NSAllocationType", 0), ("NSFetchRequestFlags", 30), ("NSHavingPredicate", nil), ("NSValuesToFetch", nil),

@@ -1,5 +1,5 @@
-/// Keys of our own in archives, for what stands in Apple's in a place that is not known. Apple's framework passes them over,
-/// but for the expressions; each stands there only where the value is not the usual one.
+/// Keys of our own in archives, for values whose place in Apple's archives is not known. Apple's framework passes them
+/// over, but for the expressions; each stands there only where the value is not the usual one.
 enum OwnKeys {
     static let isIndexedBySpotlight = "RosterIsIndexedBySpotlight"
     static let isStoredInExternalRecord = "RosterIsStoredInExternalRecord"

@@ -58,7 +58,7 @@ struct SourceElement {
 
     func error(_ reason: String) -> ModelFileError { ModelFileError(.malformed, file: file, line: line, reason) }
 
-    /// The attributes that nobody asked for.
+    /// The attributes that were not asked for.
     var unknownAttributes: [UnknownParts.Attribute] {
         tree.attributeOrder.enumerated().filter { !asked.contains($1) }.map { position, name in
             UnknownParts.Attribute(name: name, value: tree.attributes[name] ?? "", position: position)

@@ -64,7 +64,7 @@ private final class League {
         let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         guard let entity = entities.first(where: Self.isTeam) else {
             throw CommandError.failure(
-                "nobody can play in \(session.name): no entity has the whole numbers \(Self.keys.joined(separator: ", "))"
+                "no games can be played in \(session.name): no entity has the whole numbers \(Self.keys.joined(separator: ", "))"
             )
         }
         let request = NSFetchRequest<NSManagedObject>()
@@ -74,7 +74,7 @@ private final class League {
             .sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }.map(\.1)
         guard teams.count >= 2 else {
             throw CommandError.failure(
-                "nobody can play in \(session.name): it has \(teams.count) of \(entity.name ?? "")")
+                "no games can be played in \(session.name): it has \(teams.count) of \(entity.name ?? "")")
         }
     }
 

@@ -11,7 +11,7 @@ struct Timing {
     var percentile99: Double { sorted[sorted.count * 99 / 100] }
 }
 
-/// What is counted: seconds on the wall, for how long somebody waits, or of processor time, for how much work it is,
+/// What is counted: seconds on the wall, for how long the caller waits, or of processor time, for how much work it is,
 /// whatever else the machine does.
 enum Clock {
     case wall, processor

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes the conflicts of one save to the context's merge policy, until there are none or somebody gives up.
+/// Takes the conflicts of one save to the context's merge policy, until there are none or the policy throws.
 struct ConflictResolver {
     private let context: NSManagedObjectContext
     private var rounds = 0

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The keys of a list: all that a million rows need until somebody looks at them.
+/// The keys of a list: all that a million rows need until they are looked at.
 struct FetchedKeys {
     let store: NSPersistentStore
     /// In the request's order.
     var keys: [RowKey]
-    /// What stands together: see ``StoreQueryResult/groups``.
+    /// The runs of equal values: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
     /// The values beside the keys: see ``StoreQueryResult/beside``.
     var beside: [[SlotValue]]?
@@ -42,7 +42,7 @@ extension FetchPipeline {
     }
 
     /// The saved objects among the rows of `ids` that `request` would find, in its order, without limit and offset: for
-    /// telling what became of rows that somebody else changed. One query.
+    /// telling what became of rows that another context or process changed. One query.
     func matching(
         _ request: NSFetchRequest<NSFetchRequestResult>, among ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID] {

@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
 
     /// Carries out a request that is neither a fetch nor a save.
     ///
-    /// - Throws: 134091 for a request that nobody knows.
+    /// - Throws: 134091 for a request of an unknown class.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         guard let executable = request as? any ContextExecutable else {

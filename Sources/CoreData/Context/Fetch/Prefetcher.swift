@@ -22,7 +22,7 @@ struct Prefetcher {
     }
 
     /// - Returns: the destinations; one that several objects refer to may be among them several times. After the last
-    ///   step nobody asks for them, and members of to-many relationships are not gathered.
+    ///   step they are not needed, and members of to-many relationships are not gathered.
     private func step(
         _ key: String, of keyPath: String, from objects: [NSManagedObject], isLast: Bool
     ) throws -> [NSManagedObject] {

@@ -9,7 +9,8 @@ struct FoundRows {
     var namedIDs: [NSManagedObjectID] = []
     /// As many as `keys`, or empty when rows were not asked for.
     var rows: RowList = []
-    /// What stands together, where that was asked for and the one store could tell: see ``StoreQueryResult/groups``.
+    /// The runs of equal values, where they were asked for and the one store could tell: see
+    /// ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
     /// The values beside the keys, where the one store could tell them: see ``StoreQueryResult/beside``.
     var beside: [[SlotValue]]?

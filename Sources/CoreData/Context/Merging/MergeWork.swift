@@ -1,7 +1,7 @@
 import Foundation
 
 extension Notification.Name {
-    /// A context (the object) learned that somebody changed a store without saying what: lists have to be fetched anew.
+    /// A context (the object) learned that a store changed in unknown ways: lists have to be fetched anew.
     /// Posted on the context's queue, after did-merge-object-IDs.
     static let contextHasUnknownChanges = Notification.Name("NSManagedObjectContextHasUnknownChangesNotification")
 }
@@ -12,7 +12,7 @@ struct MergeWork {
     private var inserted: [NSManagedObject] = []
     private var refreshed: [NSManagedObject] = []
     private var deleted: [NSManagedObject] = []
-    /// Rows that turned out to be gone although nobody said so.
+    /// Rows that turned out to be gone without a notification.
     private var foundDeleted: [NSManagedObjectID] = []
     private var foundUpdated: [NSManagedObjectID] = []
     private var seen: Set<ObjectIdentifier> = []
@@ -71,8 +71,8 @@ struct MergeWork {
     }
 
     private mutating func insert(_ id: NSManagedObjectID, _ rows: Rows) {
-        // Somebody has read it already, perhaps before it was changed again. It is told as new all the same, unless it is told
-        // as changed: who has not looked for it himself hears of it here for the first time.
+        // The context has read it already, perhaps before it was changed again. It is told as new all the same, unless
+        // it is told as changed: an observer that did not fetch it hears of it here for the first time.
         if let known = context.registry.registered(id), known.snapshot != nil, !known.flags.contains(.dropped) {
             update(known, rows)
             if known.flags.isDisjoint(with: [.dropped, .inserted]), seen.insert(ObjectIdentifier(known)).inserted {
@@ -167,7 +167,7 @@ struct MergeWork {
         if let object = context.registry.registered(id) { delete(object) }
     }
 
-    /// The object stays with whoever holds it, marked deleted, its values readable.
+    /// The object stays with its holders, marked deleted, its values readable.
     private mutating func delete(_ object: NSManagedObject) {
         guard !object.flags.contains(.dropped) else { return }
         if let old = object.snapshot { forgetContents(pointingAt: object, old.values) }

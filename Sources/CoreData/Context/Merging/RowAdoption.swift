@@ -1,6 +1,6 @@
 extension Refresher {
     /// Puts a newer saved row beneath an object: values that were changed and not saved stay on top of it, and so do
-    /// those that live in memory only. A fault only takes the row. Nobody is told but the object itself.
+    /// those that live in memory only. A fault only takes the row. Only the object itself is told.
     func adoptMerged(_ row: RowSnapshot, for object: NSManagedObject) {
         guard !object.isFault, let old = object.snapshot else {
             object.snapshot = row

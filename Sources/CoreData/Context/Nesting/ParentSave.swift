@@ -1,4 +1,4 @@
-/// Takes a child's changes over into its parent, as if somebody had made them there: the parent's inverses are kept up, its
+/// Takes a child's changes over into its parent, as if they had been made there: the parent's inverses are kept up, its
 /// delete rules run, its undo manager records one group, and its observers hear of it.
 ///
 /// What the child changed wins over what the parent has. What the parent has not any more is a conflict: an object that is

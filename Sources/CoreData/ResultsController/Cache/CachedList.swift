@@ -122,7 +122,8 @@ private struct CachedListHeader {
         return bytes.count == count ? bytes : nil
     }
 
-    /// The checksum is right, so the header is as it was written; but anybody can work a checksum out.
+    /// The checksum is right, so the header is as it was written; but a manipulated file may have a right checksum,
+    /// too.
     ///
     /// - Returns: `false` where the header names more than it has.
     private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) -> Bool {
@@ -158,7 +159,7 @@ private struct CachedListHeader {
 // MARK: Writing
 
 extension CachedList {
-    /// Writes the list to `path`; whoever reads sees the old file or the new one.
+    /// Writes the list to `path`; a reader sees the old file or the new one.
     ///
     /// - Throws: the system's errors, as `POSIXError`s.
     static func write(

@@ -1,4 +1,4 @@
-/// A fast checksum that tells a damaged file from a whole one. It is no protection against somebody who wants to deceive.
+/// A fast checksum that tells a damaged file from a whole one. It is no protection against deliberate changes.
 struct ListChecksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5

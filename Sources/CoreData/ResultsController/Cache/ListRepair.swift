@@ -7,7 +7,7 @@ import Foundation
 struct ListRepair {
     let store: NSPersistentStore
 
-    /// What somebody committed since a list was made.
+    /// What was committed since a list was made.
     struct Changes {
         /// The state that the changes lead to.
         let origin: ListOrigin

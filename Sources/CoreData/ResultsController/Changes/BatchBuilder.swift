@@ -1,6 +1,6 @@
 /// The computation behind ``ChangeBatch``.
 ///
-/// Design. Objects that nobody touched keep their order, so only touched ones may be reported, and whether a touched row
+/// Design. Untouched objects keep their order, so only touched ones may be reported, and whether a touched row
 /// has to move shows in its gap: how many untouched rows of its section are before it, then and now. Rows of one gap are
 /// settled by a longest ascending run (``Stationary``). Sections are treated the same way first: a section all of whose
 /// rows were touched may end up at another place among the sections, and as sections cannot move, it goes and comes, and

@@ -26,7 +26,7 @@ extension ListContents: ListBase {
     func row(at position: Int) -> RowToken { rows[position] }
 }
 
-/// A list as plain arrays: made in O(n), and quicker than a tree for whoever looks at a good part of it.
+/// A list as plain arrays: made in O(n), and quicker than a tree for a caller that looks at a large part of it.
 struct FlatList: ListBase {
     let isSectioned: Bool
     let keptSections: UInt32

@@ -1,6 +1,6 @@
 /// Finds which of a few touched items can stay where they are, so that the others move and as few as possible do.
 ///
-/// Items that nobody touched keep their order. An item stays only if as many untouched ones are before it as there were
+/// Untouched items keep their order. An item stays only if as many untouched ones are before it as there were
 /// (its gap is the same); among items of one gap those stay that form a longest run in the old order.
 enum Stationary {
     /// One touched item. Orders are positions among the touched items of the old and of the new state.

@@ -1,6 +1,6 @@
 /// Which state of a store a list shows.
 struct ListOrigin: Hashable, Sendable {
-    /// Differs after every commit by anybody.
+    /// Differs after every commit of any process.
     let token: String
     /// The last transaction in the store's history, if it keeps one.
     let historyNumber: Int64?

@@ -163,7 +163,7 @@ struct ResultsLoader {
 
     // MARK: Keys
 
-    /// Repeats `body` until nobody else committed to `store` meanwhile, three times at most.
+    /// Repeats `body` until no other context or process committed to `store` meanwhile, three times at most.
     ///
     /// - Returns: the state that `body` read, or `nil` if others did not leave it alone.
     private func consistently(with store: NSPersistentStore, _ body: () throws -> Void) throws -> ListOrigin? {
@@ -241,7 +241,7 @@ struct ResultsLoader {
     }
 
     /// The saved rows of a list, of which nothing but a reader of its store is asked; `nil` where that is not enough. On any
-    /// thread, as long as nobody else uses the names of the list's sections.
+    /// thread, as long as no other thread uses the names of the list's sections.
     static func contents(
         of definition: ListDefinition, beside reader: NSPersistentStore, check: @escaping () throws -> Void
     ) throws -> LoadedResults? {

@@ -13,7 +13,8 @@ struct RowToken: Hashable, CountedElement {
 
     var weight: Int { 1 }
 
-    // A number by itself is hashed in a third of the time that a `Hasher` takes, and an edit of many rows is mostly that.
+    // A number by itself is hashed in a third of the time that a `Hasher` takes, and hashing is the greater part of an
+    // edit of many rows.
     func _rawHashValue(seed: Int) -> Int { code._rawHashValue(seed: seed) }
 }
 

@@ -13,7 +13,7 @@
 /// A tree built from sorted elements keeps them where they are: its first leaves are pieces of the one block, copied
 /// only when they are written. Building costs a hundredth of a microsecond an element or less.
 ///
-/// Copies may be read on several threads as long as nobody asks for the position of an element (which may build the
+/// Copies may be read on several threads as long as no thread asks for the position of an element (which may build the
 /// index that the copies share).
 struct CountedTree<Element: CountedElement> {
     /// What is below a child of a branch.

@@ -1,9 +1,9 @@
 /// In which leaf an element is, by the element's code.
 ///
-/// Design. Codes are mostly primary keys, so they come in dense ranges: a page covers 1,024 neighbouring codes, and holds
-/// either one leaf number for each of them (4 bytes a row) or, while few of them are in use, a sorted list of those that
-/// are. Sixteen pages hang under a shelf, sixteen shelves under a block, blocks under a dictionary. Copies share all of
-/// them until one writes: a write to a shared copy duplicates one page and the lists above it.
+/// Design. Codes are usually primary keys, so they come in dense ranges: a page covers 1,024 neighbouring codes, and
+/// holds either one leaf number for each of them (4 bytes a row) or, while few of them are in use, a sorted list of
+/// those that are. Sixteen pages hang under a shelf, sixteen shelves under a block, blocks under a dictionary. Copies
+/// share all of them until one writes: a write to a shared copy duplicates one page and the lists above it.
 struct LeafIndex {
     static let none = UInt32.max
 

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The streams to which a results controller tells its batches.
 ///
-/// A stream may end on any thread, when nobody waits for it any more; it is told on the context's queue.
+/// A stream may end on any thread, when its consumer no longer waits for it; it is told on the context's queue.
 final class BatchListeners: Sendable {
     struct Listener: Sendable {
         /// Takes a batch.

@@ -40,8 +40,8 @@ struct TouchedObjects {
         touches.append(Touch(object: object, keys: keys, isGone: isGone))
     }
 
-    /// Where an object stands among the touched ones. The first objects are all different, and mostly no others come: then
-    /// none is looked up.
+    /// Where an object stands among the touched ones. The first objects are all different, and usually no others come:
+    /// then none is looked up.
     private mutating func place(of object: NSManagedObject) -> Int? {
         if places.count < touches.count {
             places.reserveCapacity(touches.count)
@@ -121,7 +121,7 @@ extension TouchedObjects {
     }
 }
 
-/// The names of the properties that an event changed in many objects: mostly the same ones, whose set is made once.
+/// The names of the properties that an event changed in many objects: usually the same ones, whose set is made once.
 private struct ChangedKeys {
     private var last: (layout: EntityLayout, numbers: [Int], names: Set<String>)?
     private var numbers: [Int] = []

@@ -6,7 +6,8 @@ import Foundation
     import Musl
 #endif
 
-/// What stands at a path, links not followed: what is no plain file is never written to or removed by the framework.
+/// The kind of file at a path, links not followed: what is no plain file is never written to or removed by the
+/// framework.
 enum PlainFile {
     enum Kind {
         case nothing

@@ -1,7 +1,8 @@
 /// Rows in the order of a result, which can be given away one by one.
 ///
-/// Rows lie in memory as their store read them, mostly in the order of its table. To retain each in the order of the result
-/// would wait for its memory, and take as long as a third of the reading; so what makes or uses up a list moves its rows.
+/// Rows lie in memory as their store read them, usually in the order of its table. To retain each in the order of the
+/// result would wait for its memory, and take as long as a third of the reading; so what makes or uses up a list moves
+/// its rows.
 struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleByArrayLiteral {
     /// None is `nil` but while the list is given away.
     private var rows: [RowSnapshot?] = []

@@ -9,7 +9,7 @@ public let NSXMLStoreType = "XML"
 
 /// Bool: never write to the store.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
-/// Number: seconds to wait for a store that somebody else has locked, before an operation fails.
+/// Number: seconds to wait for a store that another connection has locked, before an operation fails.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// Dictionary: SQLite pragma → value, both strings.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
@@ -23,11 +23,11 @@ public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVer
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// Bool: infer the mapping of such a migration.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
-/// Bool: destroy or replace a store although somebody holds a lock on it.
+/// Bool: destroy or replace a store although a process holds a lock on it.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// Bool: keep a history of all transactions in the store.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-/// Bool: post `.NSPersistentStoreRemoteChange` for every write to the store, whoever made it.
+/// Bool: post `.NSPersistentStoreRemoteChange` for every write to the store, of any process.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
 /// Set of classes: those that values in a binary store may have. Binary stores here hold no values of a program's own classes but by

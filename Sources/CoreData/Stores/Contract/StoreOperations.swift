@@ -60,7 +60,8 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// was read before.
     var ownChangeCount: Int64? { get }
 
-    /// A text that differs after every commit by anybody, also across processes and launches: for validating caches.
+    /// A text that differs after every commit of any process, also across processes and launches: for validating
+    /// caches.
     func changeToken() throws -> String
 
     /// The number of the last transaction in the store's history, or `nil` when it keeps none.
@@ -168,8 +169,8 @@ struct StoreQueryResult {
     var rows: RowList
     /// What the caller has to do in memory; empty when the answer is exact.
     var undone: Undone
-    /// What stands together in the order: each value of `groupedBy`, and how many of the rows from there on have it. `nil`
-    /// where it was not asked for, or the store cannot tell.
+    /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
+    /// it. `nil` where it was not asked for, or the store cannot tell.
     var groups: [RowGroup]?
     /// For each key path of the query's `beside`, the value of each row. `nil` where they were not asked for, or the store
     /// cannot tell.
@@ -249,7 +250,7 @@ struct StoreToManyChange {
     var order: [NSManagedObjectID]?
 }
 
-/// Rows that somebody else changed or deleted since they were read.
+/// Rows that another context or process changed or deleted since they were read.
 struct StoreConflicts: Error {
     /// The row as it stands now; `nil` where it is gone.
     var rows: [(id: NSManagedObjectID, current: RowSnapshot?)]

@@ -36,7 +36,7 @@ extension PredicateToSQL {
 
     // MARK: Key paths
 
-    /// What stands at the end of `keys`, seen from the objects of a scope.
+    /// The operand at the end of `keys`, seen from the objects of a scope.
     mutating func operand(_ keys: [String], scope: Int) throws -> SQLOperand {
         let path = try ModelKeyPath(keys, from: scopes[scope].entity)
         switch path.end {

@@ -19,7 +19,7 @@ package struct SQLDialect: Sendable {
     package var isNotSame = "IS NOT"
     /// The limit that is none; `nil` for the number -1.
     package var noLimit: String?
-    /// What stands behind a term of ORDER BY, so that NULL comes first ascending and last descending.
+    /// The keywords behind a term of ORDER BY, so that NULL comes first ascending and last descending.
     package var ascendingSuffix = ""
     package var descendingSuffix = " DESC"
     /// The function that tells the place of one text in another, from 1 on.

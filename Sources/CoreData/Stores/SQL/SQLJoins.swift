@@ -1,7 +1,7 @@
 /// The table of an entity and the tables of the to-one relationships that a statement follows from it.
 ///
-/// Each relationship path is joined once, whoever asks for it. The joins are LEFT joins: a row whose relationship is
-/// empty stays, and everything behind the relationship is NULL there, as it is `nil` in memory.
+/// Each relationship path is joined once, however often it is asked for. The joins are LEFT joins: a row whose
+/// relationship is empty stays, and everything behind the relationship is NULL there, as it is `nil` in memory.
 struct SQLJoins {
     /// Hands out the names `t0`, `t1` …, each once in a whole statement, subqueries included.
     final class Aliases {
@@ -36,7 +36,7 @@ struct SQLJoins {
     /// Whether no other table is joined.
     var isAlone: Bool { joined.isEmpty }
 
-    /// What stands behind FROM.
+    /// The tables and joins behind FROM.
     var from: SQLFragment { SQLFragment("\(schema.tableText(schema.table(of: entity))) AS \(alias)\(text)") }
 
     /// The name of the table at the end of `relationships`, all of them to-one, joining what is not joined yet.

@@ -5,7 +5,7 @@ enum SortToSQL {
         /// What is compared, without collation and direction.
         var expression: String
         let isAscending: Bool
-        /// What stands behind it for its direction.
+        /// The keywords of its direction.
         let suffix: String
         /// The order of texts, where it is not that of their bytes.
         var collation: String?
@@ -64,7 +64,7 @@ enum SortToSQL {
 }
 
 extension SQLDialect {
-    /// What stands behind the term of a sort key.
+    /// The keywords behind the term of a sort key.
     func suffix(_ key: StoreSortKey) -> String { key.ascending ? ascendingSuffix : descendingSuffix }
 
     /// ` LIMIT …`; 0 means none.

@@ -7,16 +7,17 @@ import SQLiteAccess
     import Musl
 #endif
 
-// A token for the content of a store: it has to change with every commit, whoever makes it and whether or not they keep a
-// history, and with nothing else, or caches would be thrown away for nothing. SQLite has no such number: in WAL mode the
+// A token for the content of a store: it has to change with every commit, of any process and with or without a history,
+// and with nothing else, or caches would be thrown away for nothing. SQLite has no such number: in WAL mode the
 // counter in the main file stands still. So:
 //
 // - While there are commits in the write-ahead log, the log's end is the token (`WriteAheadLog`).
 // - When the log is empty, what is known of the main file is: its change counter, size and time.
 //
 // Closing a store moves the log's content into the main file, and the second kind of token would follow the first though
-// nothing changed. Therefore whoever closes the store last writes down, in the user's caches, that the main file as it is
-// now is the content of the token before. If that note is lost or does not fit, a cache is recomputed: never more.
+// nothing changed. Therefore the process that closes the store last writes down, in the user's caches, that the main
+// file as it is now is the content of the token before. If that note is lost or does not fit, a cache is recomputed:
+// never more.
 
 /// Makes the change tokens of one open store.
 final class ChangeToken {
@@ -24,7 +25,7 @@ final class ChangeToken {
     private let identifier: String
     private var log: WriteAheadLog
     private var wasAsked = false
-    /// The note of whoever closed the store last; read when it is needed first.
+    /// The note of the process that closed the store last; read when it is needed first.
     private lazy var note: Note? = readNote()
 
     private struct Note: Codable {

@@ -90,7 +90,7 @@ final class ObjectIDCache {
     // each, and not checked for overlapping accesses.
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
-    /// Rows of one entity mostly follow each other.
+    /// Rows of one entity usually follow each other.
     @exclusivity(unchecked)
     private var lastFamily: IDFamily?
     @exclusivity(unchecked)

@@ -2,7 +2,7 @@ import Foundation
 
 // A row must never refer to a file that is not there. So the files of new values are whole, and on the disk, before the
 // transaction commits; those of old values go after it has. A save that dies in between leaves files that no row refers
-// to. Their names stand in a note, written before, and whoever opens the store next clears up after it.
+// to. Their names stand in a note, written before, and the next opening of the store clears up after it.
 
 /// The files that one save makes, and those that it leaves without a row.
 final class ExternalDataChanges {

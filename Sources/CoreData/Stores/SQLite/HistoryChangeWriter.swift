@@ -94,7 +94,7 @@ struct HistoryChangeWriter {
         next += 1
     }
 
-    /// Objects that change together mostly change in the same properties.
+    /// Objects that change together usually change in the same properties.
     private mutating func bitmap(of row: StoreRowChange, _ entity: NSEntityDescription) -> Data {
         guard row.orderedPositions.isEmpty, row.changedToMany.isEmpty else {
             return columns[entity].bitmap(of: row, layout: entity.layout)

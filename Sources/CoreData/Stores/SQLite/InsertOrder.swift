@@ -1,7 +1,7 @@
 /// New rows by their entities, and those of each in the order of their keys.
 ///
-/// Objects of several entities mostly come mixed, but those of each in order: so they are sorted into groups, and a group is
-/// sorted only where it has to be.
+/// Objects of several entities usually come mixed, but those of each in order: so they are sorted into groups, and a
+/// group is sorted only where it has to be.
 struct InsertOrder {
     private(set) var groups: [(entity: NSEntityDescription, rows: [IdentifiedRow])] = []
 

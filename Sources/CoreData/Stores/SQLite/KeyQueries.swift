@@ -11,7 +11,7 @@ final class KnownSortings {
         case full
     }
 
-    /// By the statements' texts. What an index that somebody adds or drops makes of it costs time only.
+    /// By the statements' texts. An index that is added or dropped later changes the time only.
     private var known: [String: Sorting] = [:]
     private static let mostKnown = 256
 
@@ -31,7 +31,7 @@ final class KnownSortings {
     }
 }
 
-/// Finds the keys of rows in order, and what stands together there.
+/// Finds the keys of rows in order, and the runs of equal values there.
 ///
 /// What no index has in order is sorted here, not by SQLite: see ``RowSorter``.
 struct KeyQueries {
@@ -192,7 +192,7 @@ private struct BesideColumns {
     var all: [[SlotValue]]? { columns == nil ? nil : values }
 }
 
-/// Collects what stands together in a column of rows that come in order.
+/// Collects the runs of equal values in a column of rows that come in order.
 private struct GroupReader: ~Copyable {
     private let group: SelectStatement.Group
     private let context: DecodingContext

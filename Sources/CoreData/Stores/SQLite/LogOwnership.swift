@@ -14,7 +14,7 @@ import Synchronization
 // tells it, and as it would be with the log.
 //
 // The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
-// So this is only done while nobody has the store open; who has it open knew its log.
+// So this is only done while no process has the store open; who has it open knew its log.
 
 /// Whether the write-ahead log beside a store belongs to it.
 struct LogOwnership {
@@ -25,7 +25,8 @@ struct LogOwnership {
 
     private static let gate = Mutex(())
 
-    /// Runs `open` once the log has been looked at, where nobody has the store open. Writes nothing and removes nothing.
+    /// Runs `open` once the log has been looked at, where no process has the store open. Writes nothing and removes
+    /// nothing.
     ///
     /// Where it cannot be told who has files open (no `/proc`), nothing is looked at.
     ///
@@ -57,7 +58,7 @@ struct LogOwnership {
 
     /// Compares the store without and with its log.
     private func compare() throws {
-        // A new store may still be in its log as a whole, and a damaged one is somebody else's to tell.
+        // A new store may still be in its log as a whole, and a damaged one is reported by the code that opens it.
         guard let alone = try? Connection(path: path, access: .immutable) else { return }
         defer { alone.close() }
         guard case .found(let identifier) = Self.identifier(alone),

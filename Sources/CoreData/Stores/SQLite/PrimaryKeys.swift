@@ -15,7 +15,8 @@ struct PrimaryKeys {
         return try connection.transaction { try raise(by: count, entity: entity, table: table) }
     }
 
-    /// Takes the greater of the counter and the table's last key. With the writer's lock held nobody comes in between.
+    /// Takes the greater of the counter and the table's last key. With the writer's lock held no other connection comes
+    /// in between.
     private func raise(by count: Int64, entity: Int64, table: String) throws -> Int64 {
         let used = try connection.integer(
             "SELECT MAX(IFNULL(Z_MAX, 0), (SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) "

@@ -6,8 +6,8 @@ import Foundation
     import Musl
 #endif
 
-/// Watches a file that is read as if it could not change, because nobody has it open: when somebody comes, it has to be
-/// opened anew. Until that one's changes move into the main file what is read stays whole.
+/// Watches a file that is read as if it could not change, because no process has it open: when one opens it, it has to
+/// be opened anew. Until that one's changes move into the main file what is read stays whole.
 struct RefreshingReader {
     /// How often the file was opened.
     private(set) var openings: Int64 = 0

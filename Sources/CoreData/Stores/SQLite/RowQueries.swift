@@ -128,8 +128,8 @@ struct RowQueries {
     }
 }
 
-/// Rows by their numbers: in an array where these lie close together, as they mostly do, because a dictionary of a million
-/// rows takes longer than reading them.
+/// Rows by their numbers: in an array where these lie close together, as they usually do, because a dictionary of a
+/// million rows takes longer than reading them.
 ///
 /// Rows are put in and taken out without being looked at: they lie in memory in the order of the table, and to count one
 /// more reference to each in another order would take as long as decoding them.

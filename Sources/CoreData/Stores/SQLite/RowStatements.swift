@@ -164,7 +164,8 @@ final class RowStatements {
     static let triggerCountText =
         "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE"
 
-    /// What follows an insertion of `count` rows: a trigger of somebody else's can leave rows out, and put others between.
+    /// What follows an insertion of `count` rows: a trigger that another program made can leave rows out, and put
+    /// others between.
     ///
     /// - Parameter id: that of the last row.
     @inline(__always)

@@ -266,7 +266,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// The session; opened anew where the file was read without locks and somebody has written to it since.
+    /// The session; opened anew where the file was read without locks and another process has written to it since.
     private func currentSession() throws -> SQLiteSession? {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()
@@ -474,12 +474,12 @@ final class SQLiteSnapshot: @unchecked Sendable {
 
     init(_ session: SQLiteSession) { self.session = session }
 
-    /// Whoever held the snapshot last is alone with its connection.
+    /// The last holder of the snapshot is the only user of its connection.
     deinit { session.connection.close() }
 }
 
 extension SQLiteStore: SnapshotReading {
-    /// In other journal modes than WAL an open read transaction would keep everybody from writing.
+    /// In other journal modes than WAL an open read transaction would keep all other connections from writing.
     ///
     /// Of a store in memory, a copy: its cost grows with the store.
     func makeSnapshot() throws -> AnyObject? {

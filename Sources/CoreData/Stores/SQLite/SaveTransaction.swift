@@ -27,8 +27,8 @@ final class SaveTransaction {
     /// Writes the rows and the relationship tables.
     ///
     /// - Parameter vacatesUniqueValues: whether rows that get other unique values lose the old ones first, all of them.
-    /// - Returns: the IDs of the rows that somebody else changed or deleted. If there are any, the transaction must be
-    ///   rolled back.
+    /// - Returns: the IDs of the rows that another context or process changed or deleted. If there are any, the
+    ///   transaction must be rolled back.
     func write(_ changes: StoreChangeSet, vacatesUniqueValues: Bool = false) throws -> [NSManagedObjectID] {
         try checkLocked(changes.locked)
         try delete(changes.deleted)
@@ -101,7 +101,7 @@ final class SaveTransaction {
         }
         var groups: [(slots: [Int], rows: [StoreRowChange])] = []
         var known: [Shape: Int] = [:]
-        // Objects that change together mostly change in the same properties.
+        // Objects that change together usually change in the same properties.
         var last: (entity: NSEntityDescription, changed: [Int], group: Int)?
         for row in rows {
             let isPlain = row.orderedPositions.isEmpty

@@ -41,7 +41,7 @@ struct StoreFile {
     /// The file is read once, so that what is no database, locked or damaged is found here.
     ///
     /// - Throws: 260 where nothing is there to read, 257 and 513 for want of permission, 259 where it is no database or has
-    ///   the log of another store beside it, 134090 where somebody has locked it, 134080 for anything else.
+    ///   the log of another store beside it, 134090 where another connection has locked it, 134080 for anything else.
     func open() throws -> Connection {
         if isInMemory { return try openInMemory() }
         let isNew = !exists
@@ -128,8 +128,9 @@ struct StoreFile {
     // MARK: Reading only
 
     // A reader of a database with a write-ahead log needs the log's index (`-shm`). Where that is there, it is used
-    // without being written. Where it is not, nobody has the store open: without a log the main file is all there is and
-    // may be read as it stands, until somebody comes (see `RefreshingReader`); with a log the index has to be made.
+    // without being written. Where it is not, no process has the store open: without a log the main file is all there
+    // is and may be read as it stands, until a process opens it (see `RefreshingReader`); with a log the index has to
+    // be made.
     private func openForReading() throws -> Connection {
         if !hasLog && !hasLogIndex {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)
@@ -168,8 +169,9 @@ struct StoreFile {
         }
     }
 
-    /// Opens the file beside a log that is nothing but its header. Whoever began it may have been killed at that moment,
-    /// and then SQLite waits ten seconds for somebody who mends the index, and gives up, unless the reader may do so.
+    /// Opens the file beside a log that is nothing but its header. The process that began it may have been killed at
+    /// that moment, and then SQLite waits ten seconds for another process that mends the index, and gives up, unless
+    /// the reader may do so.
     private func openWithBareLog() throws -> Connection {
         // There is nothing in the log: without the right to mend the index, the main file is all there is.
         let mayMend = access(path + "-shm", W_OK) == 0

@@ -11,19 +11,19 @@ import SQLiteAccess
 //
 // 1. The source is copied to a file beside the destination, with what is in its log, into a single file without a log.
 // 2. Its external data come to the destination's: both stores find theirs from now on.
-// 3. The destination's log is moved into its main file, which needs that nobody else has it open, and then the copy is
-//    renamed over it. Without a log there is nothing beside it that could be taken for the new file's.
+// 3. The destination's log is moved into its main file, which needs that no other process has it open, and then the
+//    copy is renamed over it. Without a log there is nothing beside it that could be taken for the new file's.
 // 4. External data that only the old store had are removed.
 
 /// Puts a copy of one SQLite store in the place of another.
 struct StoreReplacement {
     let source: StoreFile
     let destination: StoreFile
-    /// Whether the destination is replaced though somebody has it open.
+    /// Whether the destination is replaced though a process has it open.
     let isForced: Bool
 
-    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where somebody has the destination open; then
-    ///   the destination is as it was.
+    /// - Throws: 260 where there is no source, 259 where it is no store, 134090 where a process has the destination
+    ///   open; then the destination is as it was.
     func run() throws {
         guard source.exists else {
             throw CoreDataError.make(

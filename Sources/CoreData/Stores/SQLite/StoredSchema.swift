@@ -1,6 +1,6 @@
 import SQLiteAccess
 
-/// What stands in a store's file: its tables with their columns, and the numbers of its entities.
+/// The schema in a store's file: its tables with their columns, and the numbers of its entities.
 struct StoredSchema {
     let path: String
     /// Table name → column names, both in upper case, as SQLite compares them.

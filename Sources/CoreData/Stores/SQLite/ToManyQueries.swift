@@ -43,7 +43,7 @@ struct ToManyQueries {
         if limit == .max, most == .max, let scan = try scan(plan, decoder, relationship, owners.count) {
             return try scan.rows(of: owners)
         }
-        // Mostly more than a few, and then room would be made several times.
+        // Usually more than a few, and then room would be made several times.
         found.keys.reserveCapacity(Self.usualCount)
         found.rows.reserveCapacity(min(limit, Self.usualCount))
         let ranges = try ranges(plan, owners) { statement in
@@ -77,7 +77,7 @@ struct ToManyQueries {
     /// Where the destinations of each owner stand among all that are taken up.
     ///
     /// - Parameters:
-    ///   - member: What stands in a result row; `nil` for an entity that is not known.
+    ///   - member: The member in a result row; `nil` for an entity that is not known.
     ///   - takeUp: Called with each of them and its row, but not with a pair that a foreign join table names once more;
     ///     returns whether to go on.
     /// - Returns: `nil` where `takeUp` did not go on.

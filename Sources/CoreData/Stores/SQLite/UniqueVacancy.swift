@@ -6,7 +6,7 @@ struct UniqueVacancy {
     let connection: Connection
     let layout: TableLayout
 
-    /// Rows that somebody else has changed are left alone, and found by the updates that follow.
+    /// Rows that another context or process has changed are left alone, and found by the updates that follow.
     func vacate(_ rows: [StoreRowChange]) throws {
         for row in rows {
             let columns = uniqueColumns(changedBy: row)

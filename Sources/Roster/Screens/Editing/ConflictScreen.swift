@@ -100,7 +100,7 @@ final class ConflictScreen: Layer {
         let box = canvas.part(
             x: (canvas.width - width) / 2, y: max(0, (canvas.height - height) / 2), width: width, height: height)
         box.clear()
-        box.box(title: "Somebody else changed the same")
+        box.box(title: "Changed by another program too")
         let room = max(1, height - 4)
         let lines = self.lines
         let cursorLine = lines.firstIndex { $0.entry == cursor } ?? 0

@@ -6,7 +6,7 @@ import TerminalKit
 ///
 /// Design note. A list may have any number of rows, and a key must not wait for the search: the rows are gone through
 /// in pieces of a few milliseconds, the nearest first, and between the pieces the keys are read. The store says which
-/// records of a piece match; only their IDs are fetched. So the nearest match mostly comes with the first piece, and
+/// records of a piece match; only their IDs are fetched. So the nearest match usually comes with the first piece, and
 /// only counting all matches, or finding none, takes the whole way. When rows move meanwhile the search goes on behind
 /// the row where it was.
 final class RecordSearch {

@@ -44,7 +44,7 @@ import CoreData
         return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
     }
 
-    /// Everybody gets the same age, by key as the first chapters do it.
+    /// All students get the same age, by key as the first chapters do it.
     func setAge(_ age: Int) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Student")
         for student in try context.fetch(request) { student.setValue(age, forKey: "age") }

@@ -1,8 +1,8 @@
 import SQLiteAccess
 
 /// Finds pairs of columns that are the two ends of a one-to-one relationship: whatever row the one leads to leads back by
-/// the other, and nobody else has such a value. That says more than what the names end with, since the keys of small tables
-/// agree by chance.
+/// the other, and no other row has such a value. That says more than what the names end with, since the keys of small
+/// tables agree by chance.
 struct MutualTraces {
     private struct Place: Hashable {
         let table: String

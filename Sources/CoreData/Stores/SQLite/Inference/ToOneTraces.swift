@@ -39,7 +39,7 @@ struct ToOneTraces {
         }
     }
 
-    /// What to say of columns that are relationships for certain, but lead nobody knows where.
+    /// What to say of columns that are relationships for certain, but whose destination is not known.
     func unclear(of root: StoreTraces.Entity, known: [Column]) throws -> [String] {
         let table = traces.table(of: root)
         let found = Set(known.map(\.column))

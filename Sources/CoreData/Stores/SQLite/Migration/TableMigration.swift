@@ -99,7 +99,7 @@ struct TableMigration {
     private static func converted(
         _ column: String, from source: NSAttributeDescription, to destination: NSAttributeDescription
     ) -> String {
-        // What stands in a file is read afterwards; see `columnsThatLoseFiles`.
+        // Values in external files are read afterwards; see `columnsThatLoseFiles`.
         switch AttributeChange(from: source, to: destination) ?? .same {
         case .toReal: "CAST(\(column) AS REAL)"
         case .toExternal: "CASE WHEN \(column) IS NOT NULL THEN CAST(x'01' || \(column) AS BLOB) END"
