@@ -5,6 +5,8 @@ import Foundation
 ///
 /// Use it on one thread at a time; only ``interrupt()`` may be called at any moment from anywhere. Every failure is an
 /// ``SQLiteError``.
+// SAFETY: the owner uses it on one thread at a time; `interrupt()` only calls `sqlite3_interrupt`, which any thread
+// may.
 package final class Connection: @unchecked Sendable {
     /// What the connection may do to the file.
     package enum Access: Hashable, Sendable {

@@ -8,6 +8,7 @@ import Foundation
 ///
 /// From 1 on each statement with its rows and milliseconds, from 2 on with the bound values in it, from 3 on with SQLite's plan
 /// where it is prepared.
+// SAFETY: the lock guards `running`; `write` is called on any connection's thread, and appends whole lines to a file.
 package final class StatementTrace: @unchecked Sendable {
     private let level: Int
     private let write: (String) -> Void

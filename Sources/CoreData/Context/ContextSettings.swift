@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 
 /// The plain settings of a context. Any thread may set them, also while the context is at work.
+// SAFETY: `lock` guards the values.
 final class ContextSettings: @unchecked Sendable {
     struct Values {
         var name: String?

@@ -9,6 +9,7 @@ import Foundation
 /// The members are short and forward to collaborators with a state of their own: `registry` (one object for each row),
 /// `changes` (what is not saved), `events` (what happens at the end of each event), `faults`, `undoRecorder`,
 /// `savePipeline`, `refresher`, `fetchPipeline` and `merger`.
+// SAFETY: all but the settings, which have a lock, belongs to the context's queue.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: Collaborators
 

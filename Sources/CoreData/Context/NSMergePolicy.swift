@@ -34,6 +34,7 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///
 /// Among new objects the first one stands for the row. Two saved objects that were changed to the same values are 133021
 /// under object trump and overwrite.
+// SAFETY: immutable; subclasses are called on the queue of the context that saves.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     public final let mergeType: NSMergePolicyType
 

@@ -1,6 +1,7 @@
 import Foundation
 
 /// One transaction of a store's history: what one save, of any process, changed.
+// SAFETY: immutable once a request has returned it: the reader alone sets `changes` before that.
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
     /// When the transaction was committed, by the clock of the machine that did.
     public let timestamp: Date
@@ -54,6 +55,7 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
 }
 
 /// One change of one object in a transaction of a store's history.
+// SAFETY: immutable once a request has returned it.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The number of the change in its store's history.
     public let changeID: Int64

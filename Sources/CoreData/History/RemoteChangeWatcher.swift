@@ -13,6 +13,8 @@ import Foundation
 
 /// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
 /// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world.
+// SAFETY: the coordinator's lock guards `watched` and `timer`, the queue `misses`; the coordinator is set before all
+// else.
 final class RemoteChangeWatcher: @unchecked Sendable {
     /// How often `data_version` is asked.
     static let interval = DispatchTimeInterval.milliseconds(100)

@@ -6,6 +6,7 @@ import Synchronization
 /// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects pass in batches, so memory does
 /// not grow with the store but by the pairs of IDs that tell what became of what. Progress and cancellation may be used
 /// on any thread.
+// SAFETY: used by the thread that migrates; what others may touch, progress and cancellation, is behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     public let sourceModel: NSManagedObjectModel
     public let destinationModel: NSManagedObjectModel

@@ -5,6 +5,7 @@ import Synchronization
 /// Slots are numbered attributes first (inherited before own, each group by name), then to-one relationships in the same
 /// order. To-many relationships have no slot; they are numbered by themselves. A parent's attributes are therefore not at
 /// the same slots as its children's: always go through the layout of the object's own entity.
+// SAFETY: immutable but for atomics, and for the class in use, which the lock of `ManagedObjectClasses` guards.
 final class EntityLayout: @unchecked Sendable {
     /// Where a property's value lives.
     enum Place: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 
 /// An attribute: a property that holds a value.
+// SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of the value. Setting it sets `attributeValueClassName` to the class of that type.
     open var attributeType: NSAttributeType = .undefinedAttributeType {

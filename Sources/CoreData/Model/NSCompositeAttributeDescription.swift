@@ -1,6 +1,7 @@
 /// A composite attribute: named values that belong together and are kept in columns of their own.
 ///
 /// The value of an object is a dictionary under the elements' names.
+// SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// The parts of the value. Elements may be composite themselves.
     open var elements: [NSAttributeDescription] = [] { willSet { willModify() } }

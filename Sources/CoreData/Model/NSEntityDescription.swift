@@ -5,6 +5,7 @@ import ModelFiles
 ///
 /// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
 /// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
+// SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The model that has the entity; `nil` until it is in the `entities` of one.
     final weak var owningModel: NSManagedObjectModel? { didSet { invalidateCaches() } }

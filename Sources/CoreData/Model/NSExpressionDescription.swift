@@ -1,6 +1,7 @@
 import Foundation
 
 /// A value that a fetch computes: a column of its result that is no property of the entity.
+// SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     /// What is computed.
     open var expression: NSExpression? { willSet { willModify() } }

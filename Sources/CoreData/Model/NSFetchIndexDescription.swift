@@ -2,6 +2,7 @@ import Foundation
 import ModelFiles
 
 /// An index of a store that makes fetches of an entity quick.
+// SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The name of the index, unique in its entity.
     open var name: String { willSet { willModify() } }

@@ -10,6 +10,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 }
 
 /// One of the things that a fetch index orders its rows by.
+// SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The property that is indexed, or an `NSExpressionDescription`.
     open internal(set) var property: NSPropertyDescription?

@@ -4,6 +4,7 @@ import ModelFiles
 /// A model: the entities of a graph of managed objects, and named sets and requests of them.
 ///
 /// Mutable, from one thread at a time, until a coordinator uses it; from then on immutable and safe to read on any thread.
+// SAFETY: one thread at a time changes it; `freeze()` makes it immutable before others may see it.
 open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// An empty model.
     public override init() {}

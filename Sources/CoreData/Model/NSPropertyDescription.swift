@@ -5,6 +5,7 @@ import ModelFiles
 ///
 /// Mutable, from one thread at a time, until a coordinator uses the model; from then on immutable and safe to read on any
 /// thread. A change after that is a programmer's error and stops the program, as Apple's raises.
+// SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The entity that declares the property; `nil` until it is in the `properties` of one.
     final var owningEntity: NSEntityDescription? {

@@ -13,6 +13,7 @@ public enum NSDeleteRule: UInt, Sendable {
 }
 
 /// A relationship: a property that refers to one or many objects of an entity.
+// SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity of the objects at the far end.
     open var destinationEntity: NSEntityDescription? {

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 
 /// What objects need to know of their entity, worked out once and kept with its layout.
+// SAFETY: immutable but for `classInUse`, an atomic, and `knownPlaces`, which has a mutex of its own.
 final class EntityTraits: @unchecked Sendable {
     /// The row of a new object: the default values, version 0.
     let startingRow: RowSnapshot

@@ -14,6 +14,7 @@ enum KeyPathNames {
     private static let known = Known()
 
     /// What was found. Key paths are immutable, though they are not marked as sendable.
+    // SAFETY: the lock guards all of it.
     private final class Known: @unchecked Sendable {
         private let lock = NSLock()
         private var keys: [AnyKeyPath: String?] = [:]

@@ -48,12 +48,15 @@ struct KnownPlaces: ~Copyable, Sendable {
         }
     }
 
+    // SAFETY: only reached through the mutex that owns it.
     private struct Contents: @unchecked Sendable {
         var tables: [Table] = []
         var count = 0
     }
 
     /// The way to the places, for an owner of the entity's layout, which keeps it alive.
+    // SAFETY: holds the address of an atomic; the tables it leads to are never changed, and live as long as their
+    // `KnownPlaces`.
     struct Reader: @unchecked Sendable {
         /// The address of the table in use; 0 before there is one. In memory of its own, so that it is one step away.
         fileprivate let current: UnsafeMutablePointer<Atomic<UInt>>

@@ -11,6 +11,7 @@ enum ManagedObjectClasses {
         weak var model: NSManagedObjectModel?
     }
 
+    // SAFETY: the lock guards all of it.
     private final class Known: @unchecked Sendable {
         struct Values {
             var models: [WeakModel] = []

@@ -10,6 +10,7 @@ struct RowKey: Hashable, Sendable {
 }
 
 /// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
+// SAFETY: immutable but for a weak reference, which is set once, and read atomically by the runtime.
 final class StoreReference: @unchecked Sendable {
     private(set) weak var store: NSPersistentStore?
     let identifier: String
@@ -26,6 +27,7 @@ final class StoreReference: @unchecked Sendable {
 /// What the IDs of one entity's objects in one store have in common: an ID holds only this and its number.
 ///
 /// Many objects hold stores weakly, and to retain what is held weakly takes several times as long: this is not.
+// SAFETY: immutable.
 final class IDFamily: @unchecked Sendable {
     let entity: NSEntityDescription
     /// The place of the entity in its model, kept because every look-up by row asks for it.
@@ -46,6 +48,7 @@ final class IDFamily: @unchecked Sendable {
 ///
 /// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to
 /// use on any thread.
+// SAFETY: immutable but for the successor, which is set once, atomically.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     enum Reference: Hashable, Sendable {
         /// The row's number in its store (`Z_PK` in SQLite).

@@ -10,6 +10,7 @@
 /// A context keeps the homes of its objects, which do not count as owners: before it goes away, all its objects leave. In
 /// every other home an object owns its share. Any thread may ask for an object's ID, and give it a home of its own by that;
 /// so a home keeps what it took the place of, which another thread may be reading.
+// SAFETY: immutable but for `context` and `left`, which only the context's queue changes.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unmanaged<EntityLayout>
     /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;

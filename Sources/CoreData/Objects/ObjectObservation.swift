@@ -115,6 +115,7 @@ enum ObservedObjects {
 }
 
 /// A registrar that tells whether the thread records what it reads.
+// SAFETY: immutable pointers to an atomic mark and to a registrar that is safe on any thread.
 final class ObservationProbe: @unchecked Sendable {
     /// What the probe's own key path starts from.
     private struct Root: Observable {

@@ -7,6 +7,7 @@ import Synchronization
 /// thread.
 final class ReferenceTable: Sendable {
     /// The references of one hierarchy of entities.
+    // SAFETY: only reached through the mutex of its table; references that users give are not changed.
     private struct Space: @unchecked Sendable {
         var numbers: [AnyHashable: Int64] = [:]
         var references: [Int64: Any] = [:]
@@ -30,6 +31,7 @@ final class ReferenceTable: Sendable {
 
     private let spaces = Mutex<[String: Space]>([:])
 
+    // SAFETY: only reached through the mutex of `tables`; the table itself is sendable.
     private struct Entry: @unchecked Sendable {
         weak var table: ReferenceTable?
     }

@@ -1,5 +1,6 @@
 /// A predicate over slots for the objects of one entity, as a list of conditions each of which says where to go on: nothing is
 /// called, retained or copied on the way through the usual ones.
+// SAFETY: immutable once made.
 final class SlotProgram: @unchecked Sendable {
     private struct Step {
         /// -1 where the entity does not have the property.

@@ -5,6 +5,7 @@ import PredicateSyntax
 ///
 /// In a file that imports Foundation as well, the name alone is ambiguous as a type: write `CoreData.NSExpression`.
 /// Immutable, and safe on any thread as far as the objects in it are.
+// SAFETY: immutable; values and blocks in it are the user's, who shares only what is safe to share.
 open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The kinds, with Apple's raw values.
     public enum ExpressionType: UInt, Sendable {

@@ -96,6 +96,7 @@ final class TreeCompoundPredicate: NSCompoundPredicate {
 }
 
 /// The evaluation of a predicate on any object, compiled at the first use. Safe on any thread.
+// SAFETY: the lock guards what was compiled; `first` is an atomic, and what it leads to lives as long as the evaluator.
 final class LazyEvaluator: @unchecked Sendable {
     private let lock = NSLock()
     private var compiled: CompiledPredicate?

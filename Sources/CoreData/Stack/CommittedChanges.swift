@@ -35,6 +35,7 @@ protocol CommitObserver: AnyObject, Sendable {
 }
 
 /// The observers of one coordinator or parent context, as long as they are there. Safe to use from any thread.
+// SAFETY: the lock guards the entries; the flag is an atomic.
 final class CommitObservers: @unchecked Sendable {
     private struct Entry {
         weak var observer: (any CommitObserver)?

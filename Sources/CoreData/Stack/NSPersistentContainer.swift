@@ -9,6 +9,7 @@ extension DefaultDirectoryProviding where Self: NSPersistentContainer {
 }
 
 /// The whole stack in one object: a model, a coordinator with its stores, and contexts for them.
+// SAFETY: immutable but for the descriptions, which are set up before other threads know the container.
 open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecked Sendable {
     /// The name of the container: of its model's file, and of its store's unless a description says otherwise.
     public let name: String

@@ -3,6 +3,7 @@ import Foundation
 /// Ties a model to its stores, and lets one piece of work at a time reach them.
 ///
 /// Safe to use from any thread: all members take the coordinator's lock, which is recursive.
+// SAFETY: the recursive lock guards the label and the stores; the rest is immutable or has its own lock.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     /// The model of all stores. It must not be changed once a coordinator uses it.
     public let managedObjectModel: NSManagedObjectModel

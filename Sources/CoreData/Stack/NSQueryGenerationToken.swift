@@ -4,6 +4,7 @@ import Foundation
 ///
 /// A token keeps its state readable as long as it lives. Several contexts may be pinned to one. Copies and archives name
 /// the same state; what an archive says is only understood while the state is still kept in this process.
+// SAFETY: immutable, and the generation is sendable.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     enum Meaning {
         /// Whatever is newest when it is first needed.

@@ -7,6 +7,7 @@ import Synchronization
 // generation's end and grows. Stores that cannot keep a state show what is newest.
 
 /// A state of a coordinator's stores that is kept readable.
+// SAFETY: immutable; its snapshots are read under the coordinator's lock only.
 final class QueryGeneration: @unchecked Sendable {
     let identifier = UUID()
     private let views: [View]
@@ -67,6 +68,7 @@ final class QueryGeneration: @unchecked Sendable {
 
     // MARK: What archives name
 
+    // SAFETY: only reached through the mutex of `all`; the generation itself is sendable.
     private struct Weak: @unchecked Sendable {
         weak var generation: QueryGeneration?
     }

@@ -3,6 +3,7 @@ import ModelFiles
 
 /// Reads objects from secure keyed archives, and writes them in reverse. Made for subclasses that allow other classes:
 /// they override ``allowedTopLevelClasses``.
+// SAFETY: has no state.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
     /// The classes of which the archived object may be, and those within it.
     open class var allowedTopLevelClasses: [AnyClass] {
@@ -26,6 +27,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
 }
 
 /// Reads objects of any class from keyed archives: what old models ask for.
+// SAFETY: has no state.
 final class KeyedUnarchiveTransformer: ValueTransformer, @unchecked Sendable {
     override func transformedValue(_ value: Any?) -> Any? {
         (value as? Data).flatMap { KeyedArchiveCoding.object(in: $0, classes: nil) }
@@ -110,17 +112,20 @@ enum BuiltInTransformers {
         ]
     }
 
+    // SAFETY: has no state.
     private final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
         override func transformedValue(_ value: Any?) -> Any? {
             NSNumber(value: !((value as? NSNumber)?.boolValue ?? false))
         }
     }
 
+    // SAFETY: has no state.
     private final class IsNilTransformer: ValueTransformer, @unchecked Sendable {
         override class func allowsReverseTransformation() -> Bool { false }
         override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value == nil) }
     }
 
+    // SAFETY: has no state.
     private final class IsNotNilTransformer: ValueTransformer, @unchecked Sendable {
         override class func allowsReverseTransformation() -> Bool { false }
         override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value != nil) }

@@ -4,6 +4,8 @@
 /// entities are retained with every object that is made. In exchange the target cuts the link when it goes away, and
 /// no thread may follow it while another releases the last reference to the target, and with it to its model:
 /// as at Apple's, where these references do not retain and are never cleared.
+// SAFETY: changed by the model's owner alone, which cuts it before the target goes away; see the rule above for
+// readers.
 final class Backlink<Target: AnyObject>: @unchecked Sendable {
     private(set) unowned(unsafe) var target: Target?
 

@@ -12,6 +12,7 @@ extension NotificationCenter {
     }
 
     /// Notifications as they are posted. Ends when the task that iterates is cancelled.
+    // SAFETY: immutable; the weak reference is read atomically by the runtime.
     public final class Notifications: AsyncSequence, @unchecked Sendable {
         public typealias Element = Notification
 

@@ -4,6 +4,7 @@ import Foundation
 ///
 /// Numbers and Booleans are `integer` or `real` by their attribute's type; a date is `real`: seconds since 2001-01-01,
 /// which is also what the file holds. A URI is `text`. An unset value is `null`, whatever the type.
+// SAFETY: a value; objects in it are never changed by the framework, and users may not change them either.
 enum SlotValue: Hashable, @unchecked Sendable {
     case null
     case integer(Int64)

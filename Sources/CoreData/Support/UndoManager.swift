@@ -5,6 +5,7 @@ import Foundation
 /// Changes that are made while a group is undone are recorded for redo, and the other way round. Belongs to one thread at
 /// a time. With `groupsByEvent` the first registration opens a group by itself, which ends when something is undone, and
 /// on the main thread at the end of the main queue's turn.
+// SAFETY: used by one thread at a time, the context's queue; the end of the turn is awaited on the main thread only.
 open class UndoManager: NSObject, @unchecked Sendable {
     private var undoStack: [UndoGroup] = []
     private var redoStack: [UndoGroup] = []

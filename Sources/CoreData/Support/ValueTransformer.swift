@@ -7,6 +7,7 @@ import Synchronization
 /// object of a subclass, registered under that name before the store is opened.
 ///
 /// Transformers are shared and may be called on any thread.
+// SAFETY: has no state; subclasses promise to be safe on any thread, as the framework calls them from many.
 open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendable {
     public override init() { super.init() }
 

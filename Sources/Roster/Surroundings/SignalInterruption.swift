@@ -10,6 +10,7 @@ import Synchronization
 #endif
 
 /// Ctrl-C, a closed terminal and `kill` as requests to stop at the next clean point. The second one ends the program at once.
+// SAFETY: the flag and the actions are behind a mutex; `sources` is only touched by `install()`, called once.
 final class SignalInterruption: Interruption, @unchecked Sendable {
     private struct State {
         var isRaised = false

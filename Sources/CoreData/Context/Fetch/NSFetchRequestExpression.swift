@@ -8,6 +8,7 @@ public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchReque
 ///
 /// In a format string `FETCH(request, context, countOnly)`. It belongs to the queue of its context. Where the fetch fails, the value
 /// is `nil`.
+// SAFETY: immutable; it is evaluated on the queue of its context only.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     /// - Parameters:
     ///   - fetch: its value is an `NSFetchRequest`.

@@ -11,6 +11,7 @@ import Synchronization
 
 /// Takes over into one context what was saved elsewhere: in another context of the coordinator, in another coordinator,
 /// in another process.
+// SAFETY: the flag is an atomic, the weak context is set once; all else is touched on the context's queue only.
 final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// Weak, because commits are heard on any thread and the context may be on its way out.
     private weak var context: NSManagedObjectContext?

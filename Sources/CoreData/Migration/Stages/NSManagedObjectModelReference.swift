@@ -1,6 +1,7 @@
 import Foundation
 
 /// Names one version of a model by its checksum, and says where it is found.
+// SAFETY: immutable, as the models that it leads to are once they are in use.
 open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     private enum Place {
         case model(NSManagedObjectModel)

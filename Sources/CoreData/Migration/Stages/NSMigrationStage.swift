@@ -1,6 +1,7 @@
 import Foundation
 
 /// One step of a staged migration: one of its two subclasses.
+// SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSMigrationStage: NSObject, @unchecked Sendable {
     /// What people call the stage; errors name it.
     open var label: String!
@@ -9,6 +10,7 @@ open class NSMigrationStage: NSObject, @unchecked Sendable {
 }
 
 /// A step that needs no help: each of the versions is reached from the one before by inference.
+// SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// The checksums of the versions, oldest first.
     open private(set) var versionChecksums: [String]
@@ -21,6 +23,7 @@ open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
 }
 
 /// A step from one version to the next with work of the program before and after it.
+// SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     open private(set) var currentModel: NSManagedObjectModelReference
     open private(set) var nextModel: NSManagedObjectModelReference

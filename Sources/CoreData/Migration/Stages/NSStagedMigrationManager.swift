@@ -2,6 +2,7 @@ import Foundation
 
 /// Migrates a store through several versions of its model, stage by stage. It is given as the store's option
 /// `NSPersistentStoreStagedMigrationManagerOptionKey`.
+// SAFETY: the stages are immutable; `container` is used by the one thread that migrates.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     /// The stages in their order.
     open private(set) var stages: [NSMigrationStage]

@@ -21,6 +21,7 @@ enum MatchRelation {
 }
 
 /// A regular expression of MATCHES, prepared.
+// SAFETY: immutable, and `NSRegularExpression` is safe on any thread.
 final class TextPattern: @unchecked Sendable {
     private let expression: NSRegularExpression
     private let dropsMarks: Bool

@@ -1,4 +1,5 @@
 /// A block of elements that never changes, kept alive by its owner: an array, or a file mapped into memory.
+// SAFETY: the memory is never changed, and lives until `deinit`.
 final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
     let buffer: UnsafeBufferPointer<Element>
     private let release: () -> Void

@@ -2,6 +2,7 @@ import Foundation
 
 /// A ``SectionBy`` that was resolved for an entity: which section an object is in, what it is called, and how sections are
 /// ordered. A value: everything that is remembered stands in ``SectionNames``.
+// SAFETY: immutable; closures in it are called on the context's queue, or where no other thread runs them.
 struct SectionRule: @unchecked Sendable {
     let levels: [SectionLevel]
     private let by: SectionBy

@@ -79,6 +79,7 @@ public struct FetchedResultsSnapshot: Sendable {
     public func indexPath(at position: Int) -> IndexPath { IndexPath(storage.contents.path(at: position)) }
 
     /// What several threads read. Nothing of it changes but the index of places, which the lock guards.
+    // SAFETY: immutable but for the index of places, which `lock` guards.
     private final class Storage: @unchecked Sendable {
         let contents: ListContents
         let identities: RowIdentities

@@ -22,6 +22,7 @@ public final class BackgroundFetchedResults: Observable {
     public var onChange: ((FetchedResultsBatch?) -> Void)?
 
     /// What belongs to the context's queue.
+    // SAFETY: only touched on the context's queue.
     private final class Worker: @unchecked Sendable {
         var controller: NSFetchedResultsController<NSManagedObject>?
         var listener = 0

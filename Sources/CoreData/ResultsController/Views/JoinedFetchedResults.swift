@@ -150,6 +150,7 @@ public final class JoinedFetchedResults: NSObject {
 }
 
 /// The streams of a joined list.
+// SAFETY: the lock guards all of it.
 private final class JoinedListeners: @unchecked Sendable {
     private let lock = NSLock()
     private var continuations: [Int: AsyncStream<JoinedFetchedResults.Batch>.Continuation] = [:]

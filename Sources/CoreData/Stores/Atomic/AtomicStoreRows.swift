@@ -2,6 +2,7 @@ import Foundation
 
 /// The rows of an atomic store, in memory: there they are searched, and there saves meet their conflicts. The store itself is
 /// written just before the transaction of a save is committed.
+// SAFETY: used under the coordinator's lock, as its owner is.
 final class AtomicStoreRows: InMemoryStore, @unchecked Sendable {
     weak var owner: NSAtomicStore?
     private var isFilling = false

@@ -1,6 +1,7 @@
 import Foundation
 
 /// A built-in atomic store: one file, which is read when the store is added and written anew by each save.
+// SAFETY: used under the coordinator's lock only.
 class FileStore: NSAtomicStore, @unchecked Sendable {
     class var format: any StoreFileFormat.Type { BinaryStoreFormat.self }
 
@@ -179,6 +180,7 @@ class FileStore: NSAtomicStore, @unchecked Sendable {
 }
 
 /// The built-in store type `NSBinaryStoreType`.
+// SAFETY: adds no state to `FileStore`.
 final class BinaryStore: FileStore, @unchecked Sendable {
     override var type: String { NSBinaryStoreType }
     override class var format: any StoreFileFormat.Type { BinaryStoreFormat.self }

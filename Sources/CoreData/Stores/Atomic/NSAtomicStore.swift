@@ -11,6 +11,7 @@ import Foundation
 /// before the first object ID is made. What is missing of type, UUID and version hashes is filled in.
 ///
 /// All members are called under the coordinator's lock, one at a time.
+// SAFETY: used under the coordinator's lock only.
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private var nodes = CacheNodes()
     private var copy: AtomicStoreRows?

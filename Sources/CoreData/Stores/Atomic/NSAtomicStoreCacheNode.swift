@@ -3,6 +3,7 @@ import Foundation
 /// One row of an atomic store, as the store holds it in memory.
 ///
 /// Used under the coordinator's lock, as its store is.
+// SAFETY: used under the coordinator's lock only.
 open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
     /// The ID of the row's object.
     public let objectID: NSManagedObjectID

@@ -192,6 +192,7 @@ enum XMLStoreFormat: StoreFileFormat {
 }
 
 /// The built-in store type `NSXMLStoreType`.
+// SAFETY: adds no state to `FileStore`.
 final class XMLStore: FileStore, @unchecked Sendable {
     override var type: String { NSXMLStoreType }
     override class var format: any StoreFileFormat.Type { XMLStoreFormat.self }

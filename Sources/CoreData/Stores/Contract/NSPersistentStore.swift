@@ -12,6 +12,7 @@ import Synchronization
 /// 5. `didAdd(to:)`.
 ///
 /// When a step throws the store is dropped, after `willRemove(from:)`.
+// SAFETY: the coordinator's lock guards its state; `persistentStoreCoordinator` has a mutex of its own.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The coordinator that the store was added to.
     open internal(set) var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
@@ -21,6 +22,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Read on any thread, while a coordinator takes the store out on another.
     private let owner: Mutex<Owner>
 
+    // SAFETY: only reached through the mutex that owns it.
     private struct Owner: @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
     }

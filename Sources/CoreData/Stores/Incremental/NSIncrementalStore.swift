@@ -9,6 +9,7 @@ import Foundation
 ///
 /// All members are called under the coordinator's lock, one at a time. The context that they are given is for
 /// `object(with:)`: the context that asked may be another one, in which the results are made into objects.
+// SAFETY: used under the coordinator's lock only.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     private lazy var rows = IncrementalRows(self)
     private var metadataIsDirty = false

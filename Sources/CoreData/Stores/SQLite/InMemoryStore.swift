@@ -4,6 +4,7 @@ import Foundation
 ///
 /// It is an SQLite database without a file, so that predicates, sorts, constraints and batches mean the same as in a store on
 /// disk. Its URL only names it: nothing is read or written there.
+// SAFETY: used under the coordinator's lock only.
 class InMemoryStore: SQLiteStore, @unchecked Sendable {
     override var type: String { NSInMemoryStoreType }
 

@@ -5,6 +5,7 @@ import SQLiteAccess
 ///
 /// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
 /// indexes. Used under the coordinator's lock.
+// SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The open file, from ``loadMetadata()`` on.
     private var connection: Connection?
@@ -469,6 +470,7 @@ extension SQLiteStore: StagedSaving, BesideReading {
 // MARK: - States that are kept
 
 /// A connection with an open read transaction: the store as it was when that began.
+// SAFETY: immutable; the session is used under the coordinator's lock, or by one reader at a time.
 final class SQLiteSnapshot: @unchecked Sendable {
     let session: SQLiteSession
 

@@ -2,6 +2,7 @@ import Foundation
 
 /// A store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
 /// lock.
+// SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 final class ServerStore: NSPersistentStore, @unchecked Sendable {
     /// The URL with the password that it may have: `url` has none.
     private var placeURL: URL
@@ -314,6 +315,7 @@ extension ServerStore: StagedSaving {
 // MARK: - States that are kept
 
 /// A connection with an open read transaction: the store as it was when that began.
+// SAFETY: immutable; the connection is used under the coordinator's lock, or by one reader at a time.
 final class ServerSnapshot: @unchecked Sendable {
     let connection: any ServerConnection
 

@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 /// Work that goes on beside the keys, on a thread of its own. Its result is handed over once, to the main thread.
+// SAFETY: the lock guards the result, which the thread of the work writes and the main thread takes.
 final class BackgroundTask<Value>: @unchecked Sendable {
-    // Unchecked: the result is written by the thread of the work before it ends, and read by the main thread afterwards.
     private let lock = NSCondition()
     private var result: Result<Value, any Error>?
     private var isDone = false
