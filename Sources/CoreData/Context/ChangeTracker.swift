@@ -5,6 +5,7 @@
 final class ChangeTracker {
     // Retaining a context costs more than other objects, because there are weak references to it: what happens for every
     // object does without it.
+    // SAFETY: the context owns the tracker, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     private let events: EventProcessor
 

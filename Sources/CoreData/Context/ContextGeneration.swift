@@ -4,6 +4,7 @@ import Foundation
 ///
 /// Only reading looks at it. A save writes to what is newest, and meets conflicts with what others have written since.
 final class ContextGeneration {
+    // SAFETY: the context owns the generation, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     private var pin: Pin = .none
 

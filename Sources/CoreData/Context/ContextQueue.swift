@@ -104,6 +104,7 @@ private enum CallChain {
     }
 
     /// Runs `body` as a part of `chain`.
+    // SAFETY: a number in the place of an address, which is never followed.
     static func continuing(_ chain: UInt, _ body: () -> Void) {
         let previous = pthread_getspecific(key)
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: chain))

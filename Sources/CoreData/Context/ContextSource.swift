@@ -79,6 +79,7 @@ extension ContextSource {
 /// The source of a context that stands on a coordinator.
 final class CoordinatorSource: ContextSource {
     private let stack: NSPersistentStoreCoordinator
+    // SAFETY: the context owns its source, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     /// What `data_version` was at the last fetch, by store.
     private var dataVersions: [ObjectIdentifier: Int64] = [:]

@@ -9,12 +9,14 @@ enum CurrentContext {
     }()
 
     /// The context of the innermost `perform` or `performAndWait` on this thread.
+    // SAFETY: `entering` keeps the context alive as long as its address is there.
     static var value: NSManagedObjectContext? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         return Unmanaged<NSManagedObjectContext>.fromOpaque(pointer).takeUnretainedValue()
     }
 
     /// Runs `body` as a block of `context`, which it keeps alive.
+    // SAFETY: the context outlives `body`, and the address is taken away after it, also where it throws.
     static func entering<Result, Failure: Error>(
         _ context: NSManagedObjectContext, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

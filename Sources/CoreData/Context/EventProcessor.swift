@@ -2,6 +2,7 @@ import Foundation
 
 /// Processes the changes of an event: propagates deletions, registers undo, posts objects-did-change.
 final class EventProcessor {
+    // SAFETY: the context owns the processor, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     private var isProcessing = false
     /// Whether the event's notification is being posted: its observers may save.

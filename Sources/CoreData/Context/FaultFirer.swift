@@ -2,6 +2,7 @@ import Foundation
 
 /// Makes faults real: rows of objects, contents of to-many relationships.
 final class FaultFirer {
+    // SAFETY: the context owns the firer; after code of the user's, `realise` looks whether it is still there.
     private unowned(unsafe) let context: NSManagedObjectContext
 
     /// What could not be read.
@@ -65,6 +66,7 @@ final class FaultFirer {
     /// Makes a fault real that has its row.
     ///
     /// Does without the context for the most part: to retain it for each object costs more than all the rest.
+    // SAFETY: an object that has a context leaves it before it goes away, and this runs on its queue.
     func realise(_ object: NSManagedObject) {
         if ConcurrencyChecking.isOn { context.requireQueue("firing the fault of '\(object.objectID)'") }
         object.flags.remove(.fault)

@@ -1,6 +1,8 @@
 /// Makes the objects of rows that one store has just given, many at a time: what all of them need is asked for once.
 ///
 /// Objects are made without IDs: see ``NSManagedObject/identifier``.
+// SAFETY: made on the queue of the context for one reading, while the context is held by the caller. The context keeps
+// the homes, and `families` the entities.
 struct FaultMaker {
     let context: Unmanaged<NSManagedObjectContext>
     let registry: ObjectRegistry

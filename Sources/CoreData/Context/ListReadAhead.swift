@@ -16,6 +16,7 @@ final class ListReadAhead {
     /// Of how many fetches the order is kept.
     private static let fetchLimit = 4
 
+    // SAFETY: the context owns it, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     /// The latest last.
     private var fetches: [FetchOrder] = []

@@ -8,6 +8,7 @@ struct Newcomers {
     let areSomeAssigned: Bool
 
     /// Those of `objects` that are of the context and have temporary IDs.
+    // SAFETY: addresses of the context and of layouts are compared; a layout is looked at while `objects` hold it.
     init(among objects: [NSManagedObject], of context: NSManagedObjectContext) {
         let reference = Unmanaged.passUnretained(context)
         var waiting = objects
@@ -23,6 +24,7 @@ struct Newcomers {
         areSomeAssigned = survey.areSomeAssigned
     }
 
+    // SAFETY: see `init`.
     private struct Survey {
         private(set) var runs: [EntityRun] = []
         private(set) var areSomeAssigned = false

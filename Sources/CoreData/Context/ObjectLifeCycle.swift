@@ -2,6 +2,7 @@ import Foundation
 
 /// How objects come into a context and leave it.
 final class ObjectLifeCycle {
+    // SAFETY: the context owns it, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     // What the insertion of every object needs without retaining the context, see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>

@@ -5,6 +5,7 @@
 /// an object that it does not hold. Changed ones are held by the change tracker, too. With `retainsRegisteredObjects`
 /// all are kept.
 final class ObjectRegistry {
+    // SAFETY: the context owns the registry, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     // For what happens for every object, without retaining the context: see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
@@ -28,6 +29,7 @@ final class ObjectRegistry {
     private let othersSaved: AtomicFlag
 
     /// Whether other contexts know the temporary IDs of this one: its parent, its children.
+    // SAFETY: see `context`.
     var sharesTemporaryIDs: Bool { children.hasSome || contextReference._withUnsafeGuaranteedRef(\.isNested) }
     private var knownSuccessions: UInt64 = 0
 
@@ -66,6 +68,7 @@ final class ObjectRegistry {
     func registered(_ key: RowKey, in store: NSPersistentStore) -> NSManagedObject? { rows(of: store)?[key] }
 
     /// The objects of rows if the context has all of them. Nothing holds them longer than until the next look for others.
+    // SAFETY: the tables hold the objects until the registry is told to release unused ones, on this same queue.
     func references(_ keys: [RowKey], in store: NSPersistentStore) -> [Unmanaged<NSManagedObject>]? {
         guard let rows = rows(of: store) else { return nil }
         var references: [Unmanaged<NSManagedObject>] = []
@@ -168,6 +171,7 @@ final class ObjectRegistry {
             context: contextReference, registry: self, table: tables[index].rows, operations: store.operations)
     }
 
+    // SAFETY: see `context`.
     private func makeFault(_ foreignID: NSManagedObjectID, _ row: RowSnapshot?, isLocal: Bool) -> NSManagedObject {
         let id =
             isLocal && !sharesTemporaryIDs

@@ -2,6 +2,7 @@ import Foundation
 
 /// Takes objects back to what the store has: refresh, rollback, reset, and the rows that merges bring.
 final class Refresher {
+    // SAFETY: the context owns it, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
 
     /// The faults that were made one by one lately: they are likely to be touched one by one, too.

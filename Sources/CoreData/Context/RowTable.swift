@@ -12,6 +12,8 @@ import CPrefetch
 final class RowTable {
     /// Memory of the table's own: the key, and behind it the places of the rows. The table itself is no larger than
     /// its addresses, and a look that finds a page has its key and its objects side by side.
+    // SAFETY: a page is allocated with the alignment of its tag, and holds a key and `size` places, all initialised;
+    // places are masked to `size`. The table alone frees it, once.
     private struct Page {
         private let memory: UnsafeMutableRawPointer
 
@@ -161,6 +163,8 @@ final class RowTable {
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
     /// The same without a count of references, for who looks at many objects that are not released meanwhile.
+    // SAFETY: the table holds the object; see the summary for how long. An optional reference and an optional
+    // `Unmanaged` are the same word.
     @inline(__always)
     func reference(_ key: RowKey) -> Unmanaged<NSManagedObject>? {
         guard let page = page(Self.pageKey(key)) else { return nil }

@@ -5,6 +5,7 @@ import Foundation
 /// Nothing of the context changes before a store has committed, except what hooks and merge policies do, and that new
 /// objects have permanent IDs from then on.
 final class SavePipeline {
+    // SAFETY: the context owns the pipeline, and is held by the caller of a save.
     unowned(unsafe) let context: NSManagedObjectContext
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false

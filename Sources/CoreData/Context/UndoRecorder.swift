@@ -4,6 +4,7 @@
 /// back restores values and contents as they were, without hooks and without delete rules. What that changes is an event
 /// again, and recorded: that is how redo comes about.
 final class UndoRecorder {
+    // SAFETY: the context owns the recorder, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
     /// Whether an undo or redo is being applied.
     private(set) var isApplying = false

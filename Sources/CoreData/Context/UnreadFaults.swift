@@ -24,6 +24,7 @@ extension NSNotification.Name {
 
 /// What a context knows of faults that could not be read: failures, and what was set in such objects meanwhile.
 final class UnreadFaults {
+    // SAFETY: the context owns it, and is not used by it once it goes away.
     private unowned(unsafe) let context: NSManagedObjectContext
 
     /// Whether there ever were `writes`. Every fault that becomes real asks: not checked for overlapping accesses.

@@ -13,6 +13,8 @@ struct PropertyPlaces: Sendable {
     private struct Bits: Equatable {
         private let words: (UInt64, UInt64)
 
+        // SAFETY: a string is two words; they are compared, and only equal words count, so that another layout would
+        // cost time and no more. The names in the table hold the memory that their words name.
         @inline(__always)
         init(_ text: String) { words = unsafeBitCast(text, to: (UInt64, UInt64).self) }
 
@@ -50,6 +52,7 @@ struct PropertyPlaces: Sendable {
         entries[index] = entry
     }
 
+    // SAFETY: the array outlives the closure; the index is masked to a count that is a power of two.
     subscript(name: String) -> EntityLayout.Place? {
         @inline(__always)
         get {
@@ -65,6 +68,7 @@ struct PropertyPlaces: Sendable {
         }
     }
 
+    // SAFETY: as in the subscript.
     @inline(never)
     private func place(byCharacters name: String) -> EntityLayout.Place? {
         entries.withUnsafeBufferPointer { entries in

@@ -35,6 +35,7 @@ final class EntityTraits: @unchecked Sendable {
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
     /// Those of them that can find fault with a value. References that `rules` holds: every object of a save asks for all.
+    // SAFETY: `rules`, which never changes, holds them.
     let demandingRules: [Unmanaged<PropertyRule>]
     /// Whether reading by name looks at the queue first: asked for at each reading, where a global would be looked for.
     let checksQueue = ConcurrencyChecking.isOn
@@ -67,6 +68,7 @@ final class EntityTraits: @unchecked Sendable {
         hasListsOfPlaces = zip(layout.toManyRelationships, isToldByMembers).contains { $0.isOrdered && $1 }
         hasPairs = isToldByMembers.contains(false)
         rules = PropertyRule.rules(of: layout)
+        // SAFETY: `rules`, which never changes, holds them.
         demandingRules = rules.filter(\.demandsAnything).map(Unmanaged.passUnretained)
     }
 
@@ -83,6 +85,8 @@ extension EntityLayout {
     var traits: EntityTraits { withTraits { $0 } }
 
     /// The traits for what is asked of every object: without retaining them, as they stay as long as the layout does.
+    // SAFETY: the address is that of the attachment, which `makeTraits` alone sets, and which the layout holds until it
+    // goes away.
     @inline(__always)
     func withTraits<Result>(_ body: (EntityTraits) throws -> Result) rethrows -> Result {
         guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
@@ -91,6 +95,7 @@ extension EntityLayout {
         return try Unmanaged<EntityTraits>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
     }
 
+    // SAFETY: nothing but traits is ever attached; see `withTraits`.
     private func makeTraits() -> EntityTraits {
         // Nothing else is ever attached, and what is attached stays as long as the layout does.
         let made = unsafeDowncast(attachment.storeIfNil(EntityTraits(self)), to: EntityTraits.self)

@@ -18,6 +18,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
     // MARK: Making batches
 
     /// Rows of one store.
+    // SAFETY: there is room for `size` bytes of each key, and `create` makes an instance of the class it is called on.
     static func make(_ keys: some Collection<RowKey>, of store: StoreReference) -> FaultBatch {
         var head = FaultBatchHead(store: store, count: UInt32(keys.count))
         var last = Int64.min
@@ -43,6 +44,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return unsafeDowncast(made, to: FaultBatch.self)
     }
 
+    // SAFETY: `create` makes an instance of the class that it is called on.
     private static func make(_ ids: [NSManagedObjectID]) -> FaultBatch {
         unsafeDowncast(create(minimumCapacity: 0) { _ in FaultBatchHead(ids: ids) }, to: FaultBatch.self)
     }
@@ -107,6 +109,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
     }
 
     /// What names the member at `index`.
+    // SAFETY: `index` is below the count of keys that `make` has written, `size` bytes each.
     func member(_ index: Int) -> Member {
         guard let store = header.store else { return .named(header.ids[index]) }
         return withUnsafeMutablePointers { head, bytes in
@@ -118,10 +121,12 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         }
     }
 
+    // SAFETY: the caller has room for `width` bytes at `place`.
     private static func write(_ number: UInt64, _ width: UInt8, to place: UnsafeMutablePointer<UInt8>) {
         for byte in 0..<Int(width) { (place + byte).initialize(to: UInt8(truncatingIfNeeded: number >> (byte * 8))) }
     }
 
+    // SAFETY: the caller has written `width` bytes at `place`.
     private static func read(_ width: UInt8, at place: UnsafeMutablePointer<UInt8>) -> UInt64 {
         (0..<Int(width)).reduce(0) { $0 | UInt64(place[$1]) << ($1 * 8) }
     }

@@ -20,6 +20,7 @@ enum KeyValueAccess {
         object.managedObjectContext?.requireQueue("\(access) '\(key)' of '\(object.objectID)'")
     }
 
+    // SAFETY: the object holds its row, and changes on its queue only, where this runs.
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
         let type = object.withLayout { $0.attributeTypes[slot] }
         // Most are unchanged numbers.

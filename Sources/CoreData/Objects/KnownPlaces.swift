@@ -13,6 +13,8 @@ struct KnownPlaces: ~Copyable, Sendable {
     }
 
     /// A table in memory: its mask, and the entries behind it.
+    // SAFETY: `start` has room for the head and `mask + 1` entries, all initialised; indices are masked. Only
+    // `KnownPlaces` frees it, in `deinit`.
     private struct Table {
         let start: UnsafeMutableRawPointer
 
@@ -54,6 +56,8 @@ struct KnownPlaces: ~Copyable, Sendable {
         var count = 0
     }
 
+    // SAFETY: the owner of the layout keeps `current` and all tables alive, as tables are freed with `KnownPlaces`
+    // only.
     /// The way to the places, for an owner of the entity's layout, which keeps it alive.
     // SAFETY: holds the address of an atomic; the tables it leads to are never changed, and live as long as their
     // `KnownPlaces`.

@@ -11,6 +11,7 @@ enum ManagedPlaces {
         return ManagedPlace(place: look(property, of: object, name: "\(name)"))
     }
 
+    // SAFETY: the object's home stays while its queue, where this runs, is busy here.
     @inline(__always)
     private static func knownPlace(_ property: ManagedProperty, _ object: NSManagedObject) -> EntityLayout.Place? {
         object.home._withUnsafeGuaranteedRef { $0.places[property.address] }

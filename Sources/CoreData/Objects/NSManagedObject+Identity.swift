@@ -2,6 +2,7 @@
 /// their IDs, which would take half as much memory again.
 ///
 /// Until then an object has the family of its ID and its number. An ID may be asked for on any thread.
+// SAFETY: see `NSManagedObject+Home.swift`: an object's home outlives each look at it.
 extension NSManagedObject {
     /// What the object's ID will have in common with others; `nil` where the ID was made already, or is not to be made.
     @inline(__always)

@@ -14,6 +14,7 @@ extension NSManagedObject {
     // MARK: To-one
 
     /// The destination of the to-one relationship in `slot`; fires this object's fault, not the destination's.
+    // SAFETY: places of to-one relationships hold managed objects only, as `remember` puts nothing else there.
     final func toOneTarget(_ slot: Int) -> NSManagedObject? {
         guard case .reference(let id) = slotValue(slot) else { return nil }
         if let known = relation(slot - layout.attributeCount) {
@@ -35,6 +36,7 @@ extension NSManagedObject {
     // MARK: To-many
 
     /// What is known of the to-many relationship `number`.
+    // SAFETY: places of to-many relationships hold a `ToManyState` only, as this function alone sets them.
     final func toManyState(_ number: Int) -> ToManyState {
         let index = withTraits { $0.toOneCount } + number
         if let known = relation(index) { return unsafeDowncast(known, to: ToManyState.self) }
@@ -45,6 +47,7 @@ extension NSManagedObject {
     }
 
     /// The state of the to-many relationship `number` if it was touched.
+    // SAFETY: as in `toManyState`.
     final func knownToManyState(_ number: Int) -> ToManyState? {
         relation(withTraits { $0.toOneCount } + number).map { unsafeDowncast($0, to: ToManyState.self) }
     }
@@ -67,6 +70,7 @@ extension NSManagedObject {
     }
 
     /// Calls `body` with each state that was touched, and the number of its relationship.
+    // SAFETY: as in `toManyState`.
     @inline(__always)
     final func forEachTouchedToMany(_ body: (_ number: Int, _ state: ToManyState) throws -> Void) rethrows {
         if !hasRelations { return }

@@ -16,6 +16,8 @@ extension NSManagedObject {
     /// Fires the fault and tells the context that the object is about to change.
     ///
     /// - Parameter place: The property that changes, if it is one.
+    // SAFETY: the object has a context, which it leaves before the context goes away, and only the context's queue runs
+    // this.
     @inline(__always)
     final func willChange(_ place: EntityLayout.Place? = nil) {
         fireIfNeeded(for: place)
@@ -34,6 +36,7 @@ extension NSManagedObject {
     /// Makes a fault real.
     ///
     /// - Parameter place: The property that needs it, if it is one.
+    // SAFETY: the firer is a part of the context, and holds itself during `realise`; see `willChange`.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
         // The firer outlives what follows, and looks whether the context does.

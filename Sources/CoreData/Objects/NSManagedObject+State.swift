@@ -1,4 +1,6 @@
 /// What an object holds: see ``ObjectState``.
+// SAFETY: the word owns one reference to what it names, given back when it is replaced. Only the object's queue reads
+// or replaces it; nothing in the closures below runs code of the user's that could replace it meanwhile.
 extension NSManagedObject {
     @inline(__always)
     private final var state: ObjectState { ObjectState(bits: stateWord) }

@@ -81,6 +81,7 @@ open class NSManagedObject: NSObject {
 
     /// The object's ID: a temporary one until it is saved into a store, by its context or by one of those beneath it.
     public final var objectID: NSManagedObjectID { identifier?.latest ?? makeTemporaryID() }
+    // SAFETY: a home that is replaced is kept by the one that takes its place, so that it outlives this look.
     public final var entity: NSEntityDescription { homeForAnyThread._withUnsafeGuaranteedRef { $0.layout.entity } }
     /// Whether the values are not here yet, or were not asked for.
     public final var isFault: Bool { flags.contains(.fault) }
@@ -278,6 +279,7 @@ open class NSManagedObject: NSObject {
     // MARK: NSObject
 
     /// Objects are equal when they are the same: a context has one object for a row.
+    // SAFETY: the address is compared and not followed.
     public final override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
         if let other = Unmanaged<NSManagedObject>(in: object, ofExactly: type(of: self)) {
@@ -286,6 +288,7 @@ open class NSManagedObject: NSObject {
         return object as? NSManagedObject === self
     }
 
+    // SAFETY: the address is a number here, and not followed.
     public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
 
     /// Class, entity, ID and values. Does not fire the fault.
@@ -301,4 +304,5 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
 }
 
 /// The form in which Apple's API passes a value that may be replaced.
+// SAFETY: a name for a type; who calls with a pointer keeps what it points to.
 public typealias AutoreleasingUnsafeMutablePointer = UnsafeMutablePointer

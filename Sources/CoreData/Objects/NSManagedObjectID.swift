@@ -152,6 +152,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return URL(string: path) ?? URL(fileURLWithPath: "/\(name)")
     }
 
+    // SAFETY: `object` is held by the caller, and is an ID where the initialiser gives one.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
         if let other = Unmanaged<NSManagedObjectID>(in: object, ofExactly: NSManagedObjectID.self) {

@@ -63,6 +63,7 @@ enum ObjectDescription {
         return "{length = \(data.count), bytes = 0x\(shown)}"
     }
 
+    // SAFETY: the address is printed and not followed.
     private static func address(_ object: AnyObject) -> String {
         "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), radix: 16)
     }

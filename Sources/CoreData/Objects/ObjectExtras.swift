@@ -1,6 +1,8 @@
 /// What an object has beside its row, as soon as it has anything: values of its own, relationships that were touched.
 ///
 /// One block of memory, in which the values follow the rest: a new object has as little to be made as it can.
+// SAFETY: the values up to `head.count` are initialised, of `head.room` for which there is memory; `deinit` takes them
+// out. `create` makes an instance of the class that it is called on. Only the queue of the object that has it uses it.
 final class ObjectExtras: ManagedBuffer<ObjectExtras.Head, SlotValue> {
     struct Head {
         var snapshot: RowSnapshot?

@@ -14,6 +14,7 @@ extension Sequence where Element: NSManagedObject {
 }
 
 /// Not generic: compiled for objects of all classes at once.
+// SAFETY: the array whose elements these are is held by `held` meanwhile.
 private enum ObjectFilter {
     typealias Reference = Unmanaged<NSManagedObject>
 
@@ -27,6 +28,8 @@ private enum ObjectFilter {
 
 extension Array where Element: NSManagedObject {
     /// Those of the objects that `choose` gives of them, which counts no references: the array holds them meanwhile.
+    // SAFETY: the array holds its objects during the call; a reference to an object and an `Unmanaged` of it are the
+    // same word. Each chosen one is retained once for the new array, whose class is that of the elements.
     fileprivate func held(
         _ choose: (UnsafeBufferPointer<Unmanaged<NSManagedObject>>) -> [Unmanaged<NSManagedObject>]
     ) -> [Element] {

@@ -11,6 +11,9 @@
 /// every other home an object owns its share. Any thread may ask for an object's ID, and give it a home of its own by that;
 /// so a home keeps what it took the place of, which another thread may be reading.
 // SAFETY: immutable but for `context` and `left`, which only the context's queue changes.
+// SAFETY: `kept`, or for the home of a layout each object's share, keeps the layout; all objects leave a context before
+// it goes away, so `context` is not followed after. A `Word` names a home that the context keeps, or owns a share,
+// released once.
 final class ObjectHome: @unchecked Sendable {
     private let layoutReference: Unmanaged<EntityLayout>
     /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;

@@ -1,5 +1,6 @@
 /// The homes of the objects of one context.
 final class ObjectHomes {
+    // SAFETY: the context owns its homes, and tells objects to leave before it goes away.
     let context: Unmanaged<NSManagedObjectContext>
     /// Those of saved objects, by families, and the last that was asked for.
     private var homes: [ObjectIdentifier: ObjectHome] = [:]

@@ -13,6 +13,7 @@ import Synchronization
 /// Reads of modelled properties are tracked through accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
 extension NSManagedObject: Observable {
     /// To be called when a property is read: a reader that tracks its reads depends on it from now on.
+    // SAFETY: the object's home stays while its queue, where this runs, is busy here.
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
@@ -43,6 +44,8 @@ extension NSManagedObject: Observable {
 extension ObjectHome {
     /// Whether the thread records its reads of the objects that are here. Lets go of nothing that others see: it is
     /// part of functions that promise so (`ReadyValues`).
+    // SAFETY: a home with a context belongs to one that is there, and the context holds its probe; both on the
+    // context's queue.
     @inline(__always)
     var isReadRecorded: Bool {
         guard let context else { return false }
@@ -116,6 +119,7 @@ enum ObservedObjects {
 
 /// A registrar that tells whether the thread records what it reads.
 // SAFETY: immutable pointers to an atomic mark and to a registrar that is safe on any thread.
+// SAFETY: `init` makes what the three point to, `deinit` gives it up, and nothing else does.
 final class ObservationProbe: @unchecked Sendable {
     /// What the probe's own key path starts from.
     private struct Root: Observable {

@@ -23,6 +23,7 @@ struct ObjectSet: Collection {
 
     func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
 
+    // SAFETY: the members are held by the array; their addresses are compared and not followed.
     private func place(of object: NSManagedObject) -> Int? {
         if let places { return places[ObjectIdentifier(object)] }
         return members.withUnsafeBufferPointer { members in

@@ -1,5 +1,7 @@
 /// What an object holds, in one word: usually its row, or the batch with which the row is to be read. A list has as
 /// many of these as rows; what is changed or has neighbours has room for more, see ``ObjectExtras``.
+// SAFETY: the bits are an address of an object that is aligned to 8 bytes, of which the word owns one reference, and
+// two bits that say which class it is of. Who replaces the word calls `release()` once.
 struct ObjectState {
     enum Kind: UInt {
         /// The row, or nothing.

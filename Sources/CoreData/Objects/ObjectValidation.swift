@@ -10,6 +10,7 @@ enum ObjectValidation {
     }
 
     /// Without calling `validateValue(_:forKey:)`, which is not overridden.
+    // SAFETY: the traits hold the rules in `rules`, and the object's layout holds the traits.
     private static func quickErrors(_ object: NSManagedObject) -> [any Error] {
         var errors: [any Error] = []
         object.withTraits { traits in

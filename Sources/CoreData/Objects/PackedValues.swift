@@ -6,6 +6,9 @@ import Foundation
 /// First the number of slots (2 bytes) and whether the row is unsaved (1), then a tag of one byte for each slot, and from the
 /// next whole word on the values of those that have one, in the order of the slots. The lower two bits of a tag say how many
 /// words its value takes, so that the place of a value is the sum of those before.
+// SAFETY: `words` has room for the head and for what the tags say, written by `Writer` alone, in the order of the
+// slots, so that each place holds an initialised value of its tag's type. The row that owns the words keeps them, and
+// never changes them. Slots are checked against the count.
 struct PackedValues {
     let words: UnsafeMutablePointer<UInt64>
 

@@ -39,6 +39,7 @@ extension NSManagedObject {
     }
 
     /// The values of the row, which the object holds, and where among them that of the property is.
+    // SAFETY: the object holds its row and its home while its queue, where this runs, is busy here.
     @inline(__always)
     private final func readySlot(_ property: ManagedProperty) -> (values: PackedValues, slot: Int)? {
         guard !flags.contains(.fault), !flags.contains(.observed), let row = unchangedRow else { return nil }

@@ -1,5 +1,7 @@
 /// What was touched of the relationships and fetched properties of one object: a place for each of them, and no memory
 /// before the first touch. Where the entity has only one, the object itself is that place's memory.
+// SAFETY: with more than one place the storage is a `Block`, which `set` alone makes, with all its places initialised;
+// indices are checked. `create` makes an instance of the class that it is called on.
 struct RelationPlaces {
     /// The content of the only place, or a block of all.
     private var storage: AnyObject?

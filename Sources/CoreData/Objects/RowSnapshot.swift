@@ -6,6 +6,8 @@ import Foundation
 /// Immutable, and shared by every object that stands for the row: an object copies the values on its first write. One block
 /// of memory in which the values follow the head, because a list has as many of these as rows; see ``PackedValues``.
 // SAFETY: immutable once `make` has filled its block.
+// SAFETY: `make` alone makes instances, with the block's memory filled by a `Writer`; what reads it is extended to hold
+// the row, or promises so (`packed`).
 final class RowSnapshot: @unchecked Sendable {
     private typealias Block = ManagedBufferPointer<Int64, UInt64>
 

@@ -1,6 +1,8 @@
 /// A predicate over slots for the objects of one entity, as a list of conditions each of which says where to go on: nothing is
 /// called, retained or copied on the way through the usual ones.
 // SAFETY: immutable once made.
+// SAFETY: `steps` has as many steps as there are conditions, all initialised, freed in `deinit`; only numbers from
+// `Writer` index it. The object holds its row while it is looked at.
 final class SlotProgram: @unchecked Sendable {
     private struct Step {
         /// -1 where the entity does not have the property.

@@ -36,6 +36,9 @@ enum ValidationOverride {
     private static let sizes = 4
     private static let firstMember = 7
 
+    // SAFETY: metadata of classes are never freed, and begin with the words that the ABI document names; `wordCount`
+    // bounds what is read after these by the size that the class itself says, and a result that does not fit is not
+    // used.
     private static func words(of type: AnyClass) -> UnsafePointer<UInt> {
         unsafeBitCast(type, to: UnsafePointer<UInt>.self)
     }

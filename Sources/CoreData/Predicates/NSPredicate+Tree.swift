@@ -106,6 +106,8 @@ final class LazyEvaluator: @unchecked Sendable {
     /// The predicates for the entities that came. Guarded by the lock.
     private var others: [ObjectIdentifier: ForLayout] = [:]
 
+    // SAFETY: the predicate is immutable. `type` is compared as a word; a value whose type is that of managed objects
+    // has a reference to one in its first word (`AnyWords`), which the caller holds.
     private final class ForLayout: Sendable {
         private let layout: EntityLayout
         /// The type as which the first object came, where that is a class of managed objects: then all that come as that type
@@ -139,6 +141,7 @@ final class LazyEvaluator: @unchecked Sendable {
 
     /// Whether `object` matches, where it is of the entity of the first one that came, and was put into a value of any type
     /// as one of the same class; `nil` otherwise.
+    // SAFETY: `first` is 0 or an entry of `others`, which is never removed while the evaluator lives.
     @inline(__always)
     func evaluateKnown(_ object: borrowing Any?) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
@@ -155,6 +158,7 @@ final class LazyEvaluator: @unchecked Sendable {
     }
 
     /// The same for an object.
+    // SAFETY: `first` is 0 or an entry of `others`, which is never removed while the evaluator lives.
     @inline(__always)
     private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
@@ -173,6 +177,7 @@ final class LazyEvaluator: @unchecked Sendable {
     }
 
     /// The predicate that reads the values of such objects by slot.
+    // SAFETY: `others` holds what `first` names.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
         return lock.withLock {

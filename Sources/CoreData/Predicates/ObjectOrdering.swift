@@ -89,10 +89,12 @@ struct ObjectOrdering {
     }
 
     /// The order of two rows by their values, given by their numbers in the list, without the identity.
+    // SAFETY: the numbers of rows are below the count of `values`, which outlives the closure.
     func compare(_ values: SortValues, _ left: Int, _ right: Int) -> ComparisonResult {
         values.all.withUnsafeBufferPointer { compare($0, left, right) }
     }
 
+    // SAFETY: the numbers of rows are below the count of `values`, which the caller holds.
     @inline(__always)
     private func compare(_ values: UnsafeBufferPointer<SlotValue>, _ left: Int, _ right: Int) -> ComparisonResult {
         let width = rules.count
@@ -169,6 +171,7 @@ struct ObjectOrdering {
     /// as a number; only where these are equal the values themselves are looked at.
     ///
     /// - Parameter id: the identity of a row, asked for where all values are equal.
+    // SAFETY: places are those of `values`, which outlives the closure.
     func sortedPlaces(of values: SortValues, id: (Int) -> NSManagedObjectID) -> [Int] {
         let beginnings = ValueBeginning.list(
             of: values, isAscending: rules.first?.isAscending ?? true, rules.first?.isByValue ?? false)

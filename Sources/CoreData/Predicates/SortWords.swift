@@ -103,6 +103,7 @@ private struct SortOrdinals {
         }
     }
 
+    // SAFETY: the bytes are looked at during the call, while `value` holds them.
     @inline(__always) @discardableResult
     private static func withBytes<Result>(
         of value: SlotValue, _ body: (UnsafeRawBufferPointer) -> Result
@@ -123,6 +124,7 @@ private struct ByteSurvey {
     /// Whether there are bytes that a shorter text could be filled up with.
     private(set) var hasZero = false
 
+    // SAFETY: the caller holds the bytes during the call; what is kept is a copy.
     mutating func look(at bytes: UnsafeRawBufferPointer) {
         greatestCount = max(greatestCount, bytes.count)
         if !hasZero, bytes.contains(0) { hasZero = true }

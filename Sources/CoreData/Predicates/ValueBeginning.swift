@@ -26,6 +26,7 @@ struct ValueBeginning: Comparable {
     private enum Kind { case null, integer, real, text, bytes }
 
     /// `nil` for a value of a kind whose order no number tells. Nothing is before 0, which stands for `null`.
+    // SAFETY: the bytes are looked at during the call, while `value` holds them.
     private static func of(_ value: SlotValue) -> (ValueBeginning, Kind)? {
         switch value {
         case .null: return (ValueBeginning(), .null)
@@ -37,6 +38,7 @@ struct ValueBeginning: Comparable {
         }
     }
 
+    // SAFETY: the value is two words without padding, and at most 16 bytes are copied into it.
     private static func of(_ bytes: UnsafeRawBufferPointer) -> ValueBeginning {
         var result = ValueBeginning()
         withUnsafeMutableBytes(of: &result) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(16))) }

@@ -157,6 +157,8 @@ protocol ErasableFetchRequest: NSPersistentStoreRequest {
     var erased: NSFetchRequest<NSFetchRequestResult> { get }
 }
 
+// SAFETY: no field or method of the class depends on the result type, so that all specialisations are laid out the
+// same.
 extension NSFetchRequest: ErasableFetchRequest {
     /// The same request, not a copy, seen without its result type: what `as! NSFetchRequest<NSFetchRequestResult>` gives on Apple's
     /// systems. Swift stops a program at such a cast between two result types.

@@ -110,6 +110,7 @@ extension NSPersistentStoreCoordinator {
 
     /// The store classes by type; each value is the address of the class as a number, since Foundation's `NSValue` holds no
     /// pointers here.
+    // SAFETY: the address of a class, which is never freed, becomes a number.
     public class var registeredStoreTypes: [String: NSValue] {
         StoreTypeRegistry.all.mapValues {
             NSNumber(value: UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self)))

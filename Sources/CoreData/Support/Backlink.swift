@@ -7,6 +7,7 @@
 // SAFETY: changed by the model's owner alone, which cuts it before the target goes away; see the rule above for
 // readers.
 final class Backlink<Target: AnyObject>: @unchecked Sendable {
+    // SAFETY: not followed once `cut()` was called, as the target does when it goes away; see the rule for readers.
     private(set) unowned(unsafe) var target: Target?
 
     init(_ target: Target) { self.target = target }

@@ -8,6 +8,7 @@ final class SharedDictionary: NSMutableDictionary {
     private let lock = Mutex<Void>(())
     private let storage = NSMutableDictionary()
 
+    // SAFETY: `NSDictionary` calls it with `cnt` objects and keys, which it holds meanwhile.
     required init(objects: UnsafePointer<AnyObject>!, forKeys keys: UnsafePointer<NSObject>!, count cnt: Int) {
         super.init(objects: objects, forKeys: keys, count: 0)
         for index in 0..<cnt { storage.setObject(objects[index], forKey: keys[index]) }

@@ -63,6 +63,8 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
 
 extension NSPersistentStoreRequest {
     /// The same request, seen as one with another result type: no field of these classes depends on it.
+    // SAFETY: no field or method of these classes depends on the result type, so that all specialisations are laid out
+    // the same.
     fileprivate func seen<Request: NSPersistentStoreRequest>(as type: Request.Type) -> Request {
         Unmanaged<Request>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
     }
@@ -70,6 +72,7 @@ extension NSPersistentStoreRequest {
 
 extension NSAsynchronousFetchResult {
     /// The same result, seen with another type: no field of the class depends on it.
+    // SAFETY: as above.
     func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSAsynchronousFetchResult<Other> {
         Unmanaged<NSAsynchronousFetchResult<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque())
             .takeUnretainedValue()

@@ -28,6 +28,7 @@ enum FetchResults {
     }
 
     /// The results as elements of `type`; `nil` where one of them is none.
+    // SAFETY: an array of references is the same in memory for each class, and all elements were found to be of `T`.
     func typed<T: AnyObject>(as type: T.Type) -> [T]? {
         switch self {
         // A list of references is the same in memory whatever class it is declared with; casting it would copy it, at a

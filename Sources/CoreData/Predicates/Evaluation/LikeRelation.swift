@@ -60,6 +60,7 @@ final class LikePattern: Sendable {
     }
 
     /// Whether the whole text matches. Cost: at worst the product of both lengths.
+    // SAFETY: the caller holds the bytes during the call, and none is kept.
     func matches(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         let folded = TextFolding.bytes(of: utf8, options)
         let text = Array(String(decoding: folded, as: UTF8.self).unicodeScalars)

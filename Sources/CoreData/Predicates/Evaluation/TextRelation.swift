@@ -7,6 +7,7 @@ enum TextRelation {
         case beginsWith = 1
         case endsWith = 2
 
+        // SAFETY: the caller holds the bytes during the call, and none is kept.
         func holds(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
             switch self {
             case .contains: TextBytes.contains(text, part)
@@ -45,6 +46,7 @@ final class TextSearch: Sendable {
         self.part = TextFolding.bytes(of: part, options)
     }
 
+    // SAFETY: the caller holds the bytes during the call, and none is kept.
     func finds(in text: UnsafeBufferPointer<UInt8>) -> Bool {
         part.withUnsafeBufferPointer { part in
             guard TextFolding.isNeeded(options) else { return kind.holds(text, part) }

@@ -2,6 +2,7 @@ import Foundation
 
 /// Texts as the bytes of their UTF-8: the order and equality of SQLite's BINARY, which tells apart what Swift's `==` takes
 /// for the same characters.
+// SAFETY: callers hold the bytes during the call, and none is kept; each look is bounded by the counts.
 enum TextBytes {
     @inline(__always)
     static func with<Result>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {

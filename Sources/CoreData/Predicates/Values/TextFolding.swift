@@ -9,6 +9,7 @@ import PredicateSyntax
 /// `ss`, `ς` to `σ` and `K` (Kelvin) to `k`, in no particular language. ASCII needs no tables.
 ///
 /// The store's SQL functions call the same code: both evaluators agree by construction.
+// SAFETY: callers hold the bytes during the call, and none is kept; each look is bounded by the count.
 enum TextFolding {
     /// Whether the options change anything: without `[c]` and `[d]` bytes are compared as they are.
     static func isNeeded(_ options: ComparisonOptions) -> Bool {

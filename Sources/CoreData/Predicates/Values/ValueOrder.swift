@@ -61,6 +61,7 @@ enum ValueOrder {
     }
 
     /// Order under comparison options, which matter for texts only.
+    // SAFETY: the arrays outlive the closures.
     static func compare(
         _ left: PredicateValue, _ right: PredicateValue, _ options: ComparisonOptions
     ) -> ComparisonResult? {
