@@ -60,6 +60,7 @@ enum ManagedMacrosPlugin {
         return Int(exactly: length).flatMap(bytes)
     }
 
+    // SAFETY: `read` writes at most `wanted` bytes, which is no more than the buffer has.
     private static func bytes(_ count: Int) -> Data? {
         var data = Data()
         var buffer = [UInt8](repeating: 0, count: min(count, 1 << 16))
@@ -72,6 +73,7 @@ enum ManagedMacrosPlugin {
         return data
     }
 
+    // SAFETY: `write` reads the bytes during the call, while the array holds them.
     private static func send(_ data: Data) {
         var rest = withUnsafeBytes(of: UInt64(data.count).littleEndian) { Array($0) } + Array(data)
         while !rest.isEmpty {

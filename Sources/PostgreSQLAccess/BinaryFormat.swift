@@ -3,6 +3,7 @@
 
     /// The server's binary format, in which no number is written as text and none is rounded.
     enum BinaryFormat {
+        // SAFETY: the bytes of a number are copied during the closure.
         static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
@@ -10,6 +11,7 @@
         /// The bytes of a value; `false` for null, of which there are none.
         ///
         /// - Throws: ``PostgreSQLError`` for a value that the type does not hold.
+        // SAFETY: the bytes of a UUID are copied during the closure.
         static func append(
             _ value: PostgreSQLValue, as type: PostgreSQLType, to bytes: inout [UInt8]
         ) throws -> Bool {
@@ -48,6 +50,7 @@
         }
 
         /// A field with its length in front, as arrays and copied rows have them.
+        // SAFETY: the bytes of a number are copied during the closure.
         static func appendField(
             _ value: PostgreSQLValue, as type: PostgreSQLType, to bytes: inout [UInt8]
         ) throws {
@@ -75,12 +78,14 @@
 
         // MARK: Reading
 
+        // SAFETY: the caller holds the bytes; there are as many as the number has.
         static func integer<Number: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer, _ type: Number.Type) -> Number {
             guard bytes.count >= MemoryLayout<Number>.size else { return 0 }
             return Number(bigEndian: bytes.loadUnaligned(as: Number.self))
         }
 
         /// The value of a column; the text of one whose type is not known.
+        // SAFETY: the caller holds the bytes during the call; what is kept is a copy.
         static func value(_ bytes: UnsafeRawBufferPointer, type: UInt32) -> PostgreSQLValue {
             switch PostgreSQLType(rawValue: type) {
             case .boolean: .boolean(bytes.first == 1)
@@ -136,6 +141,7 @@
             }
         }
 
+        // SAFETY: the caller holds the bytes; the count of words was compared with theirs.
         static func decimal(_ bytes: UnsafeRawBufferPointer) -> Decimal {
             guard bytes.count >= 8 else { return .nan }
             func word(_ index: Int) -> UInt16 {

@@ -240,6 +240,7 @@
             if let refusal { throw refusal }
         }
 
+        // SAFETY: bytes and `CChar`s are the same in memory; the library copies them during the call.
         private func put(_ bytes: inout [UInt8]) throws {
             let isPut = bytes.withUnsafeBufferPointer { buffer in
                 buffer.withMemoryRebound(to: CChar.self) {
@@ -278,6 +279,8 @@
 
     /// Lists of texts and of bytes for the library, which reads them during the call alone.
     private enum CStrings {
+        // SAFETY: the copies are freed after `body`, which must not keep them; the list is never empty, as it ends with
+        // `nil`.
         static func with<Result>(
             _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
         ) -> Result {
@@ -289,6 +292,8 @@
     }
 
     private enum CBytes {
+        // SAFETY: each place lies within `all`, which is never empty and outlives `body`, which must not keep a
+        // pointer.
         static func with<Result>(
             _ values: [[UInt8]?], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
         ) -> Result {

@@ -25,6 +25,7 @@
             PQgetisnull(result, Int32(row), Int32(column)) != 0
         }
 
+        // SAFETY: the result owns the bytes until `deinit`, and `self` is held by the caller, who reads them at once.
         private func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
             // The bytes belong to the result, and are read before anything else happens to it.
             UnsafeRawBufferPointer(

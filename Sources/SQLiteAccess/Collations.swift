@@ -12,6 +12,7 @@ extension Connection {
     }
 
     /// The same for orders that can look at the bytes where SQLite keeps them.
+    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once.
     package func addRawCollation(
         named name: String,
         _ compare:
@@ -30,6 +31,7 @@ extension Connection {
     }
 }
 
+// SAFETY: the buffers are those of `compareTexts`.
 private final class CollationBox {
     let compare: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult
     init(compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult) {
@@ -37,6 +39,7 @@ private final class CollationBox {
     }
 }
 
+// SAFETY: SQLite holds the box and both texts during the call, which keeps none.
 private func compareTexts(
     _ box: UnsafeMutableRawPointer?, _ leftCount: Int32, _ left: UnsafeRawPointer?, _ rightCount: Int32,
     _ right: UnsafeRawPointer?

@@ -12,6 +12,7 @@ package struct ColumnRun: ~Copyable {
     package init(column: Int) { self.column = Int32(column) }
 
     /// Whether the statement's current row has the value of the row before it. Where it has another, that is noted.
+    // SAFETY: SQLite keeps the bytes until the statement steps on, which no other code does meanwhile; a copy is kept.
     package mutating func goesOn(_ statement: Statement) -> Bool {
         // One call for the value instead of one for each question; no other code uses the statement meanwhile.
         let value = sqlite3_column_value(statement.handle, column)
@@ -33,6 +34,7 @@ package struct ColumnRun: ~Copyable {
         return false
     }
 
+    // SAFETY: both have `content.count` bytes.
     private func isNoted(_ content: UnsafeRawBufferPointer) -> Bool {
         guard content.count == bytes.count else { return false }
         guard let start = content.baseAddress, !bytes.isEmpty else { return true }

@@ -88,6 +88,7 @@ package final class Connection: @unchecked Sendable {
 
     /// Runs `body`, whose statements fail with ``SQLiteError/Kind/interrupted`` once `isCancelled` says so: it is asked every few
     /// thousand steps of SQLite's machine, on the calling thread. Unlike ``interrupt()`` it cannot come too early. Not nested.
+    // SAFETY: the question lives until `body` has ended, and the handler is taken away before.
     package func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows
         -> Result
     {

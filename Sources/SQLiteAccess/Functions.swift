@@ -5,6 +5,7 @@ import Foundation
 package struct FunctionArguments {
     package let count: Int
     fileprivate let context: OpaquePointer
+    // SAFETY: SQLite has `count` values there during the call of the function; the index is checked.
     fileprivate let values: UnsafeMutablePointer<OpaquePointer?>?
 
     package subscript(index: Int) -> FunctionArgument {
@@ -14,6 +15,7 @@ package struct FunctionArguments {
 
     /// A thing made from the constant argument at `index` (a compiled pattern), made once per statement while the argument
     /// is constant; made anew for every row where it is not.
+    // SAFETY: SQLite owns one reference to what was made, and releases it once.
     package func prepared<Made: AnyObject>(from index: Int, _ make: (FunctionArgument) throws -> Made) rethrows -> Made
     {
         if let kept = sqlite3_get_auxdata(context, Int32(index)) {
@@ -39,6 +41,7 @@ package struct FunctionArgument {
     package var real: Double { sqlite3_value_double(handle) }
 
     /// The argument as UTF-8, for the time of `body` and without a copy; empty for `NULL`.
+    // SAFETY: SQLite keeps the bytes until the value is converted again, which `body` does not.
     package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         guard let bytes = sqlite3_value_text(handle) else { return try body(UnsafeBufferPointer(start: nil, count: 0)) }
         return try body(UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(handle))))
@@ -78,6 +81,7 @@ extension Connection {
     }
 
     /// The same for functions that are called for every row: the arguments are read in place.
+    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once.
     package func addRawFunction(
         named name: String, argumentCount: Int, isDeterministic: Bool = true,
         _ body: @escaping (FunctionArguments) throws -> SQLiteValue
@@ -97,6 +101,7 @@ private final class FunctionBox {
     init(body: @escaping (FunctionArguments) throws -> SQLiteValue) { self.body = body }
 }
 
+// SAFETY: SQLite holds the box and the values during the call.
 private func callFunction(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
 ) {
@@ -109,6 +114,7 @@ private func callFunction(
     }
 }
 
+// SAFETY: SQLite copies the bytes before the call returns (`transient`).
 private func setResult(_ context: OpaquePointer, _ value: SQLiteValue) {
     switch value {
     case .null: sqlite3_result_null(context)

@@ -77,6 +77,8 @@ extension Connection {
     ///
     /// Call it in an exclusive transaction of a database without a write-ahead log, and close the connection afterwards: what
     /// it knows of the file is not true any more.
+    // SAFETY: SQLite owns the file until the connection closes; it is used during this call, on the connection's
+    // thread.
     package func truncateFile() throws {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -90,6 +92,7 @@ extension Connection {
 
     /// Bytes of the main file, read through SQLite's own handle: opening the file a second time and closing it would drop
     /// SQLite's locks. Zeros where they cannot be read.
+    // SAFETY: SQLite owns the file until the connection closes; `xRead` fills `count` bytes, for which there is room.
     private func header(at offset: Int64, count: Int) throws -> [UInt8] {
         // Until something was read the file need not be open.
         _ = try pragma("schema_version")

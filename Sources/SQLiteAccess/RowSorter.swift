@@ -59,6 +59,7 @@ package final class RowSorter {
     /// The places of the rows in order.
     ///
     /// - Parameter references: a number for each row: what is the same otherwise is sorted by these, ascending.
+    // SAFETY: both arrays outlive the closures, and rows are below `rowCount`, the count of `references`.
     package func order(_ references: [Int64]) -> [Int] {
         precondition(references.count == rowCount, "a number for each row")
         let word = common == .max ? 0 : common

@@ -11,6 +11,8 @@ import Foundation
 ///
 /// No value's bytes are the beginning of another's, so those of several columns stand one behind the other. The bytes of a
 /// descending column are inverted.
+// SAFETY: each value reserves more than it writes, by at least eight bytes, so that a word may be read at any place up
+// to `count`; `deinit` frees the memory. SQLite keeps a column's bytes until the statement steps on.
 struct SortBytes: ~Copyable {
     private enum Tag {
         static let null: UInt8 = 0x10

@@ -122,14 +122,17 @@ package final class Statement {
                 handle, Int32(index), bytes.baseAddress, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8)))
     }
 
+    // SAFETY: SQLite copies the bytes before the call returns (`transient`).
     package func bind(_ data: Data, at index: Int) throws {
         try check(data.withUnsafeBytes { bindBytes($0, at: index) })
     }
 
+    // SAFETY: SQLite copies the bytes before the call returns (`transient`).
     package func bind(_ uuid: UUID, at index: Int) throws {
         try check(withUnsafeBytes(of: uuid.uuid) { bindBytes($0, at: index) })
     }
 
+    // SAFETY: SQLite copies the bytes before the call returns (`transient`).
     private func bindBytes(_ bytes: UnsafeRawBufferPointer, at index: Int) -> Int32 {
         guard let address = bytes.baseAddress, !bytes.isEmpty else {
             return sqlite3_bind_zeroblob(handle, Int32(index), 0)
@@ -142,7 +145,9 @@ package final class Statement {
     }
 
     /// `SQLITE_TRANSIENT`: SQLite copies the bytes before the call returns. A cast that C writes as a macro.
+    // SAFETY: immutable; SQLite defines the constant as -1 cast to a function, which it never calls.
     nonisolated(unsafe) static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    // SAFETY: immutable, and never freed.
     nonisolated(unsafe) private static let emptyText: UnsafePointer<CChar> = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
         byte.initialize(to: 0)

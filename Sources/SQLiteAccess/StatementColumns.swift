@@ -28,6 +28,7 @@ extension Statement {
     package func text(at column: Int) -> String { textIfAny(at: column) ?? "" }
 
     /// The value as text, `nil` for `NULL`. Bytes that are no UTF-8 are replaced.
+    // SAFETY: SQLite keeps the bytes until the statement steps on; they are copied before.
     package func textIfAny(at column: Int) -> String? {
         guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return isNull(at: column) ? nil : "" }
         let count = Int(sqlite3_column_bytes(handle, Int32(column)))
@@ -40,6 +41,7 @@ extension Statement {
     }
 
     /// The value's bytes where SQLite keeps them, for the time of `body`.
+    // SAFETY: SQLite keeps the bytes until the statement steps on, which `body` does not.
     package func withBytes<Result>(
         at column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result {

@@ -43,6 +43,7 @@ package final class StatementTrace: @unchecked Sendable {
     static func detach(from handle: OpaquePointer) { sqlite3_trace_v2(handle, 0, nil, nil) }
 
     /// Begins to listen to a connection.
+    // SAFETY: a connection holds its trace, and SQLite calls it no more once the connection is closed.
     func attach(to handle: OpaquePointer) {
         let events = UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
         // The trace of the process is there for ever; any other outlives its connections.

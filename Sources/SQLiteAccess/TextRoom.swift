@@ -1,5 +1,7 @@
 /// Memory for the texts that a statement needs for one run: many small ones, one after the other, without an allocation for
 /// each.
+// SAFETY: a text is copied only where there is room for it, and read before the room is cleared; `deinit` frees the
+// memory.
 struct TextRoom: ~Copyable {
     private static let size = 1 << 12
     private var memory: UnsafeMutablePointer<CChar>?

@@ -7,6 +7,7 @@ import Foundation
 /// was called, and in English, texts stay as they are.
 public enum Translation {
     /// Set once at the start, before other threads run; read by all.
+    // SAFETY: set once at the start, before other threads run.
     nonisolated(unsafe) private static var isActive = false
 
     /// Takes the language that the environment asks for (`LC_ALL`, `LC_MESSAGES`, `LANG`, and `LANGUAGE` over them).

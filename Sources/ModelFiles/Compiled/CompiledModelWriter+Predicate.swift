@@ -119,6 +119,7 @@ extension CompiledModelWriter {
         return builder.object([className] + ancestors, fields)
     }
 
+    // SAFETY: the bytes of a UUID are copied during the closure.
     mutating func write(_ value: ValueDocument) throws -> PropertyListValue {
         switch value {
         case .null, .unknown: return builder.null

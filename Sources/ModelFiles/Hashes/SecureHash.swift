@@ -17,6 +17,7 @@ package struct SHA256 {
     }
 
     /// The 32 bytes of the hash of everything given so far.
+    // SAFETY: the bytes of numbers are copied during the closures.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
@@ -78,6 +79,7 @@ package struct SHA512 {
     }
 
     /// The 64 bytes of the hash of everything given so far.
+    // SAFETY: the bytes of numbers are copied during the closures.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)

@@ -15,6 +15,7 @@ package enum RawDeflate {
     /// The compressed form of `data`.
     ///
     /// - Throws: ``Failure/outOfMemory``.
+    // SAFETY: zlib reads and writes within the counts that it is given, during the closures, which hold both buffers.
     package static func compress(_ data: Data) throws -> Data {
         var stream = z_stream()
         guard
@@ -42,6 +43,7 @@ package enum RawDeflate {
     ///
     /// - Parameter limit: The greatest size of the result, so that a small file cannot fill the memory.
     /// - Throws: ``Failure``.
+    // SAFETY: zlib reads and writes within the counts that it is given, during the closures, which hold both buffers.
     package static func expand(_ data: Data, limit: Int = 256 << 20) throws -> Data {
         var stream = z_stream()
         guard inflateInit2_(&stream, -MAX_WBITS, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {

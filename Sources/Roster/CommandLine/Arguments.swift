@@ -58,6 +58,7 @@ private struct OptionTable {
 
     init(_ flags: [any CommandFlag.Type]) { self.flags = flags }
 
+    // SAFETY: the texts of `names` and `arguments` are freed after the last use of the options, in the `defer` above.
     func scan(_ words: [String]) throws -> (operands: [String], values: [String: String]) {
         let argumentCount = Int32(words.count + 1)
         var arguments = (["roster"] + words).map { strdup($0) } + [nil]

@@ -17,6 +17,7 @@ final class StandardOutput: TextOutput {
         if buffer.count >= 1 << 15 { try flush() }
     }
 
+    // SAFETY: `write` reads the bytes during the call, while the array holds them.
     func flush() throws {
         var start = 0
         while start < buffer.count {

@@ -42,6 +42,7 @@ final class FileOutput: TextOutput {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
+    // SAFETY: `write` reads the bytes during the call, while the array holds them.
     func flush() throws {
         var start = 0
         while start < buffer.count {

@@ -89,6 +89,7 @@ public struct TemporaryStore: Sendable {
         return line.contains(0x09) && !line.contains(UInt8(ascii: "{")) ? .tsv : nil
     }
 
+    // SAFETY: the handler runs on the queue on which the request is executed, while this thread waits for it.
     private static func fill(
         _ session: StoreSession, with reader: RecordFileReader, _ columns: InferredColumns,
         _ surroundings: CommandSurroundings

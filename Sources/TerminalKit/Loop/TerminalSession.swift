@@ -11,6 +11,7 @@ public final class TerminalSession {
     private var isClosed = false
 
     /// Takes the terminal, and arms the handlers that give it back after a crash or `exit`.
+    // SAFETY: the C code copies the bytes during the call.
     public init(options: CursesScreen.Options = CursesScreen.Options()) throws {
         // The modes to return to are those from before curses.
         terminal_restore_remember(STDIN_FILENO)

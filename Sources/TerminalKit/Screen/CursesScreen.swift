@@ -105,6 +105,7 @@ public final class CursesScreen: Screen {
         return .ascii
     }
 
+    // SAFETY: the array of a `termios` has a place for each of the system's constants.
     private static func configureInput(usesMouse: Bool) {
         set_escdelay(25)
         cbreak()

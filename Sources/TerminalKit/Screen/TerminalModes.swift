@@ -88,6 +88,7 @@ struct TerminalModes {
     }
 
     /// Writes to the terminal beside curses.
+    // SAFETY: `write` reads the bytes during the call, while the slice holds them.
     func send(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {

@@ -46,6 +46,7 @@ extension CachedList {
             fingerprint: reader.fingerprint, origin: reader.origin, sections: reader.sections, rows: rows)
     }
 
+    // SAFETY: the buffer is used during the closure only; `pread` fills at most what is left of it.
     private static func checksumOfRows(in file: Int32, from offset: Int) -> UInt64? {
         var checksum = ListChecksum()
         var position = offset
@@ -66,6 +67,9 @@ extension CachedList {
         }
     }
 
+    // SAFETY: the header was checked: `rowsOffset` is aligned and `rowCount` rows fit into `fileSize` bytes, which are
+    // mapped until the closure unmaps them, once. Files of lists are replaced, never cut, so that the mapping stays
+    // whole.
     private static func map(_ file: Int32, _ header: CachedListHeader, fileSize: Int) -> SharedElements<RowToken>? {
         guard header.rowCount > 0 else { return SharedElements([]) }
         guard let memory = mmap(nil, fileSize, PROT_READ, MAP_PRIVATE, file, 0), memory != MAP_FAILED else {
@@ -88,6 +92,7 @@ private struct CachedListHeader {
     private(set) var rowsOffset = 0
     private(set) var rowsChecksum: UInt64 = 0
 
+    // SAFETY: words are read and written at offsets below `headerStart`, and `bytes` has as many as were asked for.
     init?(file: Int32, fileSize: Int) {
         guard let start = Self.bytes(of: file, count: CachedList.headerStart) else { return nil }
         func word(_ offset: Int) -> Int64 {
@@ -109,6 +114,7 @@ private struct CachedListHeader {
         if let sections, sections.reduce(0, { $0 + Int($1.rows) }) != rowCount { return nil }
     }
 
+    // SAFETY: the bytes are read during the closure only.
     static func checksum(of header: [UInt8]) -> UInt64 {
         var checksum = ListChecksum()
         header.withUnsafeBytes { checksum.update($0) }
@@ -126,6 +132,7 @@ private struct CachedListHeader {
     /// too.
     ///
     /// - Returns: `false` where the header names more than it has.
+    // SAFETY: the bytes are read during the closure only, each piece after its length was compared with what is left.
     private mutating func parse(_ header: [UInt8], sectionCount: Int, historyNumber: Int64) -> Bool {
         header.withUnsafeBytes { bytes in
             var position = CachedList.headerStart
@@ -162,6 +169,7 @@ extension CachedList {
     /// Writes the list to `path`; a reader sees the old file or the new one.
     ///
     /// - Throws: the system's errors, as `POSIXError`s.
+    // SAFETY: bytes are copied during the closures only; the words lie below `headerStart`, for which there is room.
     static func write(
         fingerprint: String, origin: ListOrigin, sections: [(name: String, rows: UInt32)]?, rowCount: Int,
         forEachRun: ((UnsafeBufferPointer<RowToken>) -> Void) -> Void, to path: String
@@ -212,6 +220,7 @@ extension CachedList {
         }
     }
 
+    // SAFETY: `write` reads at most what is left of the bytes, which the array holds.
     private static func write(_ bytes: [UInt8], to file: Int32) throws {
         try bytes.withUnsafeBytes { buffer in
             var position = 0

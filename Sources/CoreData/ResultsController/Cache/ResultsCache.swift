@@ -79,6 +79,7 @@ struct ResultsCache {
     /// Writes the list; the file is written on another queue.
     ///
     /// - Parameter wait: whether to return only when it is written.
+    // SAFETY: the array of a leaf outlives the closure.
     func write(
         _ contents: ListContents, of list: ListDefinition, origin: ListOrigin, wait: Bool = false
     ) {

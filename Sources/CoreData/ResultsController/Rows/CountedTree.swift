@@ -126,6 +126,7 @@ struct CountedTree<Element: CountedElement> {
     }
 
     /// Calls `body` with each leaf's number and elements, in order.
+    // SAFETY: the leaf holds the elements during `body`, which must not keep them.
     func forEachLeaf(_ body: (UInt32, UnsafeBufferPointer<Element>) -> Void) {
         func visit(_ node: UInt32, level: Int) {
             guard level > 0 else { return leaves[node].elements.withElements { body(node, $0) } }

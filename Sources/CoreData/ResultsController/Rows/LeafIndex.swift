@@ -72,6 +72,7 @@ extension LeafIndex {
     /// Builds the index of many elements at once: about 10 ns each.
     ///
     /// - Parameter forEachLeaf: calls its argument with each leaf and its elements; it is called several times.
+    // SAFETY: the elements are read during each call, while the tree holds them.
     init<Element: CountedElement>(
         _: Element.Type, forEachLeaf: ((UInt32, UnsafeBufferPointer<Element>) -> Void) -> Void
     ) {
@@ -185,6 +186,7 @@ private final class LeafIndexPage {
     }
 
     /// Adds an entry in any order, before ``finishCollecting()``.
+    // SAFETY: a dense page has a place for each offset, which is below 1,024.
     @inline(__always)
     func collect(_ offset: Int, _ leaf: UInt32) {
         if isDense {

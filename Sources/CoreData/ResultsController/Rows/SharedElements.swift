@@ -1,5 +1,6 @@
 /// A block of elements that never changes, kept alive by its owner: an array, or a file mapped into memory.
 // SAFETY: the memory is never changed, and lives until `deinit`.
+// SAFETY: `release`, called once, frees the memory; nothing reads it after `deinit`.
 final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
     let buffer: UnsafeBufferPointer<Element>
     private let release: () -> Void
@@ -23,6 +24,7 @@ final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
 }
 
 /// The elements of one leaf: a piece of a shared block until the first write, then an array of its own.
+// SAFETY: the piece lies within its block, which the storage holds during each closure.
 struct LeafElements<Element: CountedElement> {
     private enum Storage {
         case piece(SharedElements<Element>, start: Int32, count: Int32)

@@ -25,6 +25,8 @@ final class ResultsTracker {
     var isSilent = false
 
     let request: NSFetchRequest<NSFetchRequestResult>
+    // SAFETY: the controller owns the tracker, and calls `detach()` when it goes away; what calls the delegate holds
+    // the controller meanwhile.
     private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
@@ -142,6 +144,7 @@ final class ResultsTracker {
         tellViewsOfFetch()
     }
 
+    // SAFETY: the title is taken away when the state is replaced, and by `detach()` before the controller goes away.
     func madeState(
         _ loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>
     ) -> ResultsState {

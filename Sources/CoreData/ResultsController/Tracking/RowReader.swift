@@ -38,6 +38,7 @@ final class RowReader {
     }
 
     /// Whether rows come before arrivals in the list. Reads the rows that are not at hand, with one query.
+    // SAFETY: see `objectsAtHand`.
     func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
         guard ordering.isBySlots else { return try areBeforeAsRead(probes) }
         let values = values
@@ -96,6 +97,8 @@ final class RowReader {
 
     /// The objects of rows if the context has all of them and they are no faults: they stay while they are compared, as
     /// nothing is read for that and no code of the user's runs.
+    // SAFETY: the context's tables hold the objects until unused ones are released, on this queue, and comparing does
+    // not.
     private func objectsAtHand(_ rows: [RowToken]) -> [Unmanaged<NSManagedObject>]? {
         guard let store = identities.store else { return nil }
         let keys = rows.compactMap(RowIdentities.key)

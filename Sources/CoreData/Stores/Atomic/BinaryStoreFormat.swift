@@ -92,6 +92,7 @@ enum BinaryStoreFormat: StoreFileFormat {
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// FNV-1a: it tells damage, not malice.
+    // SAFETY: the bytes are read during the closure only.
     private static func checksum(_ data: Data) -> UInt64 {
         // The bytes are read in one loop where they lie.
         data.withUnsafeBytes { bytes in

@@ -86,6 +86,7 @@ struct StoreFileReplacement {
         }
     }
 
+    // SAFETY: `write` reads at most what is left of the bytes, which the data hold.
     private func fill(_ descriptor: Int32, _ data: Data) throws {
         guard ftruncate(descriptor, 0) == 0 else { throw failure("written") }
         // The bytes lie in one piece of memory while they are written.
@@ -128,6 +129,7 @@ struct StoreFileReplacement {
 }
 
 /// The system's function: in the struct, the name is another's.
+// SAFETY: the caller holds `count` bytes during the call.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -16,11 +16,13 @@ extension NSManagedObjectID {
 // What happens for every new row counts no references: the array holds them all meanwhile.
 
 /// An ``IdentifiedRow`` in the same memory.
+// SAFETY: the same two words as an `IdentifiedRow`, in the same order; used while an array holds the rows.
 private struct HeldRow {
     let id: Unmanaged<NSManagedObjectID>
     let row: Unmanaged<RowSnapshot>
 }
 
+// SAFETY: the array whose memory this is holds the rows during the call.
 extension UnsafeBufferPointer<IdentifiedRow> {
     @inline(__always)
     fileprivate func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {
@@ -34,6 +36,7 @@ extension UnsafeBufferPointer<IdentifiedRow> {
     }
 }
 
+// SAFETY: the array outlives the closure.
 extension Array<IdentifiedRow> {
     /// Calls `body` with each row.
     @inline(__always)
@@ -42,6 +45,7 @@ extension Array<IdentifiedRow> {
     }
 }
 
+// SAFETY: the slice outlives the closure.
 extension ArraySlice<IdentifiedRow> {
     /// Calls `body` with each row.
     @inline(__always)

@@ -18,6 +18,8 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
     ///
     /// - Parameter places: each once; what is `nil` there is passed over.
     /// - Parameter body: called with the index of each place whose row was taken.
+    // SAFETY: places are below the count of `source`, each once. What is moved out is replaced by `nil` at once, so
+    // that all of `source` stays initialised.
     init(
         taking places: some Collection<Int>, outOf source: inout [RowSnapshot?], _ body: (Int) -> Void = { _ in }
     ) {
@@ -50,6 +52,7 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
     }
 
     /// Gives one row away: nothing is left in its place.
+    // SAFETY: `position` is below the count; what is moved out is replaced by `nil` at once.
     @inline(__always)
     mutating func take(at position: Int) -> RowSnapshot? {
         // A variable, and not the closure's result, which would be retained.

@@ -12,6 +12,7 @@ struct GroupSelect {
         let entity: NSEntityDescription?
 
         /// The value that a column holds. `id` makes the ID of an object.
+        // SAFETY: the data have 16 bytes.
         func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
             switch value {
             case .null: return .null

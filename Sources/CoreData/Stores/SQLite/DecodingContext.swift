@@ -88,6 +88,7 @@ final class ObjectIDCache {
 
     // Asked for each reference that is decoded, under the store's lock: memory of its own, as an array would be retained for
     // each, and not checked for overlapping accesses.
+    // SAFETY: all `size` places are initialised, places are masked to it, and `deinit` alone frees them.
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
     /// Rows of one entity usually follow each other.

@@ -73,6 +73,7 @@ enum DurableFile {
         guard fsync(descriptor) == 0 else { throw failure(errno, url.path) }
     }
 
+    // SAFETY: `write` reads at most what is left of the bytes, which the data hold.
     static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]

@@ -63,6 +63,7 @@ struct HistoryColumns {
     }
 
     /// The names of the properties whose bits are set, each once; empty where the bitmap is of another shape.
+    // SAFETY: the caller holds the bytes, of which there are as many as the bits of all properties need.
     func names(in bitmap: UnsafeRawBufferPointer, of entity: NSEntityDescription) -> [String] {
         guard bitmap.count == byteCount else { return [] }
         var names: [String] = []

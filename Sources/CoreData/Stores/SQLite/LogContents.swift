@@ -73,6 +73,7 @@ private struct Checksum {
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
     /// - Parameter bytes: a multiple of eight.
+    // SAFETY: there is a multiple of eight bytes, and each word lies within.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         bytes.withUnsafeBytes { buffer in
             for place in stride(from: 0, to: buffer.count, by: 8) {
@@ -82,12 +83,14 @@ private struct Checksum {
         }
     }
 
+    // SAFETY: the caller has four bytes at `place`.
     private func word(_ buffer: UnsafeRawBufferPointer, _ place: Int) -> UInt32 {
         let word = buffer.loadUnaligned(fromByteOffset: place, as: UInt32.self)
         return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
     }
 
     /// Whether the sum is the one that is written here, always with the highest byte first.
+    // SAFETY: the bytes are copied during the closure.
     func equals(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.elementsEqual(withUnsafeBytes(of: (first.bigEndian, second.bigEndian), Array.init))
     }

@@ -19,6 +19,7 @@ final class RowDecoder {
         let destination: Int64
     }
 
+    // SAFETY: `init` initialises as many steps as it allocates, and `deinit` frees them; steps are trivial.
     private final class Plan {
         let entityIndex: UInt32
         /// Memory of the plan's own: an array would be retained for each row.
@@ -42,9 +43,11 @@ final class RowDecoder {
     private let plans: [Int64: Plan]
     private let context: DecodingContext
     /// The plan, where all rows are of one entity. Held by `plans`, as every plan that is taken up: none is retained.
+    // SAFETY: `plans`, which never changes, holds it.
     private let onlyPlan: Unmanaged<Plan>?
     private let onlyNumber: Int64?
 
+    // SAFETY: see `onlyPlan`.
     init(columns: RowColumns, context: DecodingContext) {
         self.context = context
         var plans: [Int64: Plan] = [:]
@@ -81,6 +84,7 @@ final class RowDecoder {
         return number == onlyNumber || plans[number] != nil
     }
 
+    // SAFETY: `plans`, which never changes, holds every plan.
     @inline(__always)
     private func plan(of statement: Statement) -> Unmanaged<Plan>? {
         onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)].map(Unmanaged.passUnretained)
@@ -92,20 +96,24 @@ final class RowDecoder {
     }
 
     /// The key of the current row alone, as below.
+    // SAFETY: see `plan(of:)`.
     func key(of statement: Statement) -> RowKey? {
         plan(of: statement)?._withUnsafeGuaranteedRef { key(of: statement, $0) }
     }
 
     /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
+    // SAFETY: see `plan(of:)`.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
         plan(of: statement)?._withUnsafeGuaranteedRef { (key(of: statement, $0), snapshot(of: statement, $0)) }
     }
 
     /// The snapshot of the current row alone, as above.
+    // SAFETY: see `plan(of:)`.
     func snapshot(of statement: Statement) -> RowSnapshot? {
         plan(of: statement)?._withUnsafeGuaranteedRef { snapshot(of: statement, $0) }
     }
 
+    // SAFETY: the callers hold decoder, plan and statement until the closure has run, which is not kept.
     @inline(__always)
     private func snapshot(of statement: Statement, _ plan: Plan) -> RowSnapshot {
         let version = statement.integer(at: RowColumns.versionColumn)

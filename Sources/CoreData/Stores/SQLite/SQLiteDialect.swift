@@ -13,6 +13,7 @@ extension SQLDialect {
 }
 
 extension SQLiteValue {
+    // SAFETY: the bytes of a UUID are copied during the closure.
     init(_ value: SQLValue) {
         switch value {
         case .null: self = .null

@@ -68,6 +68,7 @@ struct WriteAheadLog {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
+    // SAFETY: the bytes of a number are copied during the closure.
     private static func bytes(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian, Array.init) }
 
     private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {

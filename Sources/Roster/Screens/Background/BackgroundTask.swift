@@ -15,6 +15,7 @@ final class BackgroundTask<Value>: @unchecked Sendable {
     /// - Parameters:
     ///   - whenDone: called on the main queue when the result is there.
     ///   - work: runs on another thread; it ends soon after the flag is raised.
+    // SAFETY: `work` is used by the new thread alone, and `whenDone` called on the main thread, which made it.
     init(whenDone: @escaping () -> Void, _ work: @escaping (StopFlag) throws -> Value) {
         // The one is used by the new thread alone, the other called on the main thread, which made it.
         nonisolated(unsafe) let work = work

@@ -144,6 +144,7 @@ struct CommandLineWords {
         let run: (ListScreen, String) -> Prompt.Problem?
     }
 
+    // SAFETY: immutable, and used on the main thread only.
     nonisolated(unsafe) static let commands = [
         Command(names: ["q", "quit", "qa"]) { list, _ in done { list.browser.quit() } },
         Command(names: ["q!", "quit!", "qa!"]) { list, _ in done { list.browser.quitWithoutSaving() } },

@@ -28,6 +28,7 @@ final class WaitingChanges {
         }
     }
 
+    // SAFETY: the context posts on its queue, the main thread, where the list is used.
     private func observe(
         _ name: Notification.Name, _ context: NSManagedObjectContext,
         _ body: @escaping (WaitingChanges, [AnyHashable: Any]) -> Void
@@ -138,6 +139,7 @@ extension ListScreen {
     }
 
     /// Works it out anew: at once for short lists, beside the keys for long ones.
+    // SAFETY: all of it is used on the main thread.
     func updateAggregates() {
         aggregateTask?.cancel()
         aggregateTask = nil

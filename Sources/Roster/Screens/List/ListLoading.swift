@@ -56,6 +56,7 @@ extension ListScreen {
         try load(list, of: other, what: what, before: { value = kept() }) { if let value { next(value) } }
     }
 
+    // SAFETY: all of it is used on the main thread.
     private func loadBesideKeys(
         _ list: RecordList, of other: NSEntityDescription, what: String, before: @escaping () -> Void,
         then next: @escaping () -> Void
@@ -80,6 +81,7 @@ extension ListScreen {
     }
 
     /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
+    // SAFETY: all of it is used on the main thread; the screen is weak.
     func begin(_ what: String, _ work: @escaping @MainActor (ListScreen) async throws -> Void) {
         stopWork()
         nonisolated(unsafe) weak let screen = self

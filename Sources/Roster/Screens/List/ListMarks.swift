@@ -91,6 +91,7 @@ extension ListScreen {
     }
 
     /// Marks what a predicate finds in the list: beside the keys where the list is long.
+    // SAFETY: all of it is used on the main thread.
     private func mark(by predicate: NSPredicate?) throws {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity

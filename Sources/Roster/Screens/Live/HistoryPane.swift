@@ -112,6 +112,7 @@ final class HistoryPane: Layer {
 
     func close() { isFinished = true }
 
+    // SAFETY: immutable, and used on the main thread only.
     nonisolated(unsafe) static let table: CommandTable<HistoryPane> = CommandTable([
         Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: 1) },
         Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -1) },

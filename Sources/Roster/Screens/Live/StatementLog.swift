@@ -60,6 +60,7 @@ final class StatementLog: Sendable {
 
 extension ListScreen {
     /// Shows the store's statements as they come, or not any more.
+    // SAFETY: the weak reference is read by the runtime, which any thread may; the browser is used on the main thread.
     func toggleStatements() {
         if statements != nil {
             statements = nil

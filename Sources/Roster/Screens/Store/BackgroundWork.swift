@@ -50,6 +50,7 @@ final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
     /// Begins.
     ///
     /// - Parameter finish: called on the main queue.
+    // SAFETY: `command` is used by the new thread alone, and `finish` called on the main thread, which made it.
     func run(_ command: @escaping (CommandSurroundings) throws -> Void, finish: @escaping (Outcome) -> Void) {
         // The one is used by the new thread alone, the other called on the main thread, which made it.
         nonisolated(unsafe) let command = command

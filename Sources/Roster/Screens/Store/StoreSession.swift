@@ -25,6 +25,7 @@ final class StoreSession {
     }
 
     /// Takes over a store that was opened, on the main thread.
+    // SAFETY: the context posts on its queue, the main thread, where the session is used.
     init(_ opened: OpenedStore) {
         url = opened.url
         isReadOnly = opened.isReadOnly
@@ -58,6 +59,7 @@ final class StoreSession {
     var unsavedCount: Int { UnsavedRecords.count(in: context) }
 
     /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
+    // SAFETY: the context posts on its queue, the main thread, which made the closure.
     func observeUnreadRecords(_ tell: @escaping (any Error) -> Void) {
         // The context posts on its queue: the main thread, where the session is used.
         nonisolated(unsafe) let tell = tell
@@ -69,6 +71,7 @@ final class StoreSession {
     }
 
     /// Calls `tell` whenever changes of other programs were merged into the context.
+    // SAFETY: the context posts on its queue, the main thread, which made the closure.
     func observeMerges(_ tell: @escaping () -> Void) {
         // As above: posted on the main thread.
         nonisolated(unsafe) let tell = tell

@@ -83,6 +83,7 @@ final class MigrationSource {
     // MARK: Defaults
 
     /// The default value of an attribute as it stands in its column.
+    // SAFETY: the bytes of a UUID are copied during the closure.
     static func defaultValue(of attribute: NSAttributeDescription) throws -> SQLiteValue {
         guard let value = attribute.defaultValue, let slot = AttributeCoercion.slotValue(value, for: attribute) else {
             return .null
