@@ -15,8 +15,10 @@ import Foundation
 public final class StoreConformance {
     /// What a store type does beside what all of them do.
     public struct Traits: OptionSet, Sendable {
+        /// The traits as bits.
         public let rawValue: Int
 
+        /// The traits of these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Rows outlive their coordinator: the store can be opened again.
@@ -69,12 +71,15 @@ public final class StoreConformance {
     public let folder: URL
     /// Where the store stands.
     public let url: URL
+    /// The type of the store.
     public let type: NSPersistentStore.StoreType
+    /// What the type does beside what all do.
     public let traits: Traits
     /// The model of the scenarios: a library with authors, books and tags, and a sample of each type of attribute.
     public let model: NSManagedObjectModel
     /// The options with which the store is opened.
     public let options: [AnyHashable: Any]
+    /// The coordinator of the store that is open now.
     public private(set) var coordinator: NSPersistentStoreCoordinator
 
     /// Makes a store of the type in a new temporary folder.

@@ -9,10 +9,14 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 extension NSManagedObjectContext {
     /// On which queue a context works, under the names of newer source.
     public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+        /// The type under its older name.
         public let rawValue: NSManagedObjectContextConcurrencyType
+        /// The type of that older name.
         public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
 
+        /// The context works on the main queue.
         public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+        /// The context works on a queue of its own.
         public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
     }
 
@@ -57,23 +61,40 @@ extension NSManagedObjectContext {
 }
 
 extension NSNotification.Name {
+    /// The older name of `NSManagedObjectContext.willSaveObjectsNotification`.
     public static let NSManagedObjectContextWillSave = NSManagedObjectContext.willSaveObjectsNotification
+    /// The older name of `NSManagedObjectContext.didSaveObjectsNotification`.
     public static let NSManagedObjectContextDidSave = NSManagedObjectContext.didSaveObjectsNotification
+    /// The older name of `NSManagedObjectContext.didChangeObjectsNotification`.
     public static let NSManagedObjectContextObjectsDidChange = NSManagedObjectContext.didChangeObjectsNotification
+    /// The older name of `NSManagedObjectContext.didSaveObjectIDsNotification`.
     public static let NSManagedObjectContextDidSaveObjectIDs = NSManagedObjectContext.didSaveObjectIDsNotification
+    /// The older name of `NSManagedObjectContext.didMergeChangesObjectIDsNotification`.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs =
         NSManagedObjectContext.didMergeChangesObjectIDsNotification
 }
 
+/// The key of the set of inserted objects in notifications of contexts.
 public let NSInsertedObjectsKey = NSManagedObjectContext.NotificationKey.insertedObjects.rawValue
+/// The key of the set of updated objects in notifications of contexts.
 public let NSUpdatedObjectsKey = NSManagedObjectContext.NotificationKey.updatedObjects.rawValue
+/// The key of the set of deleted objects in notifications of contexts.
 public let NSDeletedObjectsKey = NSManagedObjectContext.NotificationKey.deletedObjects.rawValue
+/// The key of the set of refreshed objects in notifications of contexts.
 public let NSRefreshedObjectsKey = NSManagedObjectContext.NotificationKey.refreshedObjects.rawValue
+/// The key of the set of invalidated objects in notifications of contexts.
 public let NSInvalidatedObjectsKey = NSManagedObjectContext.NotificationKey.invalidatedObjects.rawValue
+/// The key of the array of the IDs of all objects that a reset or a removed store took, in did-change notifications.
 public let NSInvalidatedAllObjectsKey = NSManagedObjectContext.NotificationKey.invalidatedAllObjects.rawValue
+/// The key of the set of IDs of inserted objects in notifications of contexts.
 public let NSInsertedObjectIDsKey = NSManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue
+/// The key of the set of IDs of updated objects in notifications of contexts.
 public let NSUpdatedObjectIDsKey = NSManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
+/// The key of the set of IDs of deleted objects in notifications of contexts.
 public let NSDeletedObjectIDsKey = NSManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
+/// The key of the set of IDs of refreshed objects in notifications of contexts.
 public let NSRefreshedObjectIDsKey = NSManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
+/// The key of the query generation that a pinned context reads from now on, in did-save notifications.
 public let NSManagedObjectContextQueryGenerationKey = NSManagedObjectContext.NotificationKey.queryGeneration.rawValue
+/// The key of the set of IDs of invalidated objects in notifications of contexts.
 public let NSInvalidatedObjectIDsKey = NSManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue

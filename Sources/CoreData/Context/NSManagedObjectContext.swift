@@ -65,6 +65,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     deinit { lifeCycle.abandonAll() }
 
+    /// The kind of queue that the context works on.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
 
     /// Where the context reads and writes: the coordinator at the bottom, if the context has a parent.
@@ -260,6 +261,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: State
 
+    /// All objects that the context has in memory and that are in use. O(objects).
     open var registeredObjects: Set<NSManagedObject> {
         requireQueue("registeredObjects")
         return Set(registry.all)

@@ -2,6 +2,7 @@ import Foundation
 
 /// An object whose row another context or process changed or deleted since it was read.
 open class NSMergeConflict: NSObject {
+    /// The object whose changes are in conflict.
     public final let sourceObject: NSManagedObject
     /// The row's version now; 0 if it is gone.
     public final let newVersionNumber: Int
@@ -16,6 +17,14 @@ open class NSMergeConflict: NSObject {
     /// The row that the store has now.
     final let currentRow: RowSnapshot?
 
+    /// A conflict of `srcObject` with a row of a store.
+    ///
+    /// - Parameters:
+    ///   - srcObject: the object whose changes are in conflict.
+    ///   - newvers: the row's version now; 0 if it is gone.
+    ///   - oldvers: the version that the object's changes are based on.
+    ///   - cachesnap: the values that this process last knew.
+    ///   - persnap: the values that the store has now; `nil` if the row is gone.
     public init(
         source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
         cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?

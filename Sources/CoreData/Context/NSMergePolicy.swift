@@ -36,15 +36,21 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// under object trump and overwrite.
 // SAFETY: immutable; subclasses are called on the queue of the context that saves.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
+    /// The kind of the policy: what it does, or leaves to `super`.
     public final let mergeType: NSMergePolicyType
 
     /// A policy of the given kind. A subclass chooses the kind that does what it leaves to `super`.
     public init(merge ty: NSMergePolicyType) { mergeType = ty }
 
+    /// The policy that lets the save fail. The default of contexts.
     public class var error: NSMergePolicy { shared(.errorMergePolicyType) }
+    /// The policy that merges, with the store's value where both changed.
     public class var mergeByPropertyStoreTrump: NSMergePolicy { shared(.mergeByPropertyStoreTrumpMergePolicyType) }
+    /// The policy that merges, with the object's value where both changed.
     public class var mergeByPropertyObjectTrump: NSMergePolicy { shared(.mergeByPropertyObjectTrumpMergePolicyType) }
+    /// The policy that writes the object as it is.
     public class var overwrite: NSMergePolicy { shared(.overwriteMergePolicyType) }
+    /// The policy that drops the object's changes.
     public class var rollback: NSMergePolicy { shared(.rollbackMergePolicyType) }
 
     private static let allShared = (0...4).compactMap(NSMergePolicyType.init(rawValue:)).map(NSMergePolicy.init(merge:))
@@ -102,8 +108,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 }
 
+/// The older name of ``NSMergePolicy/error``.
 public let NSErrorMergePolicy: NSMergePolicy = NSMergePolicy.error
+/// The older name of ``NSMergePolicy/mergeByPropertyStoreTrump``.
 public let NSMergeByPropertyStoreTrumpMergePolicy: NSMergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+/// The older name of ``NSMergePolicy/mergeByPropertyObjectTrump``.
 public let NSMergeByPropertyObjectTrumpMergePolicy: NSMergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+/// The older name of ``NSMergePolicy/overwrite``.
 public let NSOverwriteMergePolicy: NSMergePolicy = NSMergePolicy.overwrite
+/// The older name of ``NSMergePolicy/rollback``.
 public let NSRollbackMergePolicy: NSMergePolicy = NSMergePolicy.rollback

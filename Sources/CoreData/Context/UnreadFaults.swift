@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSNotification.Name {
+    /// The same as `NSManagedObjectContext.didFailToFulfillFaultNotification`, spelt as the older names are.
     public static let NSManagedObjectContextDidFailToFulfillFault =
         NSManagedObjectContext.didFailToFulfillFaultNotification
 }

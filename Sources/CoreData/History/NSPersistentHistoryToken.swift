@@ -29,6 +29,7 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 
     // MARK: Archiving
 
+    /// Always `true`.
     public static var supportsSecureCoding: Bool { true }
 
     private static let storesKey = "stores"

@@ -22,8 +22,11 @@ public struct RecordImportError: LocalizedError, CustomNSError {
         return "record \(record + 1): \(keyPath.isEmpty ? "it" : keyPath):\(shown) \(reason)"
     }
 
+    /// `NSCocoaErrorDomain`.
     public static var errorDomain: String { NSCocoaErrorDomain }
+    /// `NSManagedObjectValidationError` (1550).
     public var errorCode: Int { NSManagedObjectValidationError }
+    /// The description, and the key and the value as errors of validation have them.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedDescriptionKey: errorDescription ?? reason]
         info[NSValidationKeyErrorKey] = keyPath

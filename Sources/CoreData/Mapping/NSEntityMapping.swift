@@ -25,6 +25,7 @@ open class NSEntityMapping: NSObject {
         set { explicitName = newValue }
     }
 
+    /// How the entity's objects become those of the destination.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
     /// The entity in the source model; `nil` where the mapping adds an entity.
     open var sourceEntityName: String?

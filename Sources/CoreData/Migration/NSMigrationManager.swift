@@ -8,7 +8,9 @@ import Synchronization
 /// on any thread.
 // SAFETY: used by the thread that migrates; what others may touch, progress and cancellation, is behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
+    /// The model of the store that is migrated.
     public let sourceModel: NSManagedObjectModel
+    /// The model of the store that is made.
     public let destinationModel: NSManagedObjectModel
     /// The context with the objects of the source store, which are not to be changed.
     open private(set) var sourceContext = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -33,6 +35,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     private let progress = Mutex(Progress())
     private(set) lazy var run = MigrationRun(manager: self)
 
+    /// A manager for migrations from stores of `sourceModel` to stores of `destinationModel`.
     public required init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
         self.sourceModel = sourceModel
         self.destinationModel = destinationModel

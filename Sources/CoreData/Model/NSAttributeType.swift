@@ -43,24 +43,42 @@ public enum NSAttributeType: UInt, Sendable {
 extension NSAttributeDescription {
     /// The type of an attribute, under the names that newer source uses.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
+        /// The type under its older name.
         public let rawValue: NSAttributeType
+        /// The type of that older name.
         public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
 
+        /// No type, as of transient attributes of any value.
         public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
+        /// A whole number of 16 bits.
         public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
+        /// A whole number of 32 bits.
         public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
+        /// A whole number of 64 bits.
         public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
+        /// A decimal number: `NSDecimalNumber`.
         public static let decimal = AttributeType(rawValue: .decimalAttributeType)
+        /// A floating-point number of 64 bits.
         public static let double = AttributeType(rawValue: .doubleAttributeType)
+        /// A floating-point number of 32 bits.
         public static let float = AttributeType(rawValue: .floatAttributeType)
+        /// A text.
         public static let string = AttributeType(rawValue: .stringAttributeType)
+        /// A Boolean.
         public static let boolean = AttributeType(rawValue: .booleanAttributeType)
+        /// A date, kept as its seconds since 2001.
         public static let date = AttributeType(rawValue: .dateAttributeType)
+        /// Bytes.
         public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
+        /// A `UUID`.
         public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
+        /// A `URL`, kept as its text.
         public static let uri = AttributeType(rawValue: .URIAttributeType)
+        /// Any object, kept as the data that a value transformer makes of it.
         public static let transformable = AttributeType(rawValue: .transformableAttributeType)
+        /// The ID of an object. Transient attributes only.
         public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
+        /// A dictionary of named values: ``NSCompositeAttributeDescription``.
         public static let composite = AttributeType(rawValue: .compositeAttributeType)
     }
 }

@@ -6,6 +6,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
     /// The parts of the value. Elements may be composite themselves.
     open var elements: [NSAttributeDescription] = [] { willSet { willModify() } }
 
+    /// A composite attribute without elements.
     public required init() {
         super.init()
         attributeType = .compositeAttributeType

@@ -28,6 +28,7 @@ open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Se
     /// What the model's file said here that is not known; it is written back.
     final var unknownParts = UnknownParts()
 
+    /// An index of that name over `elements`, in their order.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []

@@ -30,6 +30,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unche
     /// What the model's file said here that is not known; it is written back.
     final var unknownParts = UnknownParts()
 
+    /// An element for a property, or for an `NSExpressionDescription`.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         self.property = property
         self.collationType = collationType

@@ -3,6 +3,7 @@ import Foundation
 /// A fetched property: a property whose value is what a fetch request finds. One way, never saved, computed when asked.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
+    /// A fetched property without a request.
     public required init() {
         super.init()
         isTransient = true

@@ -70,6 +70,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     /// Whether a search index of the system shall have the value. Kept in the model; nothing on Linux reads it.
     open var isIndexedBySpotlight = false { willSet { willModify() } }
 
+    /// Whether SQLite stores index the column of an attribute that no fetch index covers.
     @available(*, deprecated, message: "Use NSEntityDescription.indexes instead")
     open var isIndexed: Bool {
         get { isMarkedIndexed }
@@ -80,6 +81,7 @@ open class NSPropertyDescription: NSObject, NSCoding, NSCopying, @unchecked Send
     }
     final var isMarkedIndexed = false
 
+    /// Kept in the model; nothing on Linux reads it.
     @available(*, deprecated, message: "Spotlight integration is deprecated")
     open var isStoredInExternalRecord: Bool {
         get { isMarkedExternalRecord }

@@ -36,6 +36,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     private var inverseLink: Backlink<NSRelationshipDescription>?
     private var backlink: Backlink<NSRelationshipDescription>!
 
+    /// A to-many relationship without a destination and an inverse.
     public required init() {
         super.init()
         backlink = Backlink(self)

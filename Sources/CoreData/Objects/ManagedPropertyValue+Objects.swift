@@ -4,11 +4,15 @@ import Foundation
 // up the type's metadata first, which takes longer than the access.
 
 extension Optional: ManagedPropertyValue where Wrapped: ManagedPropertyValue {
+    /// The value of the object's property; the empty value where it is unset or does not fit.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Wrapped? {
         Wrapped.managedValueIfSet(of: object, at: place)
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     @inlinable
     public static func setManagedValue(_ value: Wrapped?, of object: NSManagedObject, at place: ManagedPlace) {
         if let value { return Wrapped.setManagedValue(value, of: object, at: place) }
@@ -47,6 +51,9 @@ extension ManagedPlace {
 
 /// Managed objects, collections of them, `NSNumber`s and other objects.
 extension NSObject: ManagedPropertyValue {
+    /// The value of the object's property.
+    ///
+    /// - Precondition: The property has a value of the type; otherwise the program stops.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
         guard let value = managedValueIfSet(of: object, at: place) else {
             preconditionFailure("A property of '\(object.objectID)' that is not optional has no \(Self.self).")
@@ -54,6 +61,7 @@ extension NSObject: ManagedPropertyValue {
         return value
     }
 
+    /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         object.noteRead(place.place)
         switch place.place {
@@ -66,6 +74,9 @@ extension NSObject: ManagedPropertyValue {
         }
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     public static func setManagedValue(_ value: NSObject, of object: NSManagedObject, at place: ManagedPlace) {
         switch place.place {
         case .toOne(let slot): InverseUpkeep.set(value as? NSManagedObject, of: object, slot: slot)
@@ -79,47 +90,62 @@ extension NSObject: ManagedPropertyValue {
 /// Collections: the members of a to-many relationship, what a fetched property finds, and values of transformers and
 /// composites.
 extension Set: ManagedPropertyValue {
+    /// The value of the object's property; the empty value where it is unset or does not fit.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element> {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
+    /// The value of the object's property; `nil` where it is unset.
     @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Set<Element>? {
         place.toManyState(of: object)?.typedMembers() ?? AnyManagedValue.value(of: object, at: place)
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     public static func setManagedValue(_ value: Set<Element>, of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
 extension Array: ManagedPropertyValue {
+    /// The value of the object's property; the empty value where it is unset or does not fit.
     @inlinable
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Element] {
         managedValueIfSet(of: object, at: place) ?? []
     }
 
+    /// The value of the object's property; `nil` where it is unset.
     @inlinable
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Element]? {
         guard let members = place.memberList(of: object) else { return AnyManagedValue.value(of: object, at: place) }
         return members.compactMap { $0 as? Element }
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     public static func setManagedValue(_ value: [Element], of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }
 }
 
 extension Dictionary: ManagedPropertyValue {
+    /// The value of the object's property; the empty value where it is unset or does not fit.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value] {
         managedValueIfSet(of: object, at: place) ?? [:]
     }
 
+    /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> [Key: Value]? {
         AnyManagedValue.value(of: object, at: place)
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     public static func setManagedValue(_ value: [Key: Value], of object: NSManagedObject, at place: ManagedPlace) {
         AnyManagedValue.set(value, of: object, at: place)
     }

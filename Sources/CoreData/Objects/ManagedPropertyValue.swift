@@ -24,6 +24,7 @@ public protocol ManagedPropertyValue {
 }
 
 extension ManagedPropertyValue {
+    /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         managedValue(of: object, at: place)
     }
@@ -39,10 +40,12 @@ protocol SlotRepresentable: ManagedPropertyValue {
 }
 
 extension SlotRepresentable {
+    /// The value of the object's property; the empty value where it is unset or does not fit.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
         read(object, place.place) ?? emptyValue
     }
 
+    /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
         read(object, place.place)
     }
@@ -54,6 +57,9 @@ extension SlotRepresentable {
         return Self(slot: object.slotValue(slot))
     }
 
+    /// Sets the object's property.
+    ///
+    /// - Precondition: The property is of a type that takes the value.
     public static func setManagedValue(_ value: Self, of object: NSManagedObject, at place: ManagedPlace) {
         guard case .attribute(let slot) = place.place,
             let fitting = value.slot(for: object.withLayout({ $0.attributeTypes[slot] }))

@@ -82,13 +82,17 @@ open class NSManagedObject: NSObject {
     /// The object's ID: a temporary one until it is saved into a store, by its context or by one of those beneath it.
     public final var objectID: NSManagedObjectID { identifier?.latest ?? makeTemporaryID() }
     // SAFETY: a home that is replaced is kept by the one that takes its place, so that it outlives this look.
+    /// The entity of the object: the concrete one. On any thread.
     public final var entity: NSEntityDescription { homeForAnyThread._withUnsafeGuaranteedRef { $0.layout.entity } }
     /// Whether the values are not here yet, or were not asked for.
     public final var isFault: Bool { flags.contains(.fault) }
+    /// Whether the object is new: in a context, and not saved yet.
     public final var isInserted: Bool { flags.contains(.inserted) }
     /// Whether a saved object was changed since. Setting an equal value counts.
     public final var isUpdated: Bool { flags.contains(.updated) }
+    /// Whether the next save deletes the object, or it was deleted before it was ever saved.
     public final var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .dropped]) }
+    /// Whether the object was inserted, changed or deleted since the last save.
     public final var hasChanges: Bool { !flags.isDisjoint(with: [.unsaved, .dropped]) }
     /// Whether values that are saved differ from the saved ones.
     public final var hasPersistentChangedValues: Bool { ChangedValues.differsFromSaved(self) }

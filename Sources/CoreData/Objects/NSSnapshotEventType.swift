@@ -1,6 +1,8 @@
 /// Why an object's values were replaced, as `awake(fromSnapshotEvents:)` hears it.
 public struct NSSnapshotEventType: OptionSet, Sendable {
+    /// The events as bits.
     public let rawValue: UInt
+    /// The events of these bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// An insertion was undone, or redone.

@@ -51,14 +51,18 @@ extension NSManagedObject {
 }
 
 extension ManagedPropertyValue {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? { nil }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? { nil }
 }
 
 extension Optional where Wrapped: ManagedPropertyValue {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Wrapped?? {
         Wrapped.readyValueIfSet(of: object, property)
@@ -66,12 +70,15 @@ extension Optional where Wrapped: ManagedPropertyValue {
 }
 
 extension ManagedPropertyValue where Self: FixedWidthInteger {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
         guard let number = object.readyInteger(property) else { return nil }
         return Self(truncatingIfNeeded: number ?? 0)
     }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
         guard let number = object.readyInteger(property) else { return nil }
@@ -80,12 +87,15 @@ extension ManagedPropertyValue where Self: FixedWidthInteger {
 }
 
 extension ManagedPropertyValue where Self: BinaryFloatingPoint {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Self? {
         guard let number = object.readyReal(property) else { return nil }
         return Self(number ?? 0)
     }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Self?? {
         guard let number = object.readyReal(property) else { return nil }
@@ -94,12 +104,15 @@ extension ManagedPropertyValue where Self: BinaryFloatingPoint {
 }
 
 extension Bool {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Bool? {
         guard let number = object.readyInteger(property) else { return nil }
         return (number ?? 0) != 0
     }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Bool?? {
         guard let number = object.readyInteger(property) else { return nil }
@@ -108,12 +121,15 @@ extension Bool {
 }
 
 extension Date {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> Date? {
         guard let seconds = object.readyReal(property) else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds ?? 0)
     }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> Date?? {
         guard let seconds = object.readyReal(property) else { return nil }
@@ -122,12 +138,15 @@ extension Date {
 }
 
 extension String {
+    /// The value if it can be read at once; `nil` if `managedValue(of:at:)` has to be asked.
     @inlinable
     public static func readyValue(of object: NSManagedObject, _ property: ManagedProperty) -> String? {
         guard let text = object.readyText(property) else { return nil }
         return text ?? ""
     }
 
+    /// The value if it can be read at once, with `nil` in its place where it is unset; `nil` if `managedValueIfSet` has
+    /// to be asked.
     @inlinable
     public static func readyValueIfSet(of object: NSManagedObject, _ property: ManagedProperty) -> String?? {
         object.readyText(property)

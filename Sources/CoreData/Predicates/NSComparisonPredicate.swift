@@ -32,10 +32,15 @@ open class NSComparisonPredicate: NSPredicate {
 
     /// How texts are compared.
     public struct Options: OptionSet, Sendable {
+        /// The options as bits, with Apple's values.
         public let rawValue: UInt
+        /// The options of these bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
+        /// Without regard to case: `[c]`.
         public static let caseInsensitive = Options(rawValue: 1)
+        /// Without regard to diacritics: `[d]`.
         public static let diacriticInsensitive = Options(rawValue: 2)
+        /// The texts are normalised already, and are compared as bytes: `[n]`.
         public static let normalized = Options(rawValue: 4)
     }
 
@@ -64,10 +69,15 @@ open class NSComparisonPredicate: NSPredicate {
         self.tree = tree
     }
 
+    /// The expression on the left of the operator.
     open var leftExpression: NSExpression { NSExpression(tree.left) }
+    /// The expression on the right of the operator.
     open var rightExpression: NSExpression { NSExpression(tree.right) }
+    /// The operator.
     open var predicateOperatorType: Operator { Operator(rawValue: tree.comparison.rawValue) ?? .equalTo }
+    /// Whether the value itself is compared, or all or any of many values.
     open var comparisonPredicateModifier: Modifier { Modifier(rawValue: tree.modifier.rawValue) ?? .direct }
+    /// How texts are compared.
     open var options: Options { Options(rawValue: tree.options.rawValue) }
 
     open override var predicateFormat: String { FormatPrinter.string(.comparison(tree)) }

@@ -62,6 +62,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     public convenience init(forConstantValue obj: Any?) {
         self.init(.constant(obj is NSNull ? nil : obj.flatMap(OptionalValues.unwrapped)))
     }
+    /// The value of the variable of that name: `$name` in a format.
     public convenience init(forVariable string: String) { self.init(.variable(string)) }
     /// The value at a key path; one that begins with `$` is that of a variable.
     public convenience init(forKeyPath keyPath: String) {
@@ -89,32 +90,39 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         self.init(.function(name, parameters.map(Self.tree(of:))))
     }
 
+    /// The function `name` of the value of `target`: `FUNCTION(target, name, …)` in a format.
     public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
         self.init(.functionOn(target.tree, name, (parameters ?? []).map(Self.tree(of:))))
     }
 
+    /// A list: `{a, b}` in a format. Elements that are no expressions are constants.
     public convenience init(forAggregate subexpressions: [Any]) {
         self.init(.aggregate(subexpressions.map(Self.tree(of:))))
     }
 
+    /// The members of one collection and of the other: `a UNION b`.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.union, left.tree, right.tree))
     }
 
+    /// The members that both collections have: `a INTERSECT b`.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.intersect, left.tree, right.tree))
     }
 
+    /// The members of the left collection that the right one does not have: `a MINUS b`.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(.set(.minus, left.tree, right.tree))
     }
 
+    /// The members of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
     public convenience init(
         forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
     ) {
         self.init(.subquery(expression.tree, variable: variable, predicate: predicate.syntaxTree))
     }
 
+    /// One expression where a predicate holds, and another where it does not: `TERNARY(predicate, a, b)`.
     public convenience init(
         forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
     ) {
@@ -133,6 +141,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
                 }))
     }
 
+    /// The object that is evaluated itself: `SELF`.
     open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(.evaluatedObject) }
 
     private static func tree(of argument: Any) -> ExpressionTree {
@@ -141,6 +150,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     // MARK: Reading expressions
 
+    /// The kind of the expression.
     open var expressionType: ExpressionType {
         switch tree {
         case .constant: .constantValue
@@ -199,6 +209,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
+    /// The arguments of a function; `nil` for other kinds.
     open var arguments: [NSExpression]? {
         switch tree {
         case .function(_, let arguments), .functionOn(_, _, let arguments): arguments.map { NSExpression($0) }
@@ -223,21 +234,33 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
+    /// The left collection.
+    ///
+    /// - Precondition: The expression is a union, an intersection or a difference.
     open var left: NSExpression {
         guard case .set(_, let left, _) = tree else { preconditionFailure("\(description) has no left side") }
         return NSExpression(left)
     }
 
+    /// The right collection.
+    ///
+    /// - Precondition: The expression is a union, an intersection or a difference.
     open var right: NSExpression {
         guard case .set(_, _, let right) = tree else { preconditionFailure("\(description) has no right side") }
         return NSExpression(right)
     }
 
+    /// The expression where the predicate holds.
+    ///
+    /// - Precondition: The expression is a conditional one.
     open var `true`: NSExpression {
         guard case .conditional(_, let first, _) = tree else { preconditionFailure("\(description) has no condition") }
         return NSExpression(first)
     }
 
+    /// The expression where the predicate does not hold.
+    ///
+    /// - Precondition: The expression is a conditional one.
     open var `false`: NSExpression {
         guard case .conditional(_, _, let second) = tree else { preconditionFailure("\(description) has no condition") }
         return NSExpression(second)
@@ -261,6 +284,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
+    /// Does nothing: expressions from archives are read from their format, and may be evaluated.
     open func allowEvaluation() {}
 
     // MARK: NSObject
@@ -275,6 +299,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
 
     open override var hash: Int { description.hash }
 
+    /// Always `true`.
     open class var supportsSecureCoding: Bool { true }
     private static let formatKey = "NSExpressionFormat"
 

@@ -22,8 +22,10 @@ public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringC
 
     public var errorDescription: String? { description }
 
+    /// `NSCocoaErrorDomain`.
     public static var errorDomain: String { NSCocoaErrorDomain }
     /// `NSFormattingError`.
     public var errorCode: Int { 2048 }
+    /// The description, and the message as the reason.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description, "reason": message] }
 }

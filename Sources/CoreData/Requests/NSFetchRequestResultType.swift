@@ -6,8 +6,10 @@ public typealias NSFetchRequestResult = AnyObject
 
 /// The form in which a fetch gives its results.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
+    /// The types as bits, with Apple's values.
     public let rawValue: UInt
 
+    /// The types of these bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// Managed objects: what a request gives unless told otherwise.

@@ -9,6 +9,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// The objects that must not have changed: see `NSManagedObjectContext.detectConflicts(for:)`.
     public private(set) final var lockedObjects: Set<NSManagedObject>?
 
+    /// A request that saves these objects; `nil` means none.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?

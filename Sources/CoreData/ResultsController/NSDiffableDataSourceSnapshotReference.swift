@@ -17,7 +17,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
         self.reloaded = reloaded
     }
 
+    /// How many objects there are.
     public var numberOfItems: Int { contents.rowCount }
+    /// How many sections there are.
     public var numberOfSections: Int { contents.sectionCount }
 
     /// The names of the sections. O(sections).

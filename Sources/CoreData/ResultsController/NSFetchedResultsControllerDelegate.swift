@@ -63,10 +63,12 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
 
 /// What the methods of a delegate do that does not implement them: they tell the controller so.
 extension NSFetchedResultsControllerDelegate {
+    /// Says that the delegate does not implement the method.
     public func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         controller.tracker.caller.isMissing(.willChange)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo,
@@ -75,6 +77,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.section)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?,
@@ -83,10 +86,12 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.object)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
         controller.tracker.caller.isMissing(.didChange)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
@@ -94,6 +99,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.snapshot)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
@@ -101,6 +107,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.tracker.caller.isMissing(.difference)
     }
 
+    /// Says that the delegate does not implement the method.
     public func controller(
         _ controller: NSFetchedResultsController<NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String

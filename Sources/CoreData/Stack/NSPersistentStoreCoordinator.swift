@@ -15,6 +15,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let observers = CommitObservers()
     private let remoteChanges = RemoteChangeWatcher()
 
+    /// A coordinator without stores.
+    ///
+    /// - Parameter model: the model of all stores, which cannot be changed from now on.
     public required init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         super.init()

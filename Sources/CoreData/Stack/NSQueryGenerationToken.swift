@@ -50,6 +50,7 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     // MARK: Archives
 
+    /// Always `true`.
     public static var supportsSecureCoding: Bool { true }
 
     public func encode(with coder: NSCoder) {

@@ -42,6 +42,7 @@ extension NotificationCenter {
             return Iterator(stream: stream.makeAsyncIterator())
         }
 
+        /// Gives the notifications that were posted since it was made, in their order.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var stream: AsyncStream<UncheckedSendable<Notification>>.Iterator
 

@@ -109,10 +109,14 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Undoing
 
+    /// Whether `undo()` or `undoNestedGroup()` is at work.
     open private(set) var isUndoing = false
+    /// Whether `redo()` is at work.
     open private(set) var isRedoing = false
 
+    /// Whether there is something that `undo()` takes back.
     open var canUndo: Bool { !undoStack.isEmpty || (open.count == 1 && open.last?.isEmpty == false) }
+    /// Whether there is something that `redo()` makes again. Posts a checkpoint first.
     open var canRedo: Bool {
         post(.NSUndoManagerCheckpoint)
         return !redoStack.isEmpty
@@ -186,13 +190,17 @@ open class UndoManager: NSObject, @unchecked Sendable {
     open var undoActionName: String { (open.first ?? undoStack.last)?.actionName ?? "" }
     /// What `redo()` would make again; empty if it has no name.
     open var redoActionName: String { redoStack.last?.actionName ?? "" }
+    /// The title of a menu item for `undo()`: the word with the action's name.
     open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
+    /// The title of a menu item for `redo()`: the word with the action's name.
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
+    /// The title of a menu item that takes an action of that name back.
     open func undoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Undo" : "Undo \(actionName)"
     }
 
+    /// The title of a menu item that makes an action of that name again.
     open func redoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Redo" : "Redo \(actionName)"
     }
@@ -201,13 +209,21 @@ open class UndoManager: NSObject, @unchecked Sendable {
 }
 
 extension NSNotification.Name {
+    /// An undo manager (the object) was asked whether it can redo, or opens or closes a group.
     public static let NSUndoManagerCheckpoint = NSNotification.Name("NSUndoManagerCheckpointNotification")
+    /// An undo manager (the object) is about to take a group back.
     public static let NSUndoManagerWillUndoChange = NSNotification.Name("NSUndoManagerWillUndoChangeNotification")
+    /// An undo manager (the object) is about to make a group again.
     public static let NSUndoManagerWillRedoChange = NSNotification.Name("NSUndoManagerWillRedoChangeNotification")
+    /// An undo manager (the object) took a group back.
     public static let NSUndoManagerDidUndoChange = NSNotification.Name("NSUndoManagerDidUndoChangeNotification")
+    /// An undo manager (the object) made a group again.
     public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
+    /// An undo manager (the object) opened a group.
     public static let NSUndoManagerDidOpenUndoGroup = NSNotification.Name("NSUndoManagerDidOpenUndoGroupNotification")
+    /// An undo manager (the object) is about to close a group.
     public static let NSUndoManagerWillCloseUndoGroup = NSNotification.Name(
         "NSUndoManagerWillCloseUndoGroupNotification")
+    /// An undo manager (the object) closed a group.
     public static let NSUndoManagerDidCloseUndoGroup = NSNotification.Name("NSUndoManagerDidCloseUndoGroupNotification")
 }

@@ -78,14 +78,22 @@ extension ValueTransformerLookup where Self: ValueTransformer {
 
 /// The name of a value transformer.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+    /// The name as text.
     public let rawValue: String
+    /// The name of this text.
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The name of this text.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
+    /// `true` for `false`, and the other way round.
     public static let negateBooleanTransformerName = NSValueTransformerName("NSNegateBoolean")
+    /// Whether a value is `nil`. One way.
     public static let isNilTransformerName = NSValueTransformerName("NSIsNil")
+    /// Whether a value is not `nil`. One way.
     public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
+    /// Keyed archives of objects of any class. Not secure: for models that ask for it.
     public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
+    /// The same under its newer name.
     public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
     /// Archives of the classes of property lists, `URL`, `UUID` and `NSNull`, read securely.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")

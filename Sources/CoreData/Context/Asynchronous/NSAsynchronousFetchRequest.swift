@@ -22,6 +22,7 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     /// How many results are expected: the total of the fetch's progress. 0, the default, where that is not known.
     open var estimatedResultCount = 0
 
+    /// A request that fetches nothing: use ``init(fetchRequest:completionBlock:)``.
     public required init() {}
 
     /// - Parameters:

@@ -25,7 +25,9 @@ open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
 /// A step from one version to the next with work of the program before and after it.
 // SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
+    /// The version that the store has before the stage.
     open private(set) var currentModel: NSManagedObjectModelReference
+    /// The version that the store has after the stage.
     open private(set) var nextModel: NSManagedObjectModelReference
 
     /// Called while the store has the current version; `container` of the manager opens it.
@@ -33,6 +35,7 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// Called once the store has the next version; `container` of the manager opens it.
     open var didMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
 
+    /// A stage from `currentModel` to `nextModel`, without handlers.
     public init(
         migratingFrom currentModel: NSManagedObjectModelReference, to nextModel: NSManagedObjectModelReference
     ) {

@@ -8,6 +8,7 @@ extension PredicateExpressions {
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+        /// The result of the method.
         public typealias Output = Bool
         /// The text that is searched.
         public let root: Root
@@ -24,6 +25,7 @@ extension PredicateExpressions {
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+        /// The result of the method.
         public typealias Output = ComparisonResult
         /// The text on the left.
         public let root: Root
@@ -39,6 +41,7 @@ extension PredicateExpressions {
     /// `root.localizedCompare(other)` in a `#Predicate`.
     public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
+        /// The result of the method.
         public typealias Output = ComparisonResult
         /// The text on the left.
         public let root: Root

@@ -135,6 +135,7 @@ extension FetchedResultsSnapshot {
 extension FetchedResultsBatch {
     /// An aggregate that has another value than before.
     public struct AggregateChange: Sendable, Hashable {
+        /// What is computed.
         public let aggregate: SectionAggregate
         /// The name of the section; `nil` for the whole list.
         public let section: String?

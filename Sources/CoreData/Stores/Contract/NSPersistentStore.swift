@@ -192,13 +192,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 extension NSPersistentStore {
     /// The type of a store, as a value.
     public struct StoreType: RawRepresentable, Hashable, Sendable {
+        /// The type as stores name it in their metadata.
         public let rawValue: String
 
+        /// The type of that name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// A store in an SQLite database: ``NSSQLiteStoreType``.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        /// A store in one binary file: ``NSBinaryStoreType``.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        /// A store in memory: ``NSInMemoryStoreType``.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        /// A store in one XML file: ``NSXMLStoreType``.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
         /// A store on a PostgreSQL server, for programs that link the product `CoreDataPostgreSQL`. An addition to Apple's types.
         public static let postgreSQL = StoreType(rawValue: "PostgreSQL")

@@ -18,6 +18,7 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
         case history
     }
 
+    /// What kind of damage it is.
     public let kind: Kind
     /// What is wrong where, in one sentence.
     public let message: String

@@ -1,8 +1,12 @@
 // The strings of store types, options and metadata. They are Apple's where they are known: stores and logs hold them.
 
+/// The store type of SQLite databases with Apple's schema.
 public let NSSQLiteStoreType = "SQLite"
+/// The store type of binary files, which are read and written as a whole.
 public let NSBinaryStoreType = "Binary"
+/// The store type of rows in memory, which are gone with their coordinator.
 public let NSInMemoryStoreType = "InMemory"
+/// The store type of XML files, which are read and written as a whole.
 public let NSXMLStoreType = "XML"
 
 // MARK: Options
