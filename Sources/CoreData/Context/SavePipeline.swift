@@ -42,6 +42,7 @@ final class SavePipeline {
         if validates { try validate() }
         // Hooks and checks may have met more that could not be read.
         try context.faults.readUnread()
+        // Calls back: writeToStores() above a coordinator, handOver(to:) above a parent.
         try source.write(self)
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }

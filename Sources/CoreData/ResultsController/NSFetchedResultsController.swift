@@ -5,7 +5,8 @@ import Foundation
 ///
 /// `performFetch()` finds the rows; they are kept as numbers, and objects are made when they are asked for. From then on,
 /// while there is a delegate that implements one of the tracking methods, the list follows every change that the context
-/// processes, at a cost of O(k log n) for k changed objects. Without such a delegate it stays as it was fetched.
+/// processes, at a cost of O(k log n) for k changed objects. It also follows for a stream
+/// (``changes``), a view made of it, or with ``followsChanges``. Without any of these it stays as it was fetched.
 ///
 /// Limit and offset of the request are followed as well: a row that is pushed out of the window is told as deleted, and the
 /// one that comes in as inserted. That costs O(rows up to the window's end) for each batch.

@@ -5,7 +5,8 @@ import Foundation
 // have done so, the transactions are committed one after the other. What remains possible is that a later commit fails
 // after an earlier one succeeded: the disk fills up or goes away, or the machine does, in just that moment.
 
-/// Writes the changes of one save to all stores that it concerns. Run under the coordinator's lock.
+/// Writes the changes of one save to all stores that it concerns: usually one, which is then saved directly. Run under the
+/// coordinator's lock.
 struct MultiStoreSave {
     typealias Part = (changes: StoreChangeSet, store: NSPersistentStore)
 

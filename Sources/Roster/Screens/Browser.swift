@@ -27,8 +27,8 @@ final class Browser: TerminalProgram {
     /// What is said in the bottom line; good news goes by itself after a while.
     private(set) var message: (text: String, role: Role, end: ContinuousClock.Instant?)?
     private static let messageTime = Duration.seconds(4)
+    /// What the store had of each edited property when the user began to edit it.
     var baseline = EditBaseline()
-    /// Set while the user decides something that must not be asked twice.
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []

@@ -6,6 +6,8 @@ public struct FormField {
     public enum Kind: Hashable {
         case text
         case number
+        /// One line of text with a form of its own, such as a UUID: nothing to step through, no editor for long texts.
+        case line
         case date
         /// Yes, no, and where it is optional nothing: Space goes through them.
         case boolean
@@ -154,7 +156,7 @@ public final class Form: Layer {
             if key.code == .backspace || key.code == .delete { clear() }
             if key.typed != nil || key.code == .right { onPick(self, fields[cursor]) }
             return true
-        case .text, .number, .date:
+        case .text, .line, .number, .date:
             var copy = editor
             guard copy.handle(key) else { return false }
             // Backspace in an empty text makes it no value, as the placeholder then says.
@@ -303,7 +305,7 @@ extension Form {
         case .date: return "  ^T calendar"
         case .number: return "  Shift-↑↓ step"
         case .text: return "  ^O editor"
-        case .boolean, .readOnly: return ""
+        case .boolean, .line, .readOnly: return ""
         }
     }
 }

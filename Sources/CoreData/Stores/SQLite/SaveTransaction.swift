@@ -5,7 +5,7 @@ import SQLiteAccess
 // began is written by no statement (each asks for the version), and noted; if there is any, everything is rolled back
 // and the caller hears of all of them at once.
 
-/// Writes one change set. Made for one save; runs inside a transaction.
+/// Writes the rows of one change set, inside the transaction that ``SQLiteSession`` began and commits. Made for one save.
 final class SaveTransaction {
     private let connection: Connection
     private let layout: TableLayout

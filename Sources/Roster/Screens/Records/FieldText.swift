@@ -15,7 +15,7 @@ enum FieldText {
             return .number
         case .dateAttributeType: return .date
         case .stringAttributeType: return .text
-        case .UUIDAttributeType, .URIAttributeType: return .number
+        case .UUIDAttributeType, .URIAttributeType: return .line
         default: return .readOnly
         }
     }
