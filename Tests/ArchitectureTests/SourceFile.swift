@@ -1,10 +1,12 @@
+import Foundation
+
 /// What the tests ask of one file: the words of its code, comments and strings left out.
 struct SourceFile: Sendable {
     /// Relative to the package, for messages.
     let path: String
     /// Lines that hold code.
     let codeLineCount: Int
-    /// Every identifier used in the code.
+    /// Every identifier used in the code that begins as names of types do: with a capital or an underscore.
     let identifiers: Set<String>
     /// The names of the types declared at the file's top level.
     let declaredTypes: Set<String>
@@ -15,82 +17,126 @@ struct SourceFile: Sendable {
 
     init(path: String, text: String) {
         self.path = path
-        let lines = Self.codeLines(of: Array(text.utf8))
         var identifiers: Set<String> = []
         var declared: Set<String> = []
         var imports: Set<String> = []
-        for line in lines {
-            let words = Self.words(of: line)
-            identifiers.formUnion(words)
-            // At the top level means: at the first column. Attributes and modifiers stand before the keyword.
-            guard let first = line.first, !Self.isSpace(first) else { continue }
-            if let keyword = words.firstIndex(of: "import"), keyword + 1 < words.count {
-                imports.insert(words[keyword + 1])
+        var count = 0
+        Self.code(of: Array(text.utf8) + [0]).withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+            Self.forEachWord(from: start) { word in
+                if word[0] == UInt8(ascii: "_") || (0x41...0x5A).contains(word[0]) {
+                    identifiers.insert(String(decoding: word, as: UTF8.self))
+                }
             }
-            if let keyword = words.firstIndex(where: Self.typeKeywords.contains), keyword + 1 < words.count,
-                words[..<keyword].allSatisfy({ $0.first?.isLowercase == true || $0 == "MainActor" }),
-                words[keyword + 1].first.map({ $0.isUppercase || $0 == "_" }) == true
-            {
-                declared.insert(words[keyword + 1])
+            var line = start
+            while line.pointee != 0 {
+                let length = strcspn(line, "\n")
+                if strspn(line, " \t\r") < length {
+                    count += 1
+                    // At the top level means: at the first column. Attributes and modifiers stand before the keyword.
+                    if !Self.isSpace(line.pointee) { Self.note(Self.words(line, length), &declared, &imports) }
+                }
+                line += length + (line[length] == 0 ? 0 : 1)
             }
         }
         self.identifiers = identifiers
         declaredTypes = declared
         self.imports = imports
-        codeLineCount = lines.count { !$0.allSatisfy(Self.isSpace) }
+        codeLineCount = count
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
-
-    private static func words(of line: [UInt8]) -> [String] {
-        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-        func belongs(_ byte: UInt8) -> Bool {
-            isDigit(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
+    private static func note(_ words: [String], _ declared: inout Set<String>, _ imports: inout Set<String>) {
+        if let keyword = words.firstIndex(of: "import"), keyword + 1 < words.count {
+            imports.insert(words[keyword + 1])
         }
-        return line.split { !belongs($0) }.filter { !isDigit($0[$0.startIndex]) }.map {
-            String(decoding: $0, as: UTF8.self)
+        if let keyword = words.firstIndex(where: typeKeywords.contains), keyword + 1 < words.count,
+            words[..<keyword].allSatisfy({ $0.first?.isLowercase == true || $0 == "MainActor" }),
+            words[keyword + 1].first.map({ $0.isUppercase || $0 == "_" }) == true
+        {
+            declared.insert(words[keyword + 1])
         }
     }
 
-    /// The file's lines without comments and without the contents of string literals, which may name anything.
-    private static func codeLines(of bytes: [UInt8]) -> [[UInt8]] {
-        var lines: [[UInt8]] = [[]]
-        var position = 0
-        func starts(_ token: StaticString) -> Bool {
-            guard position + token.utf8CodeUnitCount <= bytes.count else { return false }
-            return (0..<token.utf8CodeUnitCount).allSatisfy { bytes[position + $0] == token.utf8Start[$0] }
-        }
-        func skip(_ opening: StaticString, until closing: StaticString, stoppingAtNewline: Bool = false) {
-            position += opening.utf8CodeUnitCount
-            while position < bytes.count, !starts(closing) {
-                if bytes[position] == UInt8(ascii: "\\") { position += 1 }
-                guard position < bytes.count else { return }
-                if bytes[position] == UInt8(ascii: "\n") {
-                    if stoppingAtNewline { return }
-                    lines.append([])
+    private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+    private static let digits = "0123456789"
+    private static let wordBytes = digits + "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    /// Calls `body` with each word that is no number, up to the zero.
+    private static func forEachWord(from start: UnsafePointer<CChar>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        wordBytes.withCString { wordBytes in
+            var place = start
+            while true {
+                place += strcspn(place, wordBytes)
+                guard place.pointee != 0 else { return }
+                let length = strspn(place, wordBytes)
+                if !(0x30...0x39).contains(place.pointee) {
+                    place.withMemoryRebound(to: UInt8.self, capacity: length) {
+                        body(UnsafeBufferPointer(start: $0, count: length))
+                    }
                 }
-                position += 1
-            }
-            position += closing.utf8CodeUnitCount
-        }
-        while position < bytes.count {
-            if starts("//") {
-                while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
-            } else if starts("/*") {
-                skip("/*", until: "*/")
-            } else if starts("\"\"\"") {
-                skip("\"\"\"", until: "\"\"\"")
-            } else if starts("\"") {
-                skip("\"", until: "\"", stoppingAtNewline: true)
-            } else {
-                if bytes[position] == UInt8(ascii: "\n") {
-                    lines.append([])
-                } else {
-                    lines[lines.count - 1].append(bytes[position])
-                }
-                position += 1
+                place += length
             }
         }
-        return lines
     }
+
+    private static func words(_ line: UnsafePointer<CChar>, _ length: Int) -> [String] {
+        var words: [String] = []
+        let copy: [CChar] = Array(UnsafeBufferPointer(start: line, count: length)) + [0]
+        copy.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return }
+            forEachWord(from: start) { words.append(String(decoding: $0, as: UTF8.self)) }
+        }
+        return words
+    }
+
+    /// The text without comments and without the contents of string literals, which may name anything; its lines stay.
+    ///
+    /// - Parameter bytes: with a zero at the end, as what is returned.
+    private static func code(of bytes: [UInt8]) -> [UInt8] {
+        var code: [UInt8] = []
+        code.reserveCapacity(bytes.count)
+        bytes.withUnsafeBytes { all in
+            guard let start = all.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+            var place = start
+            func starts(_ token: StaticString) -> Bool { strncmp(place, token.cString, token.utf8CodeUnitCount) == 0 }
+            func skip(_ opening: StaticString, until closing: StaticString, stoppingAtNewline: Bool = false) {
+                place += opening.utf8CodeUnitCount
+                while place.pointee != 0, !starts(closing) {
+                    if place.pointee == CChar(UInt8(ascii: "\\")) { place += 1 }
+                    guard place.pointee != 0 else { return }
+                    if place.pointee == 10 {
+                        if stoppingAtNewline { return }
+                        code.append(10)
+                    }
+                    place += 1
+                    place += strcspn(place, "\\\"*\n")
+                }
+                if place.pointee != 0 { place += closing.utf8CodeUnitCount }
+            }
+            while place.pointee != 0 {
+                let length = strcspn(place, "/\"")
+                code.append(contentsOf: UnsafeRawBufferPointer(start: place, count: length))
+                place += length
+                if starts("//") {
+                    place += strcspn(place, "\n")
+                } else if starts("/*") {
+                    skip("/*", until: "*/")
+                } else if starts("\"\"\"") {
+                    skip("\"\"\"", until: "\"\"\"")
+                } else if starts("\"") {
+                    skip("\"", until: "\"", stoppingAtNewline: true)
+                } else if place.pointee != 0 {
+                    code.append(UInt8(bitPattern: place.pointee))
+                    place += 1
+                }
+            }
+        }
+        return code + [0]
+    }
+}
+
+extension StaticString {
+    /// The bytes, with the zero that the compiler puts behind them.
+    fileprivate var cString: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

@@ -21,4 +21,24 @@ enum SourceTree {
     static func files(below folder: String) -> [SourceFile] {
         sources.filter { $0.path.hasPrefix(folder + "/") }
     }
+
+    /// The files below a folder with one of the extensions, by their lines; read at once.
+    static func texts(below folder: String, _ extensions: Set<String> = ["swift"]) -> [SourceText] {
+        let base = root.appendingPathComponent(folder)
+        guard let found = FileManager.default.enumerator(atPath: base.path) else { return [] }
+        return found.compactMap { $0 as? String }.sorted().compactMap { name in
+            guard let dot = name.lastIndex(of: "."), extensions.contains(String(name[name.index(after: dot)...])) else {
+                return nil
+            }
+            return text(of: "\(folder)/\(name)")
+        }
+    }
+
+    /// One file by its lines; `nil` where there is none.
+    static func text(of path: String) -> SourceText? {
+        (try? Data(contentsOf: root.appendingPathComponent(path))).map { SourceText(path: path, bytes: [UInt8]($0)) }
+    }
+
+    /// All Swift files of `Sources`, by their lines.
+    static let sourceTexts = texts(below: "Sources")
 }

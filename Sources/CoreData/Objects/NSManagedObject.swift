@@ -265,6 +265,7 @@ open class NSManagedObject: NSObject {
     ///   - value: points to the value, and may be replaced.
     ///   - key: the name of the property.
     /// - Throws: a `CocoaError` of the validation range.
+    // SAFETY: the caller holds the variable during the call.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try ObjectValidation.validate(value, of: self, for: key)
     }

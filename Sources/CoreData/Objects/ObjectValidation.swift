@@ -91,6 +91,7 @@ enum ObjectValidation {
 
     // MARK: One value
 
+    // SAFETY: the caller holds the variable during the call.
     static func validate(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, of object: NSManagedObject, for key: String
     ) throws {

@@ -10,6 +10,7 @@ enum ValidationOverride {
     private final class Plain: NSManagedObject {}
 
     private final class Overriding: NSManagedObject {
+        // SAFETY: there are no objects of the class, so that it is never called.
         override func validateValue(
             _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
         ) throws {

@@ -121,6 +121,7 @@ private struct CachedListHeader {
         return checksum.value
     }
 
+    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
     private static func bytes(of file: Int32, count: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = max(0, pread(file, buffer.baseAddress, count, 0))

@@ -52,6 +52,7 @@ struct LogContents {
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
     }
 
+    // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
     private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, pread(file, buffer.baseAddress, count, off_t(offset)))

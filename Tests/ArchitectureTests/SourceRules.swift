@@ -1,0 +1,116 @@
+import Foundation
+
+// What the tests ask of a file's text. Each rule gives the numbers of the lines that break it, counted from 0.
+
+extension SourceText {
+    // MARK: Words
+
+    /// Words that leave open who does what. Without their first letters, which may be capitals.
+    private static let vagueWords = ["omebody", "obody", "hoever", "nybody", "verybody", "ostly", "hat stands"]
+
+    /// Comments that name nobody: of a Swift or C file only comments are looked at, of a document everything.
+    func vagueLines(inDocument: Bool = false) -> [Int] {
+        Set(Self.vagueWords.flatMap(lines(with:))).sorted().filter { number in
+            let line = line(number)
+            let text = inDocument ? line[...] : line.range(of: "//").map { line[$0.upperBound...] } ?? ""
+            return text.contains(
+                /(?i)\b(somebody|nobody|whoever|anybody|everybody|mostly|what stands)\b/.wordBoundaryKind(.simple))
+        }
+    }
+
+    // MARK: Reasons
+
+    private var uncheckedLines: [Int] {
+        lines(with: "@unchecked Sendable").filter { code($0).contains("@unchecked Sendable") }
+    }
+
+    /// The line of a comment that says why the `@unchecked Sendable` on a line is sound: the first one with `SAFETY:` in the
+    /// comment of its declaration.
+    private func reason(ofUnchecked number: Int) -> Int? {
+        headers(of: number).prefix(2).lazy
+            .compactMap { self.commentLines(above: $0).last { self.line($0).contains("SAFETY:") } }.first
+    }
+
+    /// Uses of `@unchecked Sendable` that do not say why they are sound.
+    func unexplainedUncheckedLines() -> [Int] { uncheckedLines.filter { reason(ofUnchecked: $0) == nil } }
+
+    private static let unsafeNames = [
+        "nsafe", "Unmanaged", "assumingMemoryBound", "bindMemory", "ManagedBufferPointer",
+    ]
+
+    /// Uses of unsafe code that do not say why they are sound: by a comment with `SAFETY:` in the twelve lines before, or at
+    /// one of the declarations that they are in. What says why a type is sendable does not count.
+    func unexplainedUnsafeLines() -> [Int] {
+        let uses = Set(Self.unsafeNames.flatMap(lines(with:))).sorted().filter { number in
+            let code = code(number)
+            return Self.unsafeNames.contains { code.contains($0) }
+        }
+        guard !uses.isEmpty else { return [] }
+        let reasons = Set(lines(with: "SAFETY:")).subtracting(uncheckedLines.compactMap(reason(ofUnchecked:)))
+        return uses.filter { use in
+            if (max(0, use - 12)...use).contains(where: reasons.contains) { return false }
+            return !headers(of: use).contains { commentLines(above: $0).contains(where: reasons.contains) }
+        }
+    }
+
+    // MARK: Declarations
+
+    /// Public declarations without a documentation comment. What a protocol of the standard library or Foundation asks for,
+    /// and what overrides a member that is documented, says nothing of its own.
+    func undocumentedLines() -> [Int] {
+        let candidates = Set(lines(with: "public ") + lines(with: "open ")).sorted()
+        return candidates.filter { number in
+            guard !isComment(number), isDeclaration(number) else { return false }
+            guard !commentLines(above: number).contains(where: { begins($0, with: "///") }) else { return false }
+            return !line(number).contains(Self.witnesses)
+        }
+    }
+
+    private static let keywords: Set<Substring> = [
+        "class", "struct", "enum", "protocol", "actor", "func", "var", "let", "init", "subscript", "typealias", "macro",
+    ]
+
+    /// Whether a line begins a public declaration, not an extension, and of something that is not overridden.
+    private func isDeclaration(_ number: Int) -> Bool {
+        var isPublic = false
+        for word in line(number).split(separator: " ") {
+            if word == "public" || word == "open" {
+                isPublic = true
+            } else if word == "override" || word == "extension" {
+                return false
+            } else if word == "class" || !Self.keywords.contains(word.prefix { $0.isLetter }) {
+                // Attributes and modifiers, of which `class` may be one: of a member, and in front of its keyword.
+                guard word.first == "@" || word.allSatisfy({ $0.isLowercase || "()".contains($0) }) else {
+                    return isPublic && line(number).contains("class ")
+                }
+            } else {
+                return isPublic
+            }
+        }
+        return false
+    }
+
+    nonisolated(unsafe) private static let witnesses =
+        /func (==|<|hash\(into|encode\(|copy\(with|index\(|next\(\)|make(Async)?Iterator)|init\??\((coder|from decoder)|CodingKeys|var (description|debugDescription|errorDescription|hashValue|startIndex|endIndex)\b|subscript\(position: Int\)|typealias (Element|Index|Iterator)\b/
+
+    /// Functions, initialisers and computed properties of more than `limit` lines.
+    func longFunctions(limit: Int) -> [Int] {
+        let starts = Set(
+            lines(with: "func ") + lines(with: "init") + lines(with: "subscript") + lines(with: "var "))
+        return starts.sorted().filter { number in
+            guard let indentation = indentation(of: number), !isComment(number) else { return false }
+            guard lineCount - number > limit, isLong(number, indentation, limit) else { return false }
+            return line(number).contains(
+                /^\s*(@\w+(\([^)]*\))? )*([a-z]+(\(\w+\))? )*(func |init[?(<]|subscript[(<]|var .*\{$)/)
+        }
+    }
+
+    /// Whether the body of what begins on a line ends more than `limit` lines later. What has no body is followed by a line
+    /// that is not indented deeper.
+    private func isLong(_ number: Int, _ indentation: Int, _ limit: Int) -> Bool {
+        (number + 1...number + limit).allSatisfy { next in
+            guard let deep = self.indentation(of: next), deep <= indentation else { return true }
+            return begins(next, with: ")") || begins(next, with: "where ") || begins(next, with: "{")
+        }
+    }
+}
