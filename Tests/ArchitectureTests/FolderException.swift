@@ -1,103 +1,88 @@
-/// A folder of `CoreData` that names a type of a folder below it, because Apple's API forces the cycle.
+/// Why folders of `CoreData` name types of folders below them: a rule, and the places that it holds for.
 struct FolderException {
-    /// The start of the path, relative to `Sources/CoreData`.
-    let place: String
-    let type: String
+    /// What the places have in common.
     let reason: String
+    /// The start of a path, relative to `Sources/CoreData` → the types that may be named there.
+    let types: [String: [String]]
 
-    func covers(file path: String) -> Bool { path.hasPrefix("Sources/CoreData/" + place) }
+    init(_ reason: String, _ types: [String: [String]]) { (self.reason, self.types) = (reason, types) }
 
-    static func allows(file path: String, type: String) -> Bool {
-        all.contains { $0.type == type && $0.covers(file: path) }
+    private static func covers(_ place: String, file path: String) -> Bool {
+        path.hasPrefix("Sources/CoreData/" + place)
     }
 
+    static func allows(file path: String, type: String) -> Bool {
+        all.contains { rule in rule.types.contains { covers($0, file: path) && $1.contains(type) } }
+    }
+
+    /// What no file of `files` needs.
+    func unused(in files: [SourceFile]) -> [String] {
+        types.flatMap { place, types in
+            let identifiers = files.filter { Self.covers(place, file: $0.path) }.map(\.identifiers)
+            return types.filter { type in !identifiers.contains { $0.contains(type) } }.map { "\($0) in \(place)" }
+        }
+    }
+
+    /// At most fifteen rules, most of them Apple's API, which is one cycle of types.
     static let all: [FolderException] = [
         FolderException(
-            place: "Stores/Contract/NSPersistentStore", type: "NSMigrationManager",
-            reason: "a store type names the class of its migration manager: Apple's API"),
+            "Apple's API: a store is made for its coordinator, and tells it",
+            [
+                "Stores/Contract/NSPersistentStore": ["NSPersistentStoreCoordinator"],
+                "Stores/Server/ServerStore.swift": ["NSPersistentStoreCoordinator"],
+                "Stores/Atomic/NSAtomicStore.swift": ["NSPersistentStoreCoordinator"],
+                "Stores/Incremental/NSIncrementalStore.swift": ["NSPersistentStoreCoordinator"],
+            ]),
         FolderException(
-            place: "Stack/StoreUpgrade", type: "NSMigrationManager",
-            reason: "a store that is added may have to be migrated first: Apple's API"),
+            "Apple's API: stores of a program's own are called with a context, or with objects",
+            [
+                "Stores/Incremental/": ["NSManagedObjectContext"],
+                "Stores/Atomic/AtomicStoreRows": ["NSManagedObjectContext"],
+            ]),
         FolderException(
-            place: "Stack/StoreUpgrade", type: "NSStagedMigrationManager",
-            reason: "a store that is added may have to be migrated first, in stages: Apple's API"),
+            "Apple's API: a store type names the class of its migration manager",
+            ["Stores/Contract/NSPersistentStore": ["NSMigrationManager"]]),
         FolderException(
-            place: "Stack/StoreUpgrade", type: "StagedMigration",
-            reason: "a store that is added may have to be migrated first, in stages: Apple's API"),
+            "Apple's API: a store that is added may have to be migrated first, at once or in stages",
+            ["Stack/StoreUpgrade": ["NSMigrationManager", "NSStagedMigrationManager", "StagedMigration"]]),
         FolderException(
-            place: "Model/", type: "NSExpression",
-            reason: "derived attributes and indexes have expressions: Apple's API"),
+            "Apple's API: adding a store with the remote-change option begins to watch it",
+            ["Stack/NSPersistentStoreCoordinator": ["RemoteChangeWatcher"]]),
         FolderException(
-            place: "Model/", type: "NSFetchRequest",
-            reason: "a model has named requests, a fetched property has one: Apple's API"),
+            "Apple's API: a container makes contexts",
+            ["Stack/NSPersistentContainer": ["NSManagedObjectContext"]]),
         FolderException(
-            place: "Model/", type: "NSFetchRequestResult", reason: "the requests of a model find any kind of result"),
+            "Apple's API: a model has expressions and named requests, and its file says what these find and how they sort",
+            [
+                "Model/": ["NSExpression", "NSFetchRequest", "NSFetchRequestResult"],
+                "Model/ModelAssembly+Predicate": ["NSFetchRequestResultType", "SortSelector"],
+            ]),
         FolderException(
-            place: "Model/ModelAssembly+Predicate", type: "NSFetchRequestResultType",
-            reason: "a model's file says what its requests find"),
+            "Apple's API: an object is made in a context, goes into it and tells it; its home keeps what it tells",
+            [
+                "Objects/NSManagedObject.swift": ["NSManagedObjectContext"],
+                "Objects/NSManagedObject+Home": ["NSManagedObjectContext"],
+                "Objects/ObjectHome": ["NSManagedObjectContext"],
+            ]),
         FolderException(
-            place: "Model/ModelAssembly+Predicate", type: "SortSelector",
-            reason: "a model's file says how its requests sort"),
+            "Apple's API: a class of objects makes the request for them",
+            ["Objects/NSManagedObject.swift": ["NSFetchRequest", "NSFetchRequestResult"]]),
         FolderException(
-            place: "Objects/NSManagedObjectID", type: "NSPersistentStore", reason: "an ID tells its store: Apple's API"),
+            "Apple's API: an ID tells its store", ["Objects/NSManagedObjectID": ["NSPersistentStore"]]),
         FolderException(
-            place: "Objects/NSManagedObject.swift", type: "NSManagedObjectContext",
-            reason: "an object tells its context and is made in one: Apple's API"),
+            "Apple's API: a request names the stores to ask",
+            [
+                "Requests/NSPersistentStoreRequest": ["NSPersistentStore"],
+                "Requests/NSFetchRequest.swift": ["NSPersistentStore"],
+            ]),
         FolderException(
-            place: "Objects/NSManagedObject+Home", type: "NSManagedObjectContext",
-            reason: "an object goes into a context: Apple's API"),
+            "the value of a to-one relationship is its destination's ID, by which objects are also compared and, last, sorted",
+            ["Support/SlotValue": ["NSManagedObjectID"], "Predicates/": ["NSManagedObjectID"]]),
         FolderException(
-            place: "Objects/ObjectHome", type: "NSManagedObjectContext",
-            reason: "what an object tells of its context is kept for all objects together"),
-        FolderException(
-            place: "Objects/NSManagedObject.swift", type: "NSFetchRequest",
-            reason: "a class of objects makes the request for them: Apple's API"),
-        FolderException(
-            place: "Objects/NSManagedObject.swift", type: "NSFetchRequestResult",
-            reason: "a class of objects makes the request for them: Apple's API"),
-        FolderException(
-            place: "Support/SlotValue", type: "NSManagedObjectID", reason: "a to-one slot holds its destination's ID"),
-        FolderException(
-            place: "Predicates/", type: "NSManagedObjectID",
-            reason: "objects are compared and, as the last sort key, ordered by their IDs"),
-        FolderException(
-            place: "Predicates/NSPredicate+Tree", type: "NSManagedObject",
-            reason: "any object may be evaluated: the frequent class is known without a search for what it conforms to"),
-        FolderException(
-            place: "Predicates/NSPredicate+Tree", type: "SlotProgram",
-            reason: "the same: what the frequent class is evaluated by"),
-        FolderException(
-            place: "Predicates/NSSortDescriptor+Key", type: "NSManagedObject",
-            reason: "any two objects may be compared: the frequent class is known without a search"),
-        FolderException(
-            place: "Requests/NSPersistentStoreRequest", type: "NSPersistentStore",
-            reason: "a request names the stores to ask: Apple's API"),
-        FolderException(
-            place: "Requests/NSFetchRequest.swift", type: "NSPersistentStore",
-            reason: "a request names the stores to ask: Apple's API"),
-        FolderException(
-            place: "Stores/Server/ServerStore.swift", type: "NSPersistentStoreCoordinator",
-            reason: "the initialiser that every store class has: Apple's API"),
-        FolderException(
-            place: "Stores/Atomic/NSAtomicStore.swift", type: "NSPersistentStoreCoordinator",
-            reason: "a store is made for its coordinator: Apple's API"),
-        FolderException(
-            place: "Stores/Incremental/", type: "NSManagedObjectContext",
-            reason: "a store of a program's own is called with a context: Apple's API"),
-        FolderException(
-            place: "Stores/Incremental/NSIncrementalStore.swift", type: "NSPersistentStoreCoordinator",
-            reason: "the initialiser that every store class has: Apple's API"),
-        FolderException(
-            place: "Stores/Atomic/AtomicStoreRows", type: "NSManagedObjectContext",
-            reason: "the nodes of an atomic store are made of objects, also where rows are copied: Apple's API"),
-        FolderException(
-            place: "Stores/Contract/NSPersistentStore", type: "NSPersistentStoreCoordinator",
-            reason: "a store tells its coordinator: Apple's API"),
-        FolderException(
-            place: "Stack/NSPersistentStoreCoordinator", type: "RemoteChangeWatcher",
-            reason: "adding a store with Apple's remote-change option begins to watch it"),
-        FolderException(
-            place: "Stack/NSPersistentContainer", type: "NSManagedObjectContext",
-            reason: "a container makes contexts: Apple's API"),
+            "any objects may be evaluated and sorted: the frequent class is known without a search for what it conforms to",
+            [
+                "Predicates/NSPredicate+Tree": ["NSManagedObject", "SlotProgram"],
+                "Predicates/NSSortDescriptor+Key": ["NSManagedObject"],
+            ]),
     ]
 }
