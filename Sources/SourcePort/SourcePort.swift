@@ -31,6 +31,7 @@ public enum SourcePort {
 
 /// A file with what porting it means.
 public struct PortedFile: Sendable {
+    /// The bytes of the file as it was.
     public let original: [UInt8]
     /// In the order of the file; they do not overlap.
     public let edits: [SourceEdit]

@@ -41,11 +41,8 @@ import Testing
         expectNone("says not who or what", in: files + articles) { $0.vagueLines(inDocument: true) }
     }
 
-    /// Of the library products: what is public in the program's own rooms is so for the program alone.
-    @Test(arguments: ["CoreData", "StoreConformance", "CoreDataPostgreSQL"])
-    func publicDeclarationsAreDocumented(product: String) {
-        let files = SourceTree.sourceTexts.filter { $0.path.hasPrefix("Sources/\(product)/") }
-        expectNone("needs a summary", in: files) { $0.undocumentedLines() }
+    @Test func publicDeclarationsAreDocumented() {
+        expectNone("needs a summary") { $0.undocumentedLines() }
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 
 /// `key=value`, as it is written on the command line.
 public struct Assignment: Equatable, Sendable {
+    /// The name of the property.
     public let key: String
     /// `nil` for NULL.
     public let value: String?

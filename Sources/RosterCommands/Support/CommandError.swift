@@ -10,13 +10,17 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         case failure
     }
 
+    /// Whose fault it is.
     public let kind: Kind
+    /// What is wrong, where, and what to do: one line.
     public let message: String
 
     public var errorDescription: String? { message }
     public var description: String { message }
 
+    /// An error in what was asked.
     public static func misuse(_ message: String) -> CommandError { CommandError(kind: .misuse, message: message) }
+    /// An error in doing what was asked.
     public static func failure(_ message: String) -> CommandError { CommandError(kind: .failure, message: message) }
 
     /// The text of any error as one line: the framework's errors with the errors they carry.

@@ -31,13 +31,18 @@ public protocol Interruption: AnyObject {
 
 /// Everything that a command needs of the world around it.
 public struct CommandSurroundings {
+    /// Takes what the command prints.
     public let output: any TextOutput
+    /// Shows how far the command is.
     public let progress: any ProgressDisplay
+    /// Says whether the command is to stop.
     public let interruption: any Interruption
+    /// How text is laid out.
     public let textStyle: TextStyle
     /// Hears what a person should know and what does not belong to the output.
     public let note: (String) -> Void
 
+    /// The surroundings of one run.
     public init(
         output: any TextOutput, progress: any ProgressDisplay, interruption: any Interruption, textStyle: TextStyle,
         note: @escaping (String) -> Void = { _ in }
@@ -59,6 +64,7 @@ public struct TextStyle: Sendable {
     /// Whether emphasis may be shown by escape sequences.
     public let isEmphasized: Bool
 
+    /// A style for a screen of so many columns, or for none.
     public init(columns: Int?, isEmphasized: Bool, width: @escaping @Sendable (String) -> Int) {
         self.columns = columns
         self.isEmphasized = isEmphasized

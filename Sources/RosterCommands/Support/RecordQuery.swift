@@ -5,6 +5,7 @@ import Foundation
 public struct RecordQuery: Sendable {
     /// Predicate format text.
     public var predicate: String?
+    /// The order, the first key first.
     public var sort: [SortKey]
     /// What records are put into sections by: a key path, or more: see ``SectionText``.
     public var section: String?
@@ -12,8 +13,10 @@ public struct RecordQuery: Sendable {
     public var aggregates: AggregateQuery
     /// 0 means no limit.
     public var limit: Int
+    /// How many records are passed over first.
     public var offset: Int
 
+    /// A query; without arguments, of all records.
     public init(
         predicate: String? = nil, sort: [SortKey] = [], section: String? = nil, limit: Int = 0, offset: Int = 0,
         aggregates: AggregateQuery = AggregateQuery()

@@ -7,6 +7,7 @@ public struct StoreLocation: Sendable {
     /// The path of a model; without one, the model that the store itself carries is used.
     public let model: String?
 
+    /// A place as it was written, not checked yet.
     public init(store: String, model: String? = nil) {
         self.store = store
         self.model = model

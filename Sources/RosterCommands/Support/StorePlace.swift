@@ -3,8 +3,10 @@ import Foundation
 
 /// A store by its URL: a file of any type, or tables on a server.
 public struct StorePlace: Sendable {
+    /// The URL, with a password where it was given.
     public let url: URL
 
+    /// The store at `url`.
     public init(url: URL) { self.url = url }
 
     /// - Parameter text: a path, a file URL or the URL of a server.
@@ -23,6 +25,7 @@ public struct StorePlace: Sendable {
         self.url = url
     }
 
+    /// Whether the store is in tables of a server, not in a file.
     public var isOnServer: Bool { !url.isFileURL }
 
     /// What the store is called in messages: its path, or its URL without a password.

@@ -37,6 +37,7 @@ public struct StoreWords {
         return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
     }
 
+    /// The names of the entities, sorted.
     public var entities: [String] { model.entities.compactMap(\.name).sorted() }
 
     /// The key paths of an entity's attributes, and of those behind its to-one relationships.

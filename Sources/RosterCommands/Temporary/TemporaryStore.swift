@@ -12,10 +12,13 @@ public struct TemporaryStore: Sendable {
     /// The attribute that keeps the order in which the records came, counted from 1.
     public static let rowKey = "row"
 
+    /// The folder of the store, which the caller removes.
     public let folder: URL
+    /// The store in the folder.
     public let store: URL
     /// The keys as they stood, in order, without ``rowKey``.
     public let keys: [String]
+    /// How many records were read.
     public let count: Int
 
     /// Reads all records and makes the store, in a new folder that the caller removes.

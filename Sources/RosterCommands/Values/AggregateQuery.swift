@@ -3,15 +3,21 @@ import Foundation
 
 /// What `--sum`, `--avg`, `--min` and `--max` ask for, in the order in which it is printed.
 public struct AggregateQuery: Sendable {
+    /// The key paths of attributes whose sums are wanted.
     public var sum: [String]
+    /// The key paths of attributes whose averages are wanted.
     public var avg: [String]
+    /// The key paths of attributes whose least values are wanted.
     public var min: [String]
+    /// The key paths of attributes whose greatest values are wanted.
     public var max: [String]
 
+    /// What is asked for; without arguments, nothing.
     public init(sum: [String] = [], avg: [String] = [], min: [String] = [], max: [String] = []) {
         (self.sum, self.avg, self.min, self.max) = (sum, avg, min, max)
     }
 
+    /// Whether nothing is asked for.
     public var isEmpty: Bool { sum.isEmpty && avg.isEmpty && min.isEmpty && max.isEmpty }
 
     private var groups: [(word: String, keyPaths: [String], make: (String) -> SectionAggregate)] {

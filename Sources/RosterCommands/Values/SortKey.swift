@@ -3,9 +3,12 @@ import Foundation
 
 /// A key to sort by, as it is written on the command line: `wins:desc`.
 public struct SortKey: Equatable, Sendable {
+    /// The key path of the attribute.
     public let keyPath: String
+    /// Whether the least value comes first.
     public let ascending: Bool
 
+    /// A key of a sort.
     public init(keyPath: String, ascending: Bool = true) {
         self.keyPath = keyPath
         self.ascending = ascending

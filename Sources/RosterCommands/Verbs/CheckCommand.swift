@@ -3,10 +3,14 @@ import Foundation
 
 /// `check`: prints what is wrong in a store's file, and sets it right where that is asked for.
 public struct CheckCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// Whether what is wrong is set right.
     public var repairs: Bool
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(store: StoreLocation, repairs: Bool = false, format: OutputFormat = .table) {
         self.store = store
         self.repairs = repairs

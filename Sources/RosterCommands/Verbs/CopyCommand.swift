@@ -3,10 +3,12 @@ import Foundation
 
 /// `copy`: all records of a store into a new one, of whatever types they are, compared afterwards.
 public struct CopyCommand {
+    /// The store that is copied.
     public var source: StoreLocation
     /// A path or the URL of a server, where no store is.
     public var destination: String
 
+    /// The command with what it is asked for; see the properties.
     public init(source: StoreLocation, destination: String) {
         self.source = source
         self.destination = destination

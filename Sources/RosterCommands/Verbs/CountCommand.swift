@@ -3,10 +3,14 @@ import Foundation
 
 /// `count`: how many records there are.
 public struct CountCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Predicate format text; `nil` counts all records.
     public var predicate: String?
 
+    /// The command with what it is asked for; see the properties.
     public init(store: StoreLocation, entity: String, predicate: String? = nil) {
         self.store = store
         self.entity = entity

@@ -3,10 +3,12 @@ import Foundation
 
 /// `create`: an empty store for a model, which keeps a history.
 public struct CreateCommand {
+    /// The path or URL of the new store.
     public var store: String
     /// The path of a model.
     public var model: String
 
+    /// The command with what it is asked for; see the properties.
     public init(store: String, model: String) {
         self.store = store
         self.model = model

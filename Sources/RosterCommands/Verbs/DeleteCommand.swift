@@ -3,12 +3,18 @@ import Foundation
 
 /// `delete`: deletes all records that match, and what the delete rules take with them, in one transaction.
 public struct DeleteCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Predicate format text.
     public var predicate: String
+    /// Whether it is only printed what would change.
     public var isDryRun: Bool
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, predicate: String, isDryRun: Bool = false, format: OutputFormat = .table
     ) {

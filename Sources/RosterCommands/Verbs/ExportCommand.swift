@@ -3,15 +3,20 @@ import Foundation
 
 /// `export`: records as text that `import` reads back.
 public struct ExportCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
     /// `nil` or `-` is standard output. A file is written beside its place and put there when it is whole.
     public var file: String?
+    /// Which records, in which order, in which sections.
     public var query: RecordQuery
+    /// The columns in their order; `nil` for all.
     public var columns: [String]?
     /// `nil` to tell it by the file's name; JSON where that says nothing.
     public var format: OutputFormat?
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, file: String? = nil, query: RecordQuery = RecordQuery(),
         columns: [String]? = nil, format: OutputFormat? = nil

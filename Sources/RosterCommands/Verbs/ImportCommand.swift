@@ -5,7 +5,9 @@ import Foundation
 ///
 /// Each batch is one transaction: after an error, an interruption or a crash the store holds whole batches.
 public struct ImportCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
     /// `-` is standard input.
     public var file: String
@@ -13,8 +15,10 @@ public struct ImportCommand {
     public var format: OutputFormat?
     /// How many records one transaction holds.
     public var batchSize: Int
+    /// Whether it is only printed what would change.
     public var isDryRun: Bool
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, file: String, format: OutputFormat? = nil, batchSize: Int = 1000,
         isDryRun: Bool = false

@@ -5,15 +5,20 @@ import Foundation
 ///
 /// Cost: records are read in batches and printed as they come, so memory does not grow with their number.
 public struct ListCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Which records, in which order, in which sections.
     public var query: RecordQuery
     /// The keys to print; `nil` means all that fit.
     public var columns: [String]?
     /// Prints names and counts of the sections and no records.
     public var sectionsOnly: Bool
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), columns: [String]? = nil,
         sectionsOnly: Bool = false, format: OutputFormat = .table

@@ -3,6 +3,7 @@ import Foundation
 
 /// `migrate`: brings a store to another version of its model.
 public struct MigrateCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
     /// `MODEL` or `MODEL:VERSION`.
     public var destination: String
@@ -11,6 +12,7 @@ public struct MigrateCommand {
     /// Keeps the copy that is made before the first step.
     public var keepsBackup: Bool
 
+    /// The command with what it is asked for; see the properties.
     public init(store: StoreLocation, destination: String, isDryRun: Bool = false, keepsBackup: Bool = false) {
         self.store = store
         self.destination = destination

@@ -5,6 +5,7 @@ import Foundation
 public struct ModelCommand {
     /// A store, or a model.
     public var path: String
+    /// The form of the output.
     public var format: ModelFormat
     /// Where to write it; `nil` means standard output.
     public var output: String?

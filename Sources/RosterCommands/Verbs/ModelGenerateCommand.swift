@@ -10,6 +10,7 @@ public struct ModelGenerateCommand {
     /// Whether entities whose classes are written by hand get one too.
     public var everything: Bool
 
+    /// The command with what it is asked for; see the properties.
     public init(path: String, output: String, everything: Bool = false) {
         self.path = path
         self.output = output

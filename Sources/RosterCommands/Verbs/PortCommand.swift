@@ -7,6 +7,7 @@ public struct PortCommand {
     /// Whether the files are changed; else the changes are printed.
     public var isInPlace: Bool
 
+    /// The command with what it is asked for; see the properties.
     public init(path: String, isInPlace: Bool = false) {
         self.path = path
         self.isInPlace = isInPlace

@@ -7,15 +7,20 @@ import Foundation
 /// not keep. So the film has the records that were there at each time, with the values of today, or those of their
 /// tombstone. It is played into a store in memory, whose controller makes the callbacks: sections and places are exact.
 public struct ReplayCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Which records, in which order, in which sections.
     public var query: RecordQuery
     /// Plays what was committed after this; before it, the film stands still.
     public var since: HistoryCommand.Place?
     /// So many transactions in a second; `nil` does not wait.
     public var rate: Double?
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), since: HistoryCommand.Place? = nil,
         rate: Double? = nil, format: OutputFormat = .table

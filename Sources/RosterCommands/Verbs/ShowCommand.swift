@@ -3,11 +3,14 @@ import Foundation
 
 /// `show`: one record with its relationships.
 public struct ShowCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
     /// A URI, `Entity/p12` or `Entity:KEY`.
     public var object: String
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(store: StoreLocation, object: String, format: OutputFormat = .table) {
         self.store = store
         self.object = object

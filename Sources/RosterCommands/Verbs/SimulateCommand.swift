@@ -9,13 +9,16 @@ public struct SimulateCommand {
     /// The matches of a season of twenty teams.
     public static let defaultCount = 380
 
+    /// The store, and where its model is.
     public var store: StoreLocation
     /// Matches in a second; `nil` means as fast as they can be saved.
     public var rate: Double?
+    /// How many matches are played.
     public var count: Int
     /// `nil` means another one every time.
     public var seed: UInt64?
 
+    /// The command with what it is asked for; see the properties.
     public init(store: StoreLocation, rate: Double? = nil, count: Int = defaultCount, seed: UInt64? = nil) {
         self.store = store
         self.rate = rate

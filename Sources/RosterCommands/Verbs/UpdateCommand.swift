@@ -3,13 +3,20 @@ import Foundation
 
 /// `update`: sets properties of all records that match, in one transaction.
 public struct UpdateCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Predicate format text.
     public var predicate: String
+    /// The values to set.
     public var assignments: [Assignment]
+    /// Whether it is only printed what would change.
     public var isDryRun: Bool
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, predicate: String, assignments: [Assignment], isDryRun: Bool = false,
         format: OutputFormat = .table

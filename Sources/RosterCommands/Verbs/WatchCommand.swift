@@ -5,15 +5,20 @@ import Foundation
 ///
 /// The list is a fetched-results controller on the main queue; each of its callbacks is one line, written out at once.
 public struct WatchCommand {
+    /// The store, and where its model is.
     public var store: StoreLocation
+    /// The name of the entity.
     public var entity: String
+    /// Which records, in which order, in which sections.
     public var query: RecordQuery
     /// Ends after the first change.
     public var once: Bool
     /// Ends after so many seconds.
     public var timeout: TimeInterval?
+    /// The form of the output.
     public var format: OutputFormat
 
+    /// The command with what it is asked for; see the properties.
     public init(
         store: StoreLocation, entity: String, query: RecordQuery = RecordQuery(), once: Bool = false,
         timeout: TimeInterval? = nil, format: OutputFormat = .table

@@ -2,8 +2,10 @@
 public struct SourceEdit: Equatable, Sendable {
     /// The bytes that go; empty where something is only added.
     public let range: Range<Int>
+    /// What takes their place; empty where something is only removed.
     public let replacement: String
 
+    /// A change of the bytes in `range`.
     public init(range: Range<Int>, replacement: String) {
         self.range = range
         self.replacement = replacement

@@ -2,6 +2,7 @@
 public struct Command<Target> {
     /// A few words, unique in the table: how the palette lists it.
     public let name: String
+    /// The keys that run it, each by itself.
     public private(set) var keys: [KeySequence]
     /// One line that says what it does.
     public let help: String
@@ -9,6 +10,7 @@ public struct Command<Target> {
     public let category: String
     /// Whether it makes sense now; a disabled command is left out of the palette, and its key says why.
     public let unavailable: (Target) -> String?
+    /// What it does.
     public let action: (Target) -> Void
 
     /// - Parameters:

@@ -10,10 +10,12 @@ public struct CommandTable<Target> {
         case none
     }
 
+    /// The commands in the order in which help and palette list them.
     public let commands: [Command<Target>]
     private var bySequence: [KeySequence: Int] = [:]
     private var prefixes: Set<KeySequence> = []
 
+    /// A table of commands; where two have the same keys, the first one gets them.
     public init(_ commands: [Command<Target>]) {
         self.commands = commands
         for (index, command) in commands.enumerated() {
@@ -142,6 +144,7 @@ public struct KeySequenceReader {
     /// - Parameter readsCounts: whether digits before a command are a number for it.
     public init(readsCounts: Bool = false) { self.readsCounts = readsCounts }
 
+    /// The keys that were pressed of a sequence that is not complete, as they are written for the user.
     public var pendingLabel: String { (pendingCount.map(String.init) ?? "") + KeySequence(keys: pending).label }
 
     /// Takes a key and says what it means together with those before. An unknown key ends a sequence.

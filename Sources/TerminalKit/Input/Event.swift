@@ -13,13 +13,17 @@ public enum Event: Hashable, Sendable {
 
 /// A press of a mouse button, or a turn of the wheel.
 public struct MouseEvent: Hashable, Sendable {
+    /// What was done with the mouse.
     public enum Action: Hashable, Sendable {
         case press, doubleClick, wheelUp, wheelDown
     }
 
+    /// What was done.
     public var action: Action
+    /// Where the pointer was.
     public var position: Point
 
+    /// An action at a place.
     public init(_ action: Action, at position: Point) {
         self.action = action
         self.position = position

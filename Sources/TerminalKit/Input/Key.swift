@@ -10,16 +10,24 @@ public struct Key: Hashable, Sendable {
 
     /// What was held down with it. Shift counts only where the character does not tell already.
     public struct Modifiers: OptionSet, Hashable, Sendable {
+        /// The modifiers as bits.
         public let rawValue: UInt8
+        /// The modifiers of these bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// The control key.
         public static let control = Modifiers(rawValue: 1)
+        /// The alt key, or Escape right before the key.
         public static let alt = Modifiers(rawValue: 2)
+        /// The shift key.
         public static let shift = Modifiers(rawValue: 4)
     }
 
+    /// Which key it is.
     public var code: Code
+    /// What was held down with it.
     public var modifiers: Modifiers
 
+    /// A key with what is held down.
     public init(_ code: Code, _ modifiers: Modifiers = []) {
         self.code = code
         self.modifiers = modifiers
@@ -71,8 +79,10 @@ public struct Key: Hashable, Sendable {
 /// The notation is vim's: characters stand for themselves, other keys stand in angle brackets with `C-`, `M-` and `S-`
 /// for control, alt and shift: `za`, `<C-s>`, `<Enter>`, `<S-Tab>`, `<lt>` for `<`.
 public struct KeySequence: Hashable, Sendable {
+    /// The keys in their order.
     public var keys: [Key]
 
+    /// A sequence of these keys.
     public init(keys: [Key]) { self.keys = keys }
 
     /// Reads the notation. An angle bracket that begins no known name stands for itself.

@@ -30,6 +30,7 @@ public struct KeyReader {
     private var state = State.ground
     private var pasted: String?
 
+    /// A reader in its first state: no sequence has begun.
     public init() {}
 
     /// Whether a control sequence has begun whose rest may be on its way. After a lone escape curses has waited already.

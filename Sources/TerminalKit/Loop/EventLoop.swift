@@ -31,6 +31,7 @@ public final class EventLoop {
     private let screen: any Screen
     private static let frameInterval = Duration.milliseconds(16)
 
+    /// A loop over that screen.
     public init(screen: any Screen) { self.screen = screen }
 
     /// Runs until the program is finished. On the main thread.

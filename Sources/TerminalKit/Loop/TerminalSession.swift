@@ -5,6 +5,7 @@ import Foundation
 ///
 /// Standard error is collected meanwhile, since it would be written over the screen; `close()` prints it.
 public final class TerminalSession {
+    /// The screen of the terminal.
     public let screen: CursesScreen
     private let savedErrors: Int32
     private let errorLog: Int32

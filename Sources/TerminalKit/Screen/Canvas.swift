@@ -7,8 +7,10 @@ public struct Canvas {
     public let frame: Rect
     /// How text is measured on this screen.
     public let text: TextWidth
+    /// The signs that the screen can show.
     public let symbols: Symbols
 
+    /// A canvas over a whole frame.
     public init(grid: CellGrid, text: TextWidth) {
         self.init(
             grid: grid, frame: Rect(x: 0, y: 0, width: grid.size.width, height: grid.size.height), text: text,
@@ -22,8 +24,11 @@ public struct Canvas {
         self.symbols = symbols
     }
 
+    /// The extent of the rectangle.
     public var size: Size { frame.size }
+    /// How many columns there are.
     public var width: Int { frame.width }
+    /// How many lines there are.
     public var height: Int { frame.height }
 
     /// The part of this canvas under `rect`, which is given in this canvas's coordinates.

@@ -5,26 +5,33 @@
 public final class CellGrid {
     /// One cell.
     public struct Cell: Hashable, Sendable {
+        /// The glyph; empty in the second cell of a wide one.
         public var text: String
+        /// How the cell is drawn.
         public var style: Style
         /// 0 marks the second cell of a wide glyph.
         public var width: UInt8
 
+        /// A cell with a space.
         public static let blank = Cell(text: " ", style: .text, width: 1)
     }
 
+    /// The extent, one cell at least.
     public let size: Size
+    /// The cells, line by line.
     public private(set) var cells: [Cell]
     /// Pictures over the cells; a screen that cannot show any leaves them out.
     public internal(set) var pictures: [Picture] = []
     /// Where the terminal's cursor stands; `nil` hides it.
     public var cursor: Point?
 
+    /// A frame of blank cells.
     public init(size: Size) {
         self.size = Size(width: max(1, size.width), height: max(1, size.height))
         cells = Array(repeating: .blank, count: self.size.width * self.size.height)
     }
 
+    /// The cell at a place, which must be in the frame.
     public subscript(x: Int, y: Int) -> Cell { cells[y * size.width + x] }
 
     /// The cells of one line.

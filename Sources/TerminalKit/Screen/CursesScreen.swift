@@ -11,20 +11,26 @@ import Foundation
 public final class CursesScreen: Screen {
     /// What the user may choose.
     public struct Options {
+        /// Whether the mouse is the program's, not the terminal's.
         public var usesMouse = true
         /// By default unless `NO_COLOR` is set to something.
         public var usesColors = (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
+        /// How the roles look.
         public var theme = Theme.terminal
 
+        /// The usual settings.
         public init() {}
     }
 
+    /// How the screen measures text.
     public let text: TextWidth
+    /// Standard input.
     public var inputDescriptor: Int32? { STDIN_FILENO }
     private let handle: OpaquePointer
     private let theme: CursesTheme
     private var modes: TerminalModes
     private let shellModes: termios
+    /// Whether pictures can be shown.
     public let showsPictures = KittyGraphics.isKnown(to: ProcessInfo.processInfo.environment)
     private var graphics = KittyGraphics()
     private var reader = KeyReader()
@@ -84,6 +90,7 @@ public final class CursesScreen: Screen {
     /// - Returns: whether the terminal may understand it.
     public func copy(_ text: String) -> Bool { modes.copy(text) }
 
+    /// The present extent.
     public var size: Size { Size(width: Int(ncurses_columns()), height: Int(ncurses_lines())) }
 
     // MARK: Setting up
@@ -134,6 +141,7 @@ public final class CursesScreen: Screen {
 
     // MARK: Frames
 
+    /// Shows a frame.
     public func present(_ frame: CellGrid) {
         let old = shown?.size == frame.size ? shown : nil
         for y in 0..<frame.size.height where old.map({ $0.line(y) != frame.line(y) }) ?? true {
@@ -176,12 +184,14 @@ public final class CursesScreen: Screen {
         return ncurses_width(first) == width && scalars.dropFirst().allSatisfy { ncurses_width($0) == 0 }
     }
 
+    /// Draws everything anew with the next frame.
     public func invalidate() {
         shown = nil
         graphics.forget()
         clearok(ncurses_stdscr(), true)
     }
 
+    /// Learns the terminal's extent again.
     public func updateSize() {
         var extent = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &extent) == 0, extent.ws_row > 0, extent.ws_col > 0 else { return }
@@ -190,6 +200,7 @@ public final class CursesScreen: Screen {
         shown = nil
     }
 
+    /// Gives the terminal back, stops the process, and takes the terminal again when it continues.
     public func suspend() {
         modes.leave()
         endwin()
@@ -216,6 +227,7 @@ public final class CursesScreen: Screen {
 
     // MARK: Input
 
+    /// All that the user did since the last call, without waiting.
     public func readEvents() -> [Event] {
         var events: [Event] = []
         while true {

@@ -7,6 +7,7 @@ public struct Picture: Hashable, Sendable {
     /// Where it stands, in cells of the frame.
     public let frame: Rect
 
+    /// A picture over the cells of `frame`.
     public init(png: Data, frame: Rect) {
         self.png = png
         self.frame = frame

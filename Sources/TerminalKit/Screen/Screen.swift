@@ -28,5 +28,6 @@ public protocol Screen: AnyObject {
 }
 
 extension Screen {
+    /// No pictures are shown.
     public var showsPictures: Bool { false }
 }

@@ -1,8 +1,12 @@
 /// A screen in memory: keys go in from a script, frames come out as text.
 public final class ScriptedScreen: Screen {
+    /// The present extent.
     public private(set) var size: Size
+    /// How the screen measures text.
     public let text: TextWidth
+    /// None: events come from the script.
     public var inputDescriptor: Int32? { nil }
+    /// Whether pictures can be shown.
     public var showsPictures = false
     /// The frame shown last.
     public private(set) var frame: CellGrid
@@ -10,24 +14,30 @@ public final class ScriptedScreen: Screen {
     public private(set) var frameCount = 0
     private var pending: [Event] = []
 
+    /// A blank screen of that extent.
     public init(width: Int, height: Int, repertoire: TextWidth.Repertoire = .unicode) {
         size = Size(width: width, height: height)
         text = TextWidth(repertoire)
         frame = CellGrid(size: size)
     }
 
+    /// Shows a frame.
     public func present(_ frame: CellGrid) {
         self.frame = frame
         frameCount += 1
     }
 
+    /// The events that were sent since the last call.
     public func readEvents() -> [Event] {
         defer { pending = [] }
         return pending
     }
 
+    /// Does nothing: there is no terminal.
     public func invalidate() {}
+    /// Does nothing: there is no terminal.
     public func updateSize() {}
+    /// Does nothing: there is no terminal.
     public func suspend() {}
 
     /// Adds an event for the next `readEvents`.

@@ -41,22 +41,32 @@ public enum Role: UInt8, CaseIterable, Sendable {
 
 /// How a cell is drawn.
 public struct Style: Hashable, Sendable {
+    /// What the cell means.
     public var role: Role
     /// The cursor's bar.
     public var isSelected: Bool
 
+    /// The style of a role, under the cursor's bar or not.
     public init(_ role: Role, selected: Bool = false) {
         self.role = role
         self.isSelected = selected
     }
 
+    /// The style of the role `text`.
     public static let text = Style(.text)
+    /// The style of the role `muted`.
     public static let muted = Style(.muted)
+    /// The style of the role `heading`.
     public static let heading = Style(.heading)
+    /// The style of the role `status`.
     public static let status = Style(.status)
+    /// The style of the role `key`.
     public static let key = Style(.key)
+    /// The style of the role `border`.
     public static let border = Style(.border)
+    /// The style of the role `error`.
     public static let error = Style(.error)
+    /// The style of the role `warning`.
     public static let warning = Style(.warning)
 
     /// The same style under the cursor's bar, or not.

@@ -2,11 +2,17 @@
 public struct Theme: Hashable, Sendable {
     /// What is done to letters beside their colour.
     public struct Emphasis: OptionSet, Hashable, Sendable {
+        /// The emphases as bits.
         public let rawValue: UInt8
+        /// The emphases of these bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// Heavier letters.
         public static let bold = Emphasis(rawValue: 1)
+        /// Paler letters.
         public static let dim = Emphasis(rawValue: 2)
+        /// A line under the letters.
         public static let underline = Emphasis(rawValue: 4)
+        /// The two colours exchanged.
         public static let reverse = Emphasis(rawValue: 8)
 
         /// The names that a configuration uses, in order.
@@ -17,10 +23,14 @@ public struct Theme: Hashable, Sendable {
 
     /// How one role looks. A colour that is `nil` is the theme's own; there, the terminal's.
     public struct Look: Hashable, Sendable {
+        /// The colour of the letters.
         public var foreground: ThemeColor?
+        /// The colour behind the letters.
         public var background: ThemeColor?
+        /// What is done to the letters beside their colour.
         public var emphasis: Emphasis
 
+        /// A look; what is left out is the theme's own.
         public init(_ foreground: ThemeColor? = nil, on background: ThemeColor? = nil, _ emphasis: Emphasis = []) {
             self.foreground = foreground
             self.background = background
@@ -28,9 +38,11 @@ public struct Theme: Hashable, Sendable {
         }
     }
 
+    /// The name that a configuration uses.
     public let name: String
     /// The colours of plain text; `nil` is the terminal's own.
     public let foreground: ThemeColor?
+    /// The colour behind plain text; `nil` is the terminal's own.
     public let background: ThemeColor?
     private var looks: [Role: Look]
 
@@ -159,6 +171,7 @@ public struct ThemeColor: Hashable, Sendable {
         }
     }
 
+    /// The names of the first eight colours, in the order of the palette.
     public static let names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"]
 
     /// What a place of the palette looks like with xterm's colours.

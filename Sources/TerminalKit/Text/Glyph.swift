@@ -5,6 +5,7 @@ public struct Glyph: Hashable, Sendable {
     /// 1 or 2 columns.
     public var width: Int
 
+    /// A glyph of that text, 1 or 2 columns wide.
     public init(_ text: String, width: Int) {
         self.text = text
         self.width = width

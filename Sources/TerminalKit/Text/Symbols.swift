@@ -1,33 +1,57 @@
 /// The signs that views draw, in the terminal's repertoire.
 public struct Symbols: Hashable, Sendable {
+    /// A section that is unfolded.
     public let foldOpen: String
+    /// A section that is folded.
     public let foldClosed: String
+    /// A horizontal line.
     public let horizontal: String
+    /// A vertical line.
     public let vertical: String
+    /// A corner of a box.
     public let topLeft: String
+    /// A corner of a box.
     public let topRight: String
+    /// A corner of a box.
     public let bottomLeft: String
+    /// A corner of a box.
     public let bottomRight: String
+    /// Sorted ascending.
     public let ascending: String
+    /// Sorted descending.
     public let descending: String
+    /// A row that came.
     public let inserted: String
+    /// A row that moved.
     public let moved: String
+    /// A row that changed.
     public let updated: String
+    /// The item that the cursor is on.
     public let pointer: String
+    /// The destination of a to-one relationship.
     public let toOne: String
+    /// A choice that is on.
     public let checked: String
+    /// A choice that is off.
     public let unchecked: String
+    /// Between pieces of one line.
     public let separator: String
+    /// More columns on the left.
     public let moreLeft: String
+    /// More columns on the right.
     public let moreRight: String
+    /// A row that went.
     public let removed: String
+    /// A piece of a bar.
     public let bar: String
 
+    /// The signs of Unicode.
     public static let unicode = Symbols(
         foldOpen: "▾", foldClosed: "▸", horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└",
         bottomRight: "┘", ascending: "↑", descending: "↓", inserted: "+", moved: "↕", updated: "~", pointer: "›",
         toOne: "→", checked: "✓", unchecked: "·", separator: "·", moreLeft: "‹", moreRight: "›", removed: "−", bar: "■")
 
+    /// The signs of ASCII alone.
     public static let ascii = Symbols(
         foldOpen: "-", foldClosed: "+", horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+",
         bottomRight: "+", ascending: "^", descending: "v", inserted: "+", moved: "%", updated: "~", pointer: ">",

@@ -19,8 +19,10 @@ public struct TextWidth: Hashable, Sendable {
         case right
     }
 
+    /// What the terminal can draw.
     public let repertoire: Repertoire
 
+    /// The measure of a terminal with that repertoire.
     public init(_ repertoire: Repertoire = .unicode) { self.repertoire = repertoire }
 
     /// The mark put where text was cut.

@@ -4,8 +4,11 @@ import Translation
 public final class Dialog: Layer {
     /// One answer.
     public struct Choice {
+        /// The keys that give the answer.
         public var keys: [Key]
+        /// What the answer is called.
         public var label: String
+        /// Called when the answer is given, after the dialog is finished.
         public var action: () -> Void
 
         /// - Parameter keys: in the notation of ``KeySequence``; each key alone gives the answer.
@@ -16,9 +19,13 @@ public final class Dialog: Layer {
         }
     }
 
+    /// The title of the box.
     public let title: String
+    /// What is asked.
     public let lines: [TextPane.Line]
+    /// The answers; Escape gives the last one.
     public let choices: [Choice]
+    /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
     /// Whether the last key was no answer: the answers then stand out.
     private var wasMisunderstood = false
@@ -31,6 +38,7 @@ public final class Dialog: Layer {
         self.choices = choices
     }
 
+    /// Acts on an event; `false` when it means nothing here.
     public func handle(_ event: Event) -> Bool {
         guard case .key(let key) = event else { return true }
         let cancels = key == Key(.escape) || key == Key(.character("c"), .control)
@@ -43,8 +51,10 @@ public final class Dialog: Layer {
         return true
     }
 
+    /// The keys that mean something now.
     public var footer: String? { choices.map { "\($0.keys[0].label) \($0.label)" }.joined(separator: "  ") }
 
+    /// Paints the present state.
     public func draw(in canvas: Canvas) {
         let limit = max(1, canvas.width - 4)
         let content = lines.flatMap { wrapped($0, to: limit, text: canvas.text) }

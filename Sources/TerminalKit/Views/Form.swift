@@ -18,8 +18,11 @@ public struct FormField {
         case readOnly
     }
 
+    /// Tells fields apart.
     public let id: String
+    /// What the field is called.
     public var label: String
+    /// How the field is edited.
     public var kind: Kind
     /// Whether the field may have no value, which is something else than an empty text.
     public var isOptional: Bool
@@ -30,6 +33,7 @@ public struct FormField {
     /// What may stand here, shown while the field has the cursor.
     public var hint: String
 
+    /// A field without an error.
     public init(
         id: String, label: String, kind: Kind = .text, value: String? = nil, isOptional: Bool = true, hint: String = ""
     ) {
@@ -44,8 +48,11 @@ public struct FormField {
 
 /// A form of typed fields. Errors stand beside the field that they are about.
 public final class Form: Layer {
+    /// The title of the form.
     public let title: String
+    /// The fields, with their values as they are now.
     public private(set) var fields: [FormField]
+    /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
     /// A message about the form as a whole.
     public var message: String?
@@ -67,10 +74,12 @@ public final class Form: Layer {
     public var onStep: (FormField, Int) -> String? = { _, _ in nil }
     /// Asks for a date in a calendar, or for a text in another program, which then set the field.
     public var onCalendar: (Form, FormField) -> Void = { _, _ in }
+    /// Asks for a text in another program, which then sets the field.
     public var onEditOutside: (Form, FormField) -> Void = { _, _ in }
     /// Asked on Escape when something was changed: calls the closure to close the form for good.
     public var onDiscard: (@escaping () -> Void) -> Void = { close in close() }
 
+    /// A form with the cursor in the field `focus`, or in the first that can be edited.
     public init(title: String, fields: [FormField], focus: String? = nil) {
         self.title = title
         self.fields = fields
@@ -79,6 +88,7 @@ public final class Form: Layer {
         loadEditor()
     }
 
+    /// Whether a field has another value than at first.
     public var isChanged: Bool { fields.map(\.value) != original }
 
     /// Sets a field from outside: what was picked.
@@ -91,6 +101,7 @@ public final class Form: Layer {
 
     // MARK: Keys
 
+    /// Acts on an event; `false` when it means nothing here.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -238,6 +249,7 @@ public final class Form: Layer {
 
     // MARK: Painting
 
+    /// Paints the present state.
     public func draw(in canvas: Canvas) {
         canvas.clear()
         StatusLine(left: [(" " + title, .status)], right: isChanged ? [(tr("changed "), .edited)] : []).draw(

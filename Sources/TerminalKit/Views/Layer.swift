@@ -14,17 +14,22 @@ public protocol Layer: AnyObject {
 }
 
 extension Layer {
+    /// Nothing: the layer paints the last line itself.
     public var footer: String? { nil }
 }
 
 /// The layers on the screen, from the bottom up.
 public final class LayerStack {
+    /// The layers, from the bottom up.
     public private(set) var layers: [any Layer] = []
 
+    /// A stack without layers.
     public init() {}
 
+    /// The layer that gets the keys; `nil` where there is none.
     public var top: (any Layer)? { layers.last }
 
+    /// Puts a layer on top.
     public func push(_ layer: any Layer) { layers.append(layer) }
 
     /// Hands an event to the topmost layer.
@@ -46,8 +51,10 @@ public final class LayerStack {
     /// Takes all layers off.
     public func removeAll() { layers = [] }
 
+    /// Takes off the layers whose work is over.
     public func removeFinished() { layers.removeAll { $0.isFinished } }
 
+    /// Paints the layers from the bottom up, and the footer of the topmost.
     public func draw(in canvas: Canvas) {
         for layer in layers { layer.draw(in: canvas) }
         // The keys of the layers beneath mean nothing now.

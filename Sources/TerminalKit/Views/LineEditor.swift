@@ -1,16 +1,19 @@
 /// One line of text being edited, with the keys that every shell has.
 public struct LineEditor: Hashable, Sendable {
+    /// The text, character by character.
     public private(set) var characters: [Character]
     /// Before which character the next one goes.
     public private(set) var cursor: Int
     /// The first column shown when the text is wider than its field.
     private var scroll = 0
 
+    /// An editor with the cursor behind the text.
     public init(_ text: String = "") {
         characters = Array(text)
         cursor = characters.count
     }
 
+    /// The text. Setting it puts the cursor behind it.
     public var text: String {
         get { String(characters) }
         set { self = LineEditor(newValue) }

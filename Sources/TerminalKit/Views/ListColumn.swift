@@ -2,7 +2,9 @@
 public struct ListColumn: Hashable, Sendable {
     /// Tells columns apart.
     public var id: String
+    /// What stands above the column.
     public var title: String
+    /// On which side of the column texts stand.
     public var alignment: TextWidth.Alignment
     /// How much the column matters: where space is short, the greatest number goes first.
     public var priority: Int
@@ -13,6 +15,7 @@ public struct ListColumn: Hashable, Sendable {
     /// The width that the user gave the column; `nil` is as wide as its texts.
     public var width: Int?
 
+    /// A column; see the properties for the parameters.
     public init(
         id: String, title: String, alignment: TextWidth.Alignment = .left, priority: Int = 0, isFlexible: Bool = true,
         leastWidth: Int = 12, width: Int? = nil

@@ -18,25 +18,33 @@ public protocol ListSource: AnyObject {
 }
 
 extension ListSource {
+    /// No row is marked.
     public func isMarked(at row: ListPath) -> Bool { false }
 
+    /// All rows of the section.
     public func count(ofSection section: Int) -> Int { rowCount(inSection: section) }
 
+    /// Nothing is said.
     public func note(ofSection section: Int) -> (text: String, share: Double?)? { nil }
 
+    /// The title.
     public func key(ofSection section: Int) -> String { title(ofSection: section) }
 }
 
 /// A row of a sectioned list.
 public struct ListPath: Hashable, Comparable, Sendable {
+    /// The number of the section, counted from 0.
     public var section: Int
+    /// The number of the row in its section, counted from 0.
     public var row: Int
 
+    /// The row at that place.
     public init(section: Int, row: Int) {
         self.section = section
         self.row = row
     }
 
+    /// Whether a row stands above another.
     public static func < (left: ListPath, right: ListPath) -> Bool {
         (left.section, left.row) < (right.section, right.row)
     }
@@ -76,6 +84,7 @@ public enum ListPosition: Hashable, Sendable {
     case header(Int)
     case row(ListPath)
 
+    /// The section that the position is in.
     public var section: Int {
         switch self {
         case .header(let section): section
@@ -83,6 +92,7 @@ public enum ListPosition: Hashable, Sendable {
         }
     }
 
+    /// The row; `nil` for a header.
     public var path: ListPath? {
         if case .row(let path) = self { return path }
         return nil

@@ -29,8 +29,11 @@ public final class ArrayPickerSource: PickerSource {
         matching = Array(items.indices)
     }
 
+    /// How many items match.
     public var count: Int { matching.count }
+    /// The name of an item that matches.
     public func text(at index: Int) -> String { items[matching[index]].text }
+    /// The remark of an item that matches.
     public func detail(at index: Int) -> String { items[matching[index]].detail }
 
     /// Narrows the items to those in which every word of `text` stands: first those that begin with it, then those of which
@@ -55,8 +58,11 @@ public final class ArrayPickerSource: PickerSource {
 
 /// A list to pick one item from, narrowed by typing.
 public final class Picker: Layer {
+    /// The title of the list.
     public let title: String
+    /// The items.
     public let source: any PickerSource
+    /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
     private var editor = LineEditor()
     private var cursor = 0
@@ -67,6 +73,14 @@ public final class Picker: Layer {
     private let onPick: (Int) -> Void
     private let onCancel: () -> Void
 
+    /// A picker with the cursor on the item `selected`.
+    ///
+    /// - Parameters:
+    ///   - title: the title of the list.
+    ///   - source: the items.
+    ///   - selected: the item that the cursor is on at first.
+    ///   - onCancel: called when nothing is picked.
+    ///   - onPick: called with the index in the source of the item that is picked.
     public init(
         title: String, source: any PickerSource, selected: Int = 0, onCancel: @escaping () -> Void = {},
         onPick: @escaping (Int) -> Void
@@ -89,6 +103,7 @@ public final class Picker: Layer {
         self.init(title: title, source: source, selected: selected) { onPick(source.matching[$0]) }
     }
 
+    /// Acts on an event; `false` when it means nothing here.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -147,8 +162,10 @@ public final class Picker: Layer {
 
     private func move(by step: Int) { cursor = max(0, min(source.count - 1, cursor + step)) }
 
+    /// The keys that mean something now.
     public var footer: String? { tr("type to narrow  Enter pick  Esc cancel") }
 
+    /// Paints the present state.
     public func draw(in canvas: Canvas) {
         let width = min(canvas.width, max(50, canvas.width * 2 / 3))
         let boxHeight = min(canvas.height, max(7, min(source.count + 5, canvas.height * 3 / 4)))

@@ -6,8 +6,10 @@ public final class Prompt: Layer {
     public struct Completion {
         /// The characters to replace.
         public var range: Range<Int>
+        /// The texts that may take the place of the characters.
         public var candidates: [String]
 
+        /// Candidates for the characters of a range.
         public init(range: Range<Int>, candidates: [String]) {
             self.range = range
             self.candidates = candidates
@@ -16,18 +18,25 @@ public final class Prompt: Layer {
 
     /// What is wrong with the text, and at which character.
     public struct Problem: Hashable {
+        /// What is wrong, in one line.
         public var text: String
+        /// The character at which it is wrong; `nil` where it is the whole.
         public var position: Int?
 
+        /// A problem with the text, at a character or as a whole.
         public init(_ text: String, at position: Int? = nil) {
             self.text = text
             self.position = position
         }
     }
 
+    /// What stands before the input.
     public let label: String
+    /// The input.
     public var editor: LineEditor
+    /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
+    /// What is wrong with the input, shown beneath it.
     public var problem: Problem?
     /// A remark shown while there is no problem.
     public var hint: String
@@ -42,8 +51,10 @@ public final class Prompt: Layer {
     public var onChange: ((String) -> Void)?
     /// Called at Enter. A problem keeps the prompt open and is shown under its place.
     public var onAccept: ((String) -> Problem?)?
+    /// Called at Escape.
     public var onCancel: (() -> Void)?
 
+    /// A prompt with a text to begin with, and earlier inputs to go back to.
     public init(label: String, text: String = "", history: [String] = [], hint: String = "") {
         self.label = tr(label)
         self.editor = LineEditor(text)
@@ -52,6 +63,7 @@ public final class Prompt: Layer {
         self.hint = tr(hint)
     }
 
+    /// Acts on an event; `false` when it means nothing here.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .paste(let text):

@@ -7,6 +7,7 @@
 public final class SectionedList {
     /// Kept alive by the list.
     public let source: any ListSource
+    /// The columns, from left to right.
     public var columns: [ListColumn] {
         didSet { if columns != oldValue { measured = [] } }
     }
@@ -22,6 +23,7 @@ public final class SectionedList {
     public var highlight = ""
     /// The keys of the folded sections.
     public private(set) var folded: Set<String> = []
+    /// Where the cursor is; `nil` in an empty list.
     public internal(set) var cursor: ListPosition?
 
     var lines = ListLines(hasHeaders: true)
@@ -34,6 +36,7 @@ public final class SectionedList {
     /// Where columns stood in the last frame, for the mouse.
     var columnSpans: [(column: Int, span: Range<Int>)] = []
 
+    /// A list without rows until its source was read: call `reload(cursor:screenLine:)`.
     public init(source: any ListSource, columns: [ListColumn]) {
         self.source = source
         self.columns = columns
@@ -69,7 +72,9 @@ public final class SectionedList {
     /// On which line of the view the cursor stands.
     public var screenLine: Int? { cursor.map { lines.line(of: $0) - top } }
 
+    /// How many sections there were when the source was last read.
     public var sectionCount: Int { lines.sectionCount }
+    /// How many rows there were when the source was last read.
     public var rowCount: Int { lines.rowCount }
 
     /// The number of the cursor's row among all rows, counted from 1.
@@ -150,6 +155,7 @@ public final class SectionedList {
 
     // MARK: Folding
 
+    /// Whether the rows of a section are hidden.
     public func isFolded(section: Int) -> Bool { section < lines.sectionCount && lines.isFolded[section] }
 
     /// Folds or unfolds one section; the cursor goes to its header or first row.

@@ -34,11 +34,13 @@ extension SectionedList {
         if line >= top + viewHeight { self.cursor = stop(atLine: top + viewHeight - 1, direction: -1) }
     }
 
+    /// Puts the cursor on the first line.
     public func moveToStart() {
         cursor = stop(atLine: 0, direction: 1)
         revealCursor()
     }
 
+    /// Puts the cursor on the last line.
     public func moveToEnd() {
         cursor = stop(atLine: lines.count - 1, direction: -1)
         revealCursor()

@@ -1,13 +1,17 @@
 /// One line at the bottom or top: pieces from the left, and pieces from the right that give way last.
 public struct StatusLine {
+    /// The pieces from the left.
     public var left: [(text: String, role: Role)]
+    /// The pieces at the right, which keep their room.
     public var right: [(text: String, role: Role)]
 
+    /// A line of these pieces.
     public init(left: [(String, Role)] = [], right: [(String, Role)] = []) {
         self.left = left.map { (text: $0.0, role: $0.1) }
         self.right = right.map { (text: $0.0, role: $0.1) }
     }
 
+    /// Paints the line over the whole width at `y`.
     public func draw(in canvas: Canvas, y: Int, style: Style = .status) {
         canvas.fillLine(y, style: style)
         let rightWidth = right.reduce(0) { $0 + canvas.text.width($1.text) }

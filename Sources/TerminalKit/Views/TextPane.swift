@@ -4,29 +4,37 @@ import Translation
 public final class TextPane: Layer {
     /// One line in pieces of different roles.
     public struct Line: Sendable {
+        /// The pieces, from the left.
         public var runs: [(text: String, role: Role)]
 
+        /// A line of one piece.
         public init(_ text: String, role: Role = .text) { runs = [(text, role)] }
         /// The same line in the user's language, where it is one text.
         var translated: Line { runs.count == 1 ? Line(tr(runs[0].text), role: runs[0].role) : self }
 
+        /// A line of several pieces.
         public init(runs: [(String, Role)]) { self.runs = runs.map { (text: $0.0, role: $0.1) } }
     }
 
+    /// The title of the pane.
     public let title: String
+    /// The lines to read.
     public var lines: [Line]
+    /// Whether the layer is to be taken off the screen.
     public private(set) var isFinished = false
     private var top = 0
     private var height = 1
     /// Keys beside Escape and `q` that close the pane: the one that opened it.
     private let closingKeys: [Key]
 
+    /// A pane with its first line on top.
     public init(title: String, lines: [Line], closingKeys: [Key] = []) {
         self.title = tr(title)
         self.lines = lines
         self.closingKeys = closingKeys
     }
 
+    /// Acts on an event; `false` when it means nothing here.
     public func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key): return handle(key)
@@ -58,6 +66,7 @@ public final class TextPane: Layer {
         return true
     }
 
+    /// Paints the present state.
     public func draw(in canvas: Canvas) {
         canvas.clear()
         height = max(1, canvas.height - 2)
