@@ -2,7 +2,7 @@
 public struct ListColumn: Hashable, Sendable {
     /// Tells columns apart.
     public var id: String
-    /// What stands above the column.
+    /// The text above the column.
     public var title: String
     /// On which side of the column texts stand.
     public var alignment: TextWidth.Alignment

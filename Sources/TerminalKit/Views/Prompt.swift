@@ -30,7 +30,7 @@ public final class Prompt: Layer {
         }
     }
 
-    /// What stands before the input.
+    /// The text before the input.
     public let label: String
     /// The input.
     public var editor: LineEditor
