@@ -2,7 +2,9 @@ import Foundation
 
 /// On which queue a context works.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// The context works on a queue of its own.
     case privateQueueConcurrencyType = 1
+    /// The context works on the main queue.
     case mainQueueConcurrencyType = 2
 }
 
@@ -30,16 +32,27 @@ extension NSManagedObjectContext {
 
     /// The keys of the user info of a context's notifications.
     public enum NotificationKey: String, Sendable {
+        /// A set of inserted objects.
         case insertedObjects = "inserted"
+        /// A set of updated objects.
         case updatedObjects = "updated"
+        /// A set of deleted objects.
         case deletedObjects = "deleted"
+        /// A set of refreshed objects.
         case refreshedObjects = "refreshed"
+        /// A set of invalidated objects.
         case invalidatedObjects = "invalidated"
+        /// An array of the IDs of all objects, after a reset or when a store is removed.
         case invalidatedAllObjects = "invalidatedAll"
+        /// A set of the IDs of inserted objects.
         case insertedObjectIDs = "inserted_objectIDs"
+        /// A set of the IDs of updated objects.
         case updatedObjectIDs = "updated_objectIDs"
+        /// A set of the IDs of deleted objects.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// A set of the IDs of refreshed objects.
         case refreshedObjectIDs = "refreshed_objectIDs"
+        /// A set of the IDs of invalidated objects.
         case invalidatedObjectIDs = "invalidated_objectIDs"
         /// In did-save of a context that is pinned: the `NSQueryGenerationToken` of the state that it reads from then on.
         case queryGeneration = "newQueryGeneration"

@@ -2,10 +2,15 @@ import Foundation
 
 /// How a save resolves conflicts, as a number.
 public enum NSMergePolicyType: UInt, Sendable {
+    /// The save fails.
     case errorMergePolicyType = 0
+    /// Values are merged; where both changed, the store's stays.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
+    /// Values are merged; where both changed, the object's stays.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
+    /// The object is written as it is.
     case overwriteMergePolicyType = 3
+    /// The object's changes are dropped.
     case rollbackMergePolicyType = 4
 }
 

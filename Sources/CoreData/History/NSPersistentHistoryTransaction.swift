@@ -49,8 +49,11 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
 /// What was done to an object in a transaction.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
+    /// The row was inserted.
     case insert = 0
+    /// The row was changed.
     case update = 1
+    /// The row was deleted.
     case delete = 2
 }
 

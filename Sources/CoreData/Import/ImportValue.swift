@@ -5,10 +5,13 @@ import Foundation
 public indirect enum ImportValue: Equatable, Sendable {
     /// Says that there is no value, unlike a key that is missing, which says nothing.
     case null
+    /// `true` or `false`.
     case bool(Bool)
     /// The digits, with sign, point and exponent as they were written.
     case number(String)
+    /// A text.
     case string(String)
+    /// A list.
     case array([ImportValue])
     /// A record. Of a key that stands there twice the last value counts.
     case object([(key: String, value: ImportValue)])

@@ -2,6 +2,7 @@ import Foundation
 
 /// What a mapping does with the rows of its source entity. The raw values are Apple's.
 public enum NSEntityMappingType: UInt, Sendable {
+    /// No kind was set.
     case undefinedEntityMappingType = 0
     /// The migration policy does all.
     case customEntityMappingType = 1

@@ -2,17 +2,29 @@
 public enum NSAttributeType: UInt, Sendable {
     /// No type: legal for a transient attribute only.
     case undefinedAttributeType = 0
+    /// A whole number of 16 bits.
     case integer16AttributeType = 100
+    /// A whole number of 32 bits.
     case integer32AttributeType = 200
+    /// A whole number of 64 bits.
     case integer64AttributeType = 300
+    /// A decimal number: `NSDecimalNumber`.
     case decimalAttributeType = 400
+    /// A floating-point number of 64 bits.
     case doubleAttributeType = 500
+    /// A floating-point number of 32 bits.
     case floatAttributeType = 600
+    /// A text.
     case stringAttributeType = 700
+    /// A Boolean.
     case booleanAttributeType = 800
+    /// A date, kept as its seconds since 2001.
     case dateAttributeType = 900
+    /// Bytes.
     case binaryDataAttributeType = 1000
+    /// A `UUID`.
     case UUIDAttributeType = 1100
+    /// A `URL`, kept as its text.
     case URIAttributeType = 1200
     /// Any object, kept as the data that a value transformer makes of it.
     case transformableAttributeType = 1800

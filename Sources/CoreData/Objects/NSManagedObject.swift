@@ -302,9 +302,13 @@ open class NSManagedObject: NSObject {
 
 /// How the members of a to-many relationship are about to change.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    /// Members are added.
     case union = 1
+    /// Members are taken out.
     case minus = 2
+    /// All but some members are taken out.
     case intersect = 3
+    /// The members are replaced.
     case set = 4
 }
 

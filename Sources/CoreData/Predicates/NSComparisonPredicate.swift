@@ -7,26 +7,43 @@ import PredicateSyntax
 open class NSComparisonPredicate: NSPredicate {
     /// The operators, with Apple's raw values.
     public enum Operator: UInt, Sendable {
+        /// `<`
         case lessThan = 0
+        /// `<=`
         case lessThanOrEqualTo = 1
+        /// `>`
         case greaterThan = 2
+        /// `>=`
         case greaterThanOrEqualTo = 3
+        /// `==`
         case equalTo = 4
+        /// `!=`
         case notEqualTo = 5
+        /// `MATCHES`: by a regular expression, as a whole.
         case matches = 6
+        /// `LIKE`: by a pattern with `*` and `?`, as a whole.
         case like = 7
+        /// `BEGINSWITH`
         case beginsWith = 8
+        /// `ENDSWITH`
         case endsWith = 9
+        /// `IN`: the value on the left is among those on the right, or its text within theirs.
         case `in` = 10
+        /// By a method of the object. Not on Linux: there are no selectors.
         case customSelector = 11
+        /// `CONTAINS`: the collection or text on the left has what is on the right.
         case contains = 99
+        /// `BETWEEN`: from the first of two values up to the second.
         case between = 100
     }
 
     /// Whether the comparison is of the value itself, or of all or any of many values.
     public enum Modifier: UInt, Sendable {
+        /// The value itself is compared.
         case direct = 0
+        /// `ALL`: every one of the values on the left has to fit.
         case all = 1
+        /// `ANY`: one of the values on the left has to fit.
         case any = 2
     }
 

@@ -9,18 +9,31 @@ import PredicateSyntax
 open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The kinds, with Apple's raw values.
     public enum ExpressionType: UInt, Sendable {
+        /// A constant.
         case constantValue = 0
+        /// The object that is evaluated: `SELF`.
         case evaluatedObject = 1
+        /// A variable: `$name`.
         case variable = 2
+        /// The value at a key path.
         case keyPath = 3
+        /// A function of arguments.
         case function = 4
+        /// The members of two collections.
         case unionSet = 5
+        /// The members that two collections have in common.
         case intersectSet = 6
+        /// The members that only the first of two collections has.
         case minusSet = 7
+        /// The members of a collection that match: `SUBQUERY`.
         case subquery = 13
+        /// A list of expressions.
         case aggregate = 14
+        /// Any key. No expression here is of this kind.
         case anyKey = 15
+        /// Code.
         case block = 19
+        /// One of two expressions, by a predicate: `TERNARY`.
         case conditional = 20
         /// What `NSFetchRequestExpressionType` is.
         case fetchRequest = 50

@@ -2,10 +2,15 @@ import Foundation
 
 /// What a request asks of a store.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
+    /// A fetch.
     case fetchRequestType = 1
+    /// A save.
     case saveRequestType = 2
+    /// A batch insertion.
     case batchInsertRequestType = 5
+    /// A batch update.
     case batchUpdateRequestType = 6
+    /// A batch deletion.
     case batchDeleteRequestType = 7
 }
 

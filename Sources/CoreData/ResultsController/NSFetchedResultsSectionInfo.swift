@@ -22,8 +22,12 @@ extension NSFetchedResultsSectionInfo {
 
 /// What happened to an object or section of a results controller.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
+    /// An object or a section came.
     case insert = 1
+    /// An object or a section went.
     case delete = 2
+    /// An object changed its place.
     case move = 3
+    /// An object changed and kept its place.
     case update = 4
 }

@@ -62,6 +62,7 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
 /// An addition: a class that does not say so may have any initialisers, and its objects are registered under their names. A
 /// final class without initialisers of its own has nothing else to do.
 public protocol NamedValueTransformer: AnyObject {
+    /// Makes the transformer, at the first use of its name.
     init()
 }
 

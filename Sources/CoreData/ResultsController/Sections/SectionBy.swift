@@ -18,7 +18,9 @@ import Foundation
 public struct SectionBy: Sendable {
     /// Where the section of the objects without a value stands.
     public enum Placement: Sendable {
+        /// Before all other sections.
         case first
+        /// After all other sections.
         case last
     }
 

@@ -6,13 +6,19 @@ import Foundation
 public enum SectionValue: Hashable, Sendable {
     /// The objects without a value, and those whose text is empty.
     case none
+    /// A Boolean.
     case boolean(Bool)
+    /// A whole number.
     case integer(Int)
+    /// A floating-point number.
     case real(Double)
+    /// A decimal number.
     case decimal(Decimal)
     /// A text, the address of a URI, or a letter.
     case text(String)
+    /// A date.
     case date(Date)
+    /// A UUID.
     case uuid(UUID)
     /// A year, month, week or day: from its first moment to the first one behind it.
     case period(DateInterval)
