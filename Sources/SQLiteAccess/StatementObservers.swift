@@ -8,7 +8,7 @@ package struct ExecutedSQL: Sendable {
     package let duration: Duration
 }
 
-/// Who hears of the statements of all connections of the process, while the program runs.
+/// The observers of the statements of all connections of the process, while the program runs.
 ///
 /// A connection listens to SQLite only while an observer is registered: it looks before each statement, on its own thread.
 package enum StatementObservers {

@@ -12,7 +12,7 @@ final class ContextQueue: Sendable {
     private let queue: DispatchQueue
     private let holder: Holder
 
-    /// Who is on a queue at the moment: a chain, 0 while there is none.
+    /// The chain of calls that is on a queue at the moment; 0 while there is none.
     private final class Holder: Sendable {
         let chain = Atomic<UInt>(0)
 

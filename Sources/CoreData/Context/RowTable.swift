@@ -162,7 +162,7 @@ final class RowTable {
     @inline(__always)
     subscript(key: RowKey) -> NSManagedObject? { page(Self.pageKey(key))?.objects[Self.place(key)] }
 
-    /// The same without a count of references, for who looks at many objects that are not released meanwhile.
+    /// The same without a count of references, for a caller that looks at many objects that are not released meanwhile.
     // SAFETY: the table holds the object; see the summary for how long. An optional reference and an optional
     // `Unmanaged` are the same word.
     @inline(__always)

@@ -65,7 +65,7 @@ final class FaultBatch: ManagedBuffer<FaultBatchHead, UInt8> {
         return true
     }
 
-    /// The rows are read: who comes later is not read with these.
+    /// The rows are read: later members are not read with these.
     func close() { header.isOpen = false }
 
     static func make(of objects: some Collection<NSManagedObject>) -> FaultBatch {

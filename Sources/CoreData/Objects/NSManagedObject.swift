@@ -313,5 +313,5 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
 }
 
 /// The form in which Apple's API passes a value that may be replaced.
-// SAFETY: a name for a type; who calls with a pointer keeps what it points to.
+// SAFETY: a name for a type; a caller with a pointer keeps what it points to.
 public typealias AutoreleasingUnsafeMutablePointer = UnsafeMutablePointer

@@ -51,7 +51,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     /// The name under which sections and order are kept on disk.
     open var cacheName: String? { tracker.cacheName }
 
-    /// Who hears of changes. Not retained.
+    /// The receiver of changes. Not retained.
     open weak var delegate: (any NSFetchedResultsControllerDelegate)? {
         didSet { tracker.delegateChanged(from: oldValue, to: delegate) }
     }

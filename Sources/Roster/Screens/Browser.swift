@@ -74,7 +74,7 @@ final class Browser: TerminalProgram {
         }
     }
 
-    /// Hands text to the terminal's clipboard; answers whether it can. Set by who owns the screen.
+    /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.
     var copyText: ((String) -> Bool)?
 
     /// Copies text, and says what was copied.
@@ -89,13 +89,13 @@ final class Browser: TerminalProgram {
     /// Terminals drop longer texts without a word.
     private static let greatestCopy = 74_000
 
-    /// Whether the terminal can show pictures; set by who owns the screen.
+    /// Whether the terminal can show pictures; set by the owner of the screen.
     var showsPictures = false
 
-    /// Lets something else have the terminal for a while; set by who owns the screen.
+    /// Lets something else have the terminal for a while; set by the owner of the screen.
     var lendTerminal: ((() -> Void) -> Void)?
 
-    /// Draws the screen anew; set by who owns it.
+    /// Draws the screen anew; set by its owner.
     var redraw: (() -> Void)?
 
     func draw(in canvas: Canvas) {

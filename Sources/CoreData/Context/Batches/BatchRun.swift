@@ -1,6 +1,7 @@
 import Foundation
 
-/// What all batch requests have in common: who gives the order, which stores carry it out, and who hears of it.
+/// What all batch requests have in common: the context that orders it, the stores that carry it out, and the contexts
+/// that hear of it.
 ///
 /// Everything happens under the coordinator's lock, row by row through the same statements as saves, so that the history, derived
 /// attributes, external files and join tables are what a save would leave.

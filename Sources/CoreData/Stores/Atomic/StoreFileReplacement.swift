@@ -78,7 +78,7 @@ struct StoreFileReplacement {
                     throw failure("locked")
                 }
             }
-            // Who held the lock before may have renamed the file.
+            // The process that held the lock before may have renamed the file.
             if lstat(newPath, &there) == 0, there.st_ino == mine.st_ino, there.st_dev == mine.st_dev {
                 return descriptor
             }

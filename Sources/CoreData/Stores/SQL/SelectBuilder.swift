@@ -66,7 +66,7 @@ struct SelectBuilder {
         return family.count == 1 ? query.entity : nil
     }
 
-    /// Who puts the rows in order.
+    /// Where the rows are put in order.
     private enum Order {
         case none
         case bySQL

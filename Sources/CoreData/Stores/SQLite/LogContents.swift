@@ -6,8 +6,8 @@
 
 /// What a write-ahead log makes of its database: all transactions in it that SQLite would play back.
 ///
-/// Like SQLite, this goes by the checksums: who dies while a log is used again leaves frames whose page is not theirs, and
-/// behind them stand those of former rounds. (The format is part of SQLite's documentation.)
+/// Like SQLite, this goes by the checksums: a process that dies while a log is used again leaves frames whose page is
+/// not theirs, and behind them stand those of former rounds. (The format is part of SQLite's documentation.)
 struct LogContents {
     /// The number of pages after the last commit.
     private(set) var size: Int64 = 0

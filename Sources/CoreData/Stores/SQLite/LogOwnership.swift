@@ -14,7 +14,7 @@ import Synchronization
 // tells it, and as it would be with the log.
 //
 // The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
-// So this is only done while no process has the store open; who has it open knew its log.
+// So this is only done while no process has the store open; a process that has it open knew its log.
 
 /// Whether the write-ahead log beside a store belongs to it.
 struct LogOwnership {
@@ -39,7 +39,7 @@ struct LogOwnership {
                 do {
                     try check.compare()
                 } catch {
-                    // Who opened the store meanwhile knew its log, and may have changed what was compared.
+                    // A process that opened the store meanwhile knew its log, and may have changed what was compared.
                     if before == check.state && !check.isOpenElsewhere { throw error }
                 }
             }

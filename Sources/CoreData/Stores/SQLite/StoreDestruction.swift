@@ -75,7 +75,8 @@ struct StoreDestruction {
         }
     }
 
-    /// Another file takes the name: who has the old one open goes on with that, and no log is played into the new one.
+    /// Another file takes the name: a process that has the old one open goes on with that, and no log is played into
+    /// the new one.
     private func replaceByEmptyFile() throws {
         let path = file.path
         let folder = (path as NSString).deletingLastPathComponent

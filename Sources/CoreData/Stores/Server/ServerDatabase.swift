@@ -51,7 +51,7 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
         case referenceViolation
         /// The connection is of no more use; nothing that was sent is known to be done.
         case lost
-        /// Who asks is not let in, or has no right to do this.
+        /// The user is not let in, or has no right to do this.
         case forbidden
         /// There is no such database or schema.
         case missing

@@ -3,7 +3,8 @@ import Foundation
 // One save is one list of statements in one round trip, and the commit is another. Each statement writes all rows of one
 // entity that change in the same columns, as arrays. The order is that of the file store: locked rows, deletes, updates,
 // inserts, pairs, the history. Unique values and references are checked behind all of them, so that rows may swap values.
-// The number of the transaction is taken last: who has it, holds it until the commit, so numbers are in the order of commits.
+// The number of the transaction is taken last: a transaction that has it holds it until the commit, so numbers are in
+// the order of commits.
 
 /// Makes the statements of one change set, and reads from their results which rows were not as the changes expected them.
 struct ServerSave {

@@ -183,7 +183,7 @@ final class ServerSession {
         for attempt in 0..<20 {
             do {
                 if try number(history.number(of: token), connection()) != nil { return true }
-                // The lock that the transaction holds until its end: who gets it comes after it.
+                // The lock that the transaction holds until its end: the next transaction that gets it comes after it.
                 _ = try connection().run([
                     ServerStatement("BEGIN"), ServerStatement("SET LOCAL lock_timeout = 3000"),
                     ServerStatement("SELECT changes FROM \(layout.tableText(ServerStoreTables.store)) FOR UPDATE"),

@@ -42,7 +42,7 @@ final class ServerSteps: BatchSteps {
         }
     }
 
-    /// The number of the transaction; who has it holds off other writers until the end.
+    /// The number of the transaction; its holder keeps other writers waiting until the end.
     private func begin() throws -> Int64 {
         if let written { return written.number }
         var head = StoreChangeSet()

@@ -63,7 +63,7 @@ final class RecordList: ListSource {
         refresh()
     }
 
-    /// Who hears of changes.
+    /// The receiver of changes.
     var delegate: (any RecordListDelegate)? {
         get { observer.delegate }
         set { observer.delegate = newValue }
