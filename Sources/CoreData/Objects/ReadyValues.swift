@@ -16,6 +16,8 @@ public struct ManagedProperty {
 
 /// Each of these gives `nil` if there is more to do: the object is a fault or has changes, the thread records its
 /// reads, or the property was not read before. Otherwise the value, or `nil` in its place where it is unset.
+// SAFETY: `@_effects(releasenone)` holds, as what is called here reads only, or adds to the list of what the thread reads
+// (`ObservationProbe.isTracking`): no object that a caller can refer to loses a reference.
 extension NSManagedObject {
     @usableFromInline @inline(never) @_effects(releasenone)
     final func readyInteger(_ property: ManagedProperty) -> Int64?? {
