@@ -53,6 +53,13 @@ struct ListDefinition {
         return names.number(of: result)
     }
 
+    /// The number of the section of a row's object, which was read with its row. A row that is gone since is asked for
+    /// nothing, and stands under no value until the list hears of its deletion.
+    func section(ofRow object: NSManagedObject) -> UInt32 {
+        guard object.waitsForRow else { return section(of: object) }
+        return rule == nil ? names.number(of: "") : names.number(of: SectionValue.missing)
+    }
+
     private static func placeKeys(
         _ plan: FetchPlan, _ sectionKey: SectionKey?, _ rule: SectionRule?
     ) -> Set<String>? {

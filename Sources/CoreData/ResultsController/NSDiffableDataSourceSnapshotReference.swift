@@ -9,6 +9,8 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     private let names: SectionNames
     private let identities: RowIdentities
     private let reloaded: [RowToken]
+    /// Made when the first section is looked for.
+    private lazy var numbers = names.numbersByName(in: contents)
 
     init(_ contents: ListContents, names: SectionNames, identities: RowIdentities, reloaded: [RowToken]) {
         self.contents = contents
@@ -53,10 +55,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
 
     /// The index of a section, or `NSNotFound`.
     public func index(ofSectionIdentifier identifier: Any) -> Int {
-        guard let name = identifier as? String, let number = names.number(named: name, in: contents) else {
-            return NSNotFound
-        }
-        return contents.index(ofSection: number) ?? NSNotFound
+        number(of: identifier).flatMap(contents.index(ofSection:)) ?? NSNotFound
     }
 
     private func path(of identifier: Any) -> ListContents.Path? {
@@ -64,8 +63,10 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
         return identities.token(of: id, in: contents).flatMap(contents.path)
     }
 
+    private func number(of identifier: Any) -> UInt32? { (identifier as? String).flatMap { numbers[ExactText($0)] } }
+
     private func range(of identifier: Any) -> Range<Int> {
-        guard let name = identifier as? String, let number = names.number(named: name, in: contents) else {
+        guard let number = number(of: identifier) else {
             preconditionFailure("The snapshot has no section \(identifier).")
         }
         return contents.range(ofSection: number)

@@ -16,7 +16,7 @@ extension NSFetchedResultsSectionInfo {
     /// What the section stands for, in a list whose sections are made by ``SectionBy``; else its name as a text. An addition
     /// to Apple's interface.
     public var value: SectionValue {
-        (self as? ResultsSection)?.typedValue ?? (name.isEmpty ? .none : .text(name))
+        (self as? ResultsSection)?.typedValue ?? (name.isEmpty ? .missing : .text(name))
     }
 }
 

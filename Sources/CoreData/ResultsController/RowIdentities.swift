@@ -126,15 +126,22 @@ final class RowIdentities {
         return result
     }
 
-    /// A list that was read from the store, by the numbers that its rows have here already: those of objects that were saved
+    /// The rows of a list that was read from the store which have numbers here already: those of objects that were saved
     /// since they got one.
-    func adopting(_ contents: ListContents) -> ListContents {
-        guard !localIDs.isEmpty else { return contents }
+    func known(in contents: ListContents) -> [RowToken: RowToken] {
+        guard !localIDs.isEmpty else { return [:] }
         noteSavedObjects()
         var known: [RowToken: RowToken] = [:]
         for (number, id) in localIDs.enumerated() where localNumbers[id] == number {
             if let packed = packed(Self.local(number)), contents.contains(packed) { known[packed] = Self.local(number) }
         }
+        return known
+    }
+
+    /// A list that was read from the store, by the numbers that its rows have here already.
+    func adopting(_ contents: ListContents) -> ListContents { Self.adopting(contents, known(in: contents)) }
+
+    static func adopting(_ contents: ListContents, _ known: [RowToken: RowToken]) -> ListContents {
         guard !known.isEmpty else { return contents }
         let rows = contents.rows.elements(in: 0..<contents.rowCount).map { known[$0] ?? $0 }
         return ListContents(

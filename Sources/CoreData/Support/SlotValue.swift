@@ -22,4 +22,34 @@ enum SlotValue: Hashable, @unchecked Sendable {
         if case .null = self { return true }
         return false
     }
+
+    /// Texts are the same if their UTF-8 is, as they are in stores.
+    static func == (left: SlotValue, right: SlotValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.text(let left), .text(let right)): TextBytes.areEqual(left, right)
+        case (.data(let left), .data(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        case (.reference(let left), .reference(let right)): left == right
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let number): hasher.combine(number)
+        case .real(let number): hasher.combine(number)
+        case .text(let text): TextBytes.hash(text, into: &hasher)
+        case .data(let data): hasher.combine(data)
+        case .uuid(let id): hasher.combine(id)
+        case .decimal(let number): hasher.combine(number)
+        case .object(let object): hasher.combine(object)
+        case .reference(let id): hasher.combine(id)
+        }
+    }
 }

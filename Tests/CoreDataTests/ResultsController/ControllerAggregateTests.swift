@@ -1,5 +1,7 @@
 import CoreData
 import Foundation
+import Observation
+import Synchronization
 import Testing
 
 /// Aggregates of sections and of whole lists.
@@ -39,7 +41,7 @@ import Testing
             .text("A"),
         ]
         let second: [SectionValue?] = [
-            .integer(1), .integer(5), .real(5), .integer(5), .integer(5), .decimal(0), SectionValue.none, .text("C"),
+            .integer(1), .integer(5), .real(5), .integer(5), .integer(5), .decimal(0), SectionValue.missing, .text("C"),
         ]
         let found = sections.map { section in all.map { section.aggregate($0) } }
         #expect(found == [first, second])
@@ -77,7 +79,7 @@ import Testing
         stadiums.context.delete(b)
         stadiums.context.processPendingChanges()
         batch = try #require(await changes.next())
-        #expect(batch.aggregateChanges.last { $0.section == "x" }?.newValue == SectionValue.none)
+        #expect(batch.aggregateChanges.last { $0.section == "x" }?.newValue == SectionValue.missing)
         #expect(controller.aggregate(.sum("capacity")) == .integer(15))
         stadiums.context.rollback()
         #expect(controller.aggregate(.sum("capacity")) == .integer(35))
@@ -153,6 +155,166 @@ import Testing
         for aggregate in [SectionAggregate.sum("name"), .average("opened"), .sum("nothing"), .minimum("owner")] {
             let error = #expect(throws: CocoaError.self) { try list(stadiums, [aggregate]) }
             #expect(error?.code.rawValue == 134060)
+        }
+    }
+
+    @Test func whatHasNoOrderIsRefused() throws {
+        let stadiums = try Stadiums()
+        for aggregate in [SectionAggregate.minimum("code"), .maximum("plan"), .count("plan")] {
+            let error = #expect(throws: CocoaError.self) { try list(stadiums, [aggregate]) }
+            #expect(error?.code.rawValue == 134060)
+        }
+        stadiums.add("A", ["code": UUID()])
+        #expect(try list(stadiums, [.count("code")]).aggregate(.count("code")) == .integer(1))
+    }
+
+    @Test func whatIsNoNumberGoesAgain() throws {
+        let stadiums = try Stadiums()
+        let odd = stadiums.add("A", ["city": "x", "rating": Double.nan, "cost": NSDecimalNumber.notANumber])
+        let low = stadiums.add("B", ["city": "x", "rating": 1.5, "cost": Decimal(2)])
+        stadiums.add("C", ["city": "x", "rating": 2.5, "cost": Decimal(3)])
+        let all = ["rating", "cost"].flatMap { [SectionAggregate.minimum($0), .maximum($0), .sum($0)] }
+        let controller = try list(stadiums, all)
+        #expect(controller.aggregate(.minimum("rating")) == .real(1.5))
+        #expect(controller.aggregate(.maximum("rating")) == .real(2.5))
+        #expect(controller.aggregate(.minimum("cost")) == .decimal(2))
+        #expect(controller.aggregate(.maximum("cost")) == .decimal(3))
+        #expect(controller.aggregate(.sum("cost"))?.number?.isNaN == true)
+        low.setValue(nil, forKey: "rating")
+        low.setValue(nil, forKey: "cost")
+        stadiums.context.processPendingChanges()
+        #expect(controller.aggregate(.minimum("rating")) == .real(2.5))
+        odd.setValue(4.5, forKey: "rating")
+        odd.setValue(Decimal(5), forKey: "cost")
+        stadiums.context.processPendingChanges()
+        #expect(controller.aggregate(.sum("rating")) == .real(7))
+        #expect(controller.aggregate(.sum("cost")) == .decimal(8))
+        #expect(controller.sections?[0].aggregate(.sum("cost")) == .decimal(8))
+    }
+
+    @Test func sumsComeBackFromRounding() throws {
+        let stadiums = try Stadiums()
+        let small = try #require(Decimal(string: "0.01"))
+        let large = try #require(Decimal(string: "1e38"))
+        let big = stadiums.add("A", ["city": "x", "rating": 1e308, "cost": large])
+        stadiums.add("B", ["city": "x", "rating": 1e308, "cost": small])
+        stadiums.add("C", ["city": "y", "rating": 1e-300, "cost": small])
+        let controller = try list(stadiums, [.sum("rating"), .sum("cost")])
+        stadiums.context.delete(big)
+        stadiums.context.processPendingChanges()
+        #expect(controller.sections?[0].aggregate(.sum("rating")) == .real(1e308))
+        #expect(controller.sections?[0].aggregate(.sum("cost")) == .decimal(small))
+        #expect(controller.aggregate(.sum("rating")) == .real(1e308))
+        #expect(controller.aggregate(.sum("cost")) == .decimal(small * 2))
+    }
+
+    @Test func changesOfAggregatesMayBeReadAnywhere() async throws {
+        let stadiums = try Stadiums()
+        for number in 0..<300 { stadiums.add("N\(number)", ["city": "c\(number)", "capacity": number]) }
+        let controller = try list(stadiums, [.sum("capacity")])
+        var changes = controller.changes.makeAsyncIterator()
+        for object in controller.fetchedObjects ?? [] { object.setValue(7, forKey: "capacity") }
+        stadiums.context.processPendingChanges()
+        let batch = try #require(await changes.next())
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 { group.addTask { batch.aggregateChanges.count } }
+            var counts: [Int] = []
+            for await count in group { counts.append(count) }
+            return counts
+        }
+        #expect(counts == Array(repeating: 300, count: 8))
+    }
+
+    @Test func rowsThatAreGoneAreNotAsked() throws {
+        let stadiums = try Stadiums()
+        for name in ["A", "B"] { stadiums.add(name, ["capacity": 10]) }
+        try stadiums.context.save()
+        stadiums.context.reset()
+        let deletion = DeletesOnce("B", of: stadiums.container)
+        let controller = NSFetchedResultsController(
+            fetchRequest: stadiums.request(), managedObjectContext: stadiums.context, sectionNameKeyPath: nil,
+            cacheName: nil)
+        controller.fetchRequest.fetchLimit = 5
+        controller.aggregates = [.sum("capacity")]
+        controller.sectionBy = .computed { _ in
+            deletion.run()
+            return .text("x")
+        }
+        try controller.performFetch()
+        #expect(deletion.isDone)
+        #expect(!stadiums.context.hasChanges)
+        #expect(controller.aggregate(.sum("capacity")) == .integer(10))
+    }
+
+    @Test func whatChangedUnseenIsTold() async throws {
+        let stadiums = try Stadiums()
+        let a = stadiums.add("A", ["city": "x", "capacity": 10])
+        try stadiums.context.save()
+        let controller = try list(stadiums, [.sum("capacity")])
+        controller.followsChanges = false
+        a.setValue(7, forKey: "capacity")
+        stadiums.context.processPendingChanges()
+        #expect(controller.aggregate(.sum("capacity")) == .integer(10))
+        let told = Mutex(0)
+        withObservationTracking {
+            _ = controller.aggregate(.sum("capacity"))
+        } onChange: {
+            told.withLock { $0 += 1 }
+        }
+        var snapshots = controller.snapshots.makeAsyncIterator()
+        #expect(await snapshots.next()?.aggregate(.sum("capacity")) == .integer(7))
+        #expect(controller.aggregate(.sum("capacity")) == .integer(7))
+        #expect(told.withLock { $0 } == 1)
+    }
+
+    @Test func aggregatesOfAllSectionsAreComparedWhenChangesWentByUnseen() async throws {
+        let stadiums = try Stadiums()
+        let a = stadiums.add("A", ["city": "x", "capacity": 10])
+        stadiums.add("B", ["city": "y", "capacity": 20])
+        try stadiums.context.save()
+        let controller = try list(stadiums, [.sum("capacity")])
+        controller.followsChanges = false
+        a.setValue(7, forKey: "capacity")
+        stadiums.add("C", ["city": "y", "capacity": 1])
+        stadiums.context.processPendingChanges()
+        var changes = controller.changes.makeAsyncIterator()
+        let batch = try #require(await changes.next())
+        #expect(batch.changes.count == 1)
+        let told = batch.aggregateChanges.map { "\($0.section ?? "all") \($0.newValue)" }
+        #expect(told == ["all integer(28)", "x integer(7)", "y integer(21)"])
+    }
+}
+
+/// Deletes a stadium in another context when it is first asked to.
+private final class DeletesOnce: Sendable {
+    private let name: String
+    private let container: UncheckedContainer
+    private let done = Mutex(false)
+
+    // SAFETY: only makes contexts, which any thread may do.
+    private struct UncheckedContainer: @unchecked Sendable {
+        let value: NSPersistentContainer
+    }
+
+    init(_ name: String, of container: NSPersistentContainer) {
+        self.name = name
+        self.container = UncheckedContainer(value: container)
+    }
+
+    var isDone: Bool { done.withLock { $0 } }
+
+    func run() {
+        guard
+            done.withLock({ isDone in
+                defer { isDone = true }; return !isDone
+            })
+        else { return }
+        let context = container.value.newBackgroundContext()
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Stadium")
+            request.predicate = NSPredicate(format: "name == %@", name)
+            for object in (try? context.fetch(request)) ?? [] { context.delete(object) }
+            try? context.save()
         }
     }
 }

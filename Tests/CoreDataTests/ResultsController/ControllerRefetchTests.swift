@@ -208,4 +208,26 @@ import Testing
         #expect(turns > 1)
         #expect(controller.fetchedObjects?.first?.value(forKey: "capacity") as? Int64 == 0)
     }
+
+    @Test func aggregatesAreReadBesideTheQueueAfterASave() async throws {
+        let stadiums = try saved()
+        let (controller, log) = try stadiums.list(stadiums.request(["name"]))
+        defer { withExtendedLifetime(log) {} }
+        controller.aggregates = [.sum("capacity")]
+        controller.sectionBy = .value("city")
+        try controller.performFetch()
+        stadiums.add("N", ["capacity": 5, "city": "x"])
+        try stadiums.context.save()
+        #expect(controller.aggregate(.sum("capacity")) == .integer(365))
+        controller.fetchRequest.predicate = NSPredicate(format: "capacity < 60 AND plan == nil")
+        try await controller.refetch()
+        #expect(names(controller) == "A B C D N | E")
+        #expect(controller.aggregate(.sum("capacity")) == .integer(155))
+        let sums: [SectionValue?] = (controller.sections ?? []).map { $0.aggregate(.sum("capacity")) }
+        #expect(sums == [.integer(105), .integer(50)])
+        controller.fetchedObjects?.last?.setValue(51, forKey: "capacity")
+        controller.fetchedObjects?[4].setValue(6, forKey: "capacity")
+        stadiums.context.processPendingChanges()
+        #expect(controller.aggregate(.sum("capacity")) == .integer(157))
+    }
 }

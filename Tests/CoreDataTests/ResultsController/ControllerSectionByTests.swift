@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Sections of other kinds than by key path.
@@ -42,7 +43,7 @@ import Testing
         #expect(titles(controller) == [" 2", "x 2", "y 2"])
         #expect(names(controller) == "E F | B D | A C")
         let values: [SectionValue] = (controller.sections ?? []).map(\.value)
-        #expect(values == [.none, .text("x"), .text("y")])
+        #expect(values == [.missing, .text("x"), .text("y")])
         nowhere.setValue("w", forKey: "city")
         stadiums.context.processPendingChanges()
         #expect(log.take() == ["section insert 1 w", "move 0,1→1,0"])
@@ -305,5 +306,106 @@ import Testing
         let snapshot = try #require(controller.snapshot)
         #expect(snapshot.sections.map(\.value) == [.text("c0"), .text("c1")])
         #expect(snapshot.sections.map(\.positions) == [0..<2, 2..<3])
+    }
+
+    // MARK: Values that are hard to tell apart
+
+    @Test func namesThatDifferInTheirBytesOnlyAreTwoSections() throws {
+        for kind in [NSSQLiteStoreType, NSInMemoryStoreType] {
+            let stadiums = try Stadiums(type: kind)
+            for (name, city) in [("A", "e\u{301}"), ("B", "f"), ("C", "\u{e9}")] { stadiums.add(name, ["city": city]) }
+            try stadiums.context.save()
+            let (byKey, keyLog) = try stadiums.list(stadiums.request(["city", "name"]), section: "city")
+            #expect(names(byKey) == "A | B | C")
+            let (byRule, ruleLog) = try list(stadiums, .value("city"))
+            #expect(names(byRule) == "A | B | C")
+            let first = try #require(byKey.fetchedObjects?.first)
+            first.setValue("\u{e9}", forKey: "city")
+            stadiums.context.processPendingChanges()
+            #expect(names(byKey) == "B | A C")
+            #expect(names(byRule) == "B | A C")
+            #expect(keyLog.take() == ["section delete 0 e\u{301}", "move 0,0→1,0"])
+            #expect(ruleLog.take() == ["section delete 0 e\u{301}", "move 0,0→1,0"])
+            try stadiums.context.save()
+            stadiums.context.reset()
+            try byKey.performFetch()
+            #expect(names(byKey) == "B | A C")
+        }
+    }
+
+    @Test func closuresMayGiveLevels() throws {
+        let stadiums = try Stadiums()
+        for name in ["A", "B", "C", "D"] { stadiums.add(name) }
+        let (controller, _) = try list(
+            stadiums,
+            .computed { object in
+                switch object.value(forKey: "name") as? String {
+                case "A": .levels([.text("x"), .text("y")])
+                case "B": .levels([])
+                case "C": .levels([.levels([.levels([.integer(1)])])])
+                default: .text("x")
+                }
+            })
+        let tree = try #require(controller.sectionTree)
+        #expect(tree.count == 4)
+        #expect(tree.allSatisfy { $0.count == 1 && $0.children.isEmpty })
+        #expect(tree.first { $0.name == "x/y" }?.value == .levels([.text("x"), .text("y")]))
+    }
+
+    @Test func theTreeOfAnotherNumberOfLevelsIsATree() async throws {
+        let stadiums = try Stadiums()
+        for (name, city) in [("A", "x"), ("B", "y"), ("C", "y")] {
+            stadiums.add(name, ["city": city, "country": "FR"])
+        }
+        try stadiums.context.save()
+        let (controller, _) = try list(stadiums, .value("city"))
+        var changes = controller.changes.makeAsyncIterator()
+        controller.sectionBy = .levels(.value("country"), .value("city"))
+        try await controller.refetch()
+        let batch = try #require(await changes.next())
+        #expect(batch.before.sectionTree.map(\.count) == [1, 2])
+        #expect(batch.after.sectionTree.map(\.name) == ["FR"])
+        #expect(batch.after.sectionTree.first?.children.map(\.count) == [1, 2])
+    }
+
+    @Test func closuresRunWithoutTheCoordinatorsLock() throws {
+        let stadiums = try Stadiums()
+        stadiums.add("A")
+        try stadiums.context.save()
+        let container = stadiums.container
+        let answers = Mutex<[DispatchTimeoutResult]>([])
+        let (controller, _) = try list(
+            stadiums,
+            .computed { _ in
+                let done = DispatchSemaphore(value: 0)
+                container.performBackgroundTask { context in
+                    _ = try? context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Stadium"))
+                    done.signal()
+                }
+                let answer = done.wait(timeout: .now() + 3)
+                answers.withLock { $0.append(answer) }
+                return .text("x")
+            })
+        #expect(names(controller) == "A")
+        #expect(answers.withLock { $0 } == [.success])
+    }
+
+    @Test func snapshotsOfManySectionsFindEach() throws {
+        let stadiums = try Stadiums()
+        for number in 0..<40 { stadiums.add("N\(number)", ["capacity": number]) }
+        let controller = NSFetchedResultsController(
+            fetchRequest: stadiums.request(["capacity"]), managedObjectContext: stadiums.context,
+            sectionNameKeyPath: nil, cacheName: nil)
+        controller.sectionBy = .bucket("capacity", size: 2)
+        let log = SnapshotLog()
+        controller.delegate = log
+        try controller.performFetch()
+        let snapshot = try #require(log.snapshots.last)
+        #expect(snapshot.sectionIdentifiers.count == 20)
+        for (index, name) in snapshot.sectionIdentifiers.enumerated() {
+            #expect(snapshot.index(ofSectionIdentifier: name) == index)
+            #expect(snapshot.numberOfItems(inSection: name) == 2)
+        }
+        #expect(snapshot.index(ofSectionIdentifier: "none") == NSNotFound)
     }
 }

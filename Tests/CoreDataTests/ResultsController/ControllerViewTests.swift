@@ -69,6 +69,52 @@ import Testing
         #expect(sums(view) == [.integer(20), .integer(165)])
     }
 
+    @Test func aViewsAggregatesAreThoseOfItsRowsAlone() throws {
+        let stadiums = try saved()
+        let (base, _) = try stadiums.list(stadiums.request(["name"], "capacity < 40"))
+        let objects = base.fetchedObjects
+        #expect(objects?.map { $0.value(forKey: "city") as? String } == ["c0", "c1", "c0"])
+        let view = base.view(where: NSPredicate(format: "city == 'c0'"))
+        view.aggregates = [.sum("capacity")]
+        try view.performFetch()
+        #expect(view.aggregate(.sum("capacity")) == .integer(40))
+    }
+
+    @Test func aViewIsToldOfTheObjectWhoseInsertionWasTakenBack() throws {
+        let stadiums = try saved()
+        let (base, _) = try stadiums.list(stadiums.request(["name"]))
+        let view = base.view(where: NSPredicate(format: "capacity > 40"))
+        let listener = ObjectListener()
+        view.delegate = listener
+        try view.performFetch()
+        let added = stadiums.add("Z", ["capacity": 70])
+        stadiums.context.processPendingChanges()
+        stadiums.context.rollback()
+        #expect(listener.told.count == 2)
+        #expect(listener.told.allSatisfy { $0 === added })
+        #expect(names(view) == "E F")
+    }
+
+    @Test func aViewFollowsAFetchThatItsOwnDelegateMakes() throws {
+        let stadiums = try saved()
+        let (base, _) = try stadiums.list(stadiums.request(["name"]))
+        let view = base.view()
+        let listener = ObjectListener()
+        view.delegate = listener
+        try view.performFetch()
+        listener.onChange = {
+            base.fetchRequest.predicate = NSPredicate(format: "capacity > 40")
+            try base.performFetch()
+        }
+        stadiums.add("Z", ["capacity": 70])
+        stadiums.context.processPendingChanges()
+        #expect(names(base) == "E F Z")
+        #expect(names(view) == "E F Z")
+        stadiums.add("Y", ["capacity": 80])
+        stadiums.context.processPendingChanges()
+        #expect(names(view) == "E F Y Z")
+    }
+
     @Test func aViewOfAWindowAndOfAChangedRequest() async throws {
         let stadiums = try saved()
         let request = stadiums.request(["-capacity"])
@@ -177,5 +223,23 @@ import Testing
         #expect(list.snapshot?.aggregate(.sum("capacity")) == .integer(211))
         let id = try #require(list.snapshot?[IndexPath(row: 0, section: 2)])
         #expect(stadiums.context.object(with: id).value(forKey: "name") as? String == "G")
+    }
+}
+
+/// Keeps the objects that it hears of, and does something the first time that a batch ends.
+@MainActor
+private final class ObjectListener: NSObject, @MainActor NSFetchedResultsControllerDelegate {
+    private(set) var told: [NSManagedObject] = []
+    var onChange: (() throws -> Void)?
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) { if let object = anObject as? NSManagedObject { told.append(object) } }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        let action = onChange
+        onChange = nil
+        try? action?()
     }
 }

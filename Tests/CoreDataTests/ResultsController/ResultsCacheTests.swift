@@ -90,6 +90,26 @@ import Testing
         }
     }
 
+    @Test func whatAPinnedContextReadsIsNotKept() throws {
+        try Staff.run { staff in
+            _ = try staff.savedThree()
+            try staff.context.setQueryGenerationFrom(.current)
+            #expect(try fetch(staff).text == "E: Alice Bob | S: Sam")
+            let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            other.persistentStoreCoordinator = staff.coordinator
+            try other.performAndWait {
+                let zoe = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: other)
+                zoe.setValue("Zoe", forKey: "name")
+                zoe.setValue("E", forKey: "team")
+                try other.save()
+            }
+            #expect(try fetch(staff).text == "E: Alice Bob | S: Sam")
+            try staff.context.setQueryGenerationFrom(nil)
+            #expect(try fetch(staff).text == "E: Alice Bob Zoe | S: Sam")
+        }
+        ResultsCacheDirectory.remove(named: name)
+    }
+
     @Test func case77_deletedCachesAreGone() throws {
         try onStaff { staff in
             NSFetchedResultsController<NSManagedObject>.deleteCache(withName: "another")

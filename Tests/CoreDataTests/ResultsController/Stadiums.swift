@@ -4,7 +4,7 @@ import Testing
 
 /// Stadiums in a SQLite store, seen as an app sees them: public names only, on the main queue.
 ///
-/// Stadium (name, city, country, capacity, seats, opened, cost, rating) and its subentity Arena; Club with stadiums. The
+/// Stadium (name, city, country, capacity, seats, opened, cost, rating, plan, code) and its subentity Arena; Club with stadiums. The
 /// folder goes with the last reference.
 @MainActor
 final class Stadiums {
@@ -64,7 +64,8 @@ final class Stadiums {
             attribute("name", .stringAttributeType), attribute("city", .stringAttributeType),
             attribute("country", .stringAttributeType), attribute("capacity", .integer64AttributeType),
             attribute("seats", .integer32AttributeType), attribute("opened", .dateAttributeType),
-            attribute("cost", .decimalAttributeType), attribute("rating", .doubleAttributeType), owner,
+            attribute("cost", .decimalAttributeType), attribute("rating", .doubleAttributeType),
+            attribute("plan", .binaryDataAttributeType), attribute("code", .UUIDAttributeType), owner,
         ]
         club.properties = [
             attribute("name", .stringAttributeType), attribute("position", .integer32AttributeType), grounds,

@@ -5,36 +5,39 @@ struct Accumulator: Hashable, Sendable {
     /// How many values there are.
     private(set) var count = 0
     private var whole: Int128 = 0
-    private var decimal = Decimal()
+    private var decimal = DecimalSum()
     private var real = RealSum()
     private(set) var least = Extreme()
     private(set) var greatest = Extreme()
 
     /// The least or the greatest value, and how often it is there.
     struct Extreme: Hashable, Sendable {
-        var value = SectionValue.none
+        var value = SectionValue.missing
         var times = 0
         /// Whether the last one was taken away: the value must be looked for.
         var isLost = false
     }
 
-    /// Whether a least or greatest value has to be looked for.
-    var mustSearch: Bool { least.isLost || greatest.isLost }
+    /// Whether the values have to be added anew: a least or greatest one went, or one was taken out of a sum that is rounded.
+    var mustSearch: Bool { least.isLost || greatest.isLost || decimal.isLost || real.isLost }
 
     mutating func add(_ value: SectionValue) {
-        if value == .none { return }
+        if value == .missing { return }
         count += 1
         addToSum(value, 1)
+        if value.isNotANumber { return }
         Self.add(value, to: &least, if: .orderedAscending)
         Self.add(value, to: &greatest, if: .orderedDescending)
     }
 
     mutating func remove(_ value: SectionValue) {
-        if value == .none { return }
+        if value == .missing { return }
         count -= 1
         addToSum(value, -1)
-        Self.remove(value, from: &least, isLast: count == 0)
-        Self.remove(value, from: &greatest, isLast: count == 0)
+        if !value.isNotANumber {
+            Self.remove(value, from: &least, isLast: count == 0)
+            Self.remove(value, from: &greatest, isLast: count == 0)
+        }
         // Nothing is left of what was rounded.
         if count == 0 { self = Accumulator() }
     }
@@ -44,13 +47,8 @@ struct Accumulator: Hashable, Sendable {
         guard other.count > 0 else { return }
         count += other.count
         whole += other.whole
-        decimal += other.decimal
+        decimal.add(other.decimal)
         real.add(other.real)
-        takeExtremes(of: other)
-    }
-
-    /// Takes the least and the greatest value of other rows into the search.
-    mutating func takeExtremes(of other: Accumulator) {
         Self.take(other.least, into: &least, if: .orderedAscending)
         Self.take(other.greatest, into: &greatest, if: .orderedDescending)
     }
@@ -63,20 +61,11 @@ struct Accumulator: Hashable, Sendable {
         if result == order { extreme = other }
     }
 
-    /// Begins to look for the least and the greatest value: what follows is ``consider(_:)`` for each.
-    mutating func beginSearch() { (least, greatest) = (Extreme(), Extreme()) }
-
-    mutating func consider(_ value: SectionValue) {
-        if value == .none { return }
-        Self.add(value, to: &least, if: .orderedAscending)
-        Self.add(value, to: &greatest, if: .orderedDescending)
-    }
-
     private mutating func addToSum(_ value: SectionValue, _ sign: Int) {
         switch value {
         case .integer(let number): whole += Int128(number) * Int128(sign)
         case .boolean(let flag): whole += flag ? Int128(sign) : 0
-        case .decimal(let number): decimal += sign > 0 ? number : -number
+        case .decimal(let number): decimal.add(number, sign)
         case .real(let number): real.add(number, sign)
         default: break
         }
@@ -105,18 +94,18 @@ struct Accumulator: Hashable, Sendable {
     func result(_ function: SectionAggregate.Function, _ type: NSAttributeType) -> SectionValue {
         switch function {
         case .count: return .integer(count)
-        case .minimum: return count == 0 ? .none : least.value
-        case .maximum: return count == 0 ? .none : greatest.value
+        case .minimum: return least.times == 0 ? .missing : least.value
+        case .maximum: return greatest.times == 0 ? .missing : greatest.value
         case .sum:
             switch type {
-            case .decimalAttributeType: return .decimal(decimal)
+            case .decimalAttributeType: return .decimal(decimal.value)
             case .doubleAttributeType, .floatAttributeType: return .real(real.value)
             default: return Int(exactly: whole).map { .integer($0) } ?? .decimal(Self.decimal(whole))
             }
         case .average:
-            if count == 0 { return .none }
+            if count == 0 { return .missing }
             switch type {
-            case .decimalAttributeType: return .decimal(decimal / Decimal(count))
+            case .decimalAttributeType: return .decimal(decimal.value / Decimal(count))
             case .doubleAttributeType, .floatAttributeType: return .real(real.value / Double(count))
             default: return .real(Double(whole) / Double(count))
             }
@@ -126,8 +115,54 @@ struct Accumulator: Hashable, Sendable {
     private static func decimal(_ number: Int128) -> Decimal { Decimal(string: "\(number)", locale: nil) ?? .nan }
 }
 
+extension SectionValue {
+    fileprivate var isNotANumber: Bool {
+        switch self {
+        case .real(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        default: false
+        }
+    }
+
+    /// Whether two values are the same, also where both are not a number.
+    func isSame(as other: SectionValue) -> Bool { self == other || isNotANumber && other.isNotANumber }
+}
+
+/// A sum of decimals to which numbers are added and from which they are taken.
+struct DecimalSum: Hashable, Sendable {
+    private var sum = Decimal()
+    private var notNumbers = 0
+    /// Whether the sum has more digits than fit.
+    private var isRounded = false
+    /// Whether a number was taken out of a rounded sum: it has to be added up anew.
+    private(set) var isLost = false
+
+    mutating func add(_ number: Decimal, _ sign: Int) {
+        if sign < 0, isRounded { isLost = true }
+        if number.isNaN { notNumbers += sign } else { addNumber(sign > 0 ? number : -number) }
+    }
+
+    mutating func add(_ other: DecimalSum) {
+        notNumbers += other.notNumbers
+        isRounded = isRounded || other.isRounded
+        addNumber(other.sum)
+    }
+
+    private mutating func addNumber(_ number: Decimal) {
+        var (old, number, new) = (sum, number, Decimal())
+        if NSDecimalAdd(&new, &old, &number, .plain) != .noError { isRounded = true }
+        sum = new
+    }
+
+    var value: Decimal { notNumbers > 0 ? .nan : sum }
+}
+
 /// A sum of real numbers to which numbers are added and from which they are taken, kept to twice the digits of its terms.
 struct RealSum: Hashable, Sendable {
+    /// Whether digits were lost, or the range was left.
+    private var isRounded = false
+    /// Whether a number was taken out of a rounded sum: it has to be added up anew.
+    private(set) var isLost = false
     private var high = 0.0
     private var low = 0.0
     // What is not finite does not go away by subtraction.
@@ -136,6 +171,7 @@ struct RealSum: Hashable, Sendable {
     private var notNumbers = 0
 
     mutating func add(_ number: Double, _ sign: Int) {
+        if sign < 0, isRounded { isLost = true }
         if number.isNaN {
             notNumbers += sign
         } else if number.isInfinite {
@@ -146,6 +182,7 @@ struct RealSum: Hashable, Sendable {
     }
 
     mutating func add(_ other: RealSum) {
+        isRounded = isRounded || other.isRounded
         addFinite(other.high)
         addFinite(other.low)
         infinite += other.infinite
@@ -154,11 +191,19 @@ struct RealSum: Hashable, Sendable {
     }
 
     private mutating func addFinite(_ number: Double) {
-        let sum = high + number
-        let part = sum - high
-        low += (high - (sum - part)) + (number - part)
-        high = sum + low
-        low -= high - sum
+        let (sum, rest) = Self.sum(high, number)
+        let (lows, lost) = Self.sum(low, rest)
+        (high, low) = Self.sum(sum, lows)
+        if lost != 0 || !high.isFinite || !low.isFinite { isRounded = true }
+    }
+
+    /// The rounded sum of two numbers, and exactly what the rounding took away.
+    private static func sum(_ left: Double, _ right: Double) -> (sum: Double, rest: Double) {
+        let sum = left + right
+        // Beyond the range there is no rest.
+        guard sum.isFinite else { return (sum, 0) }
+        let part = sum - left
+        return (sum, (left - (sum - part)) + (right - part))
     }
 
     var value: Double {

@@ -7,7 +7,8 @@ struct AggregatePlan: @unchecked Sendable {
     let keys: [SectionKey]
     private let places: [String: Int]
 
-    /// - Throws: 134060 for a key path without an attribute at its end, and for sums of what is no number.
+    /// - Throws: 134060 for a key path without an attribute at its end, for sums of what is no number, for least and greatest
+    ///   values of what has no order, and for values that are too large to be kept beside each row.
     init(_ aggregates: [SectionAggregate], of entity: NSEntityDescription) throws {
         self.aggregates = aggregates
         var keys: [SectionKey] = []
@@ -19,10 +20,9 @@ struct AggregatePlan: @unchecked Sendable {
                 throw CoreDataError.make(
                     134060, "Cannot compute \(aggregate) of \(name): it has no stored attribute \(aggregate.keyPath).")
             }
-            let wantsNumbers = aggregate.function == .sum || aggregate.function == .average
-            guard !wantsNumbers || key.isNumber || key.attributeType == .booleanAttributeType else {
+            if let problem = Self.problem(aggregate.function, key) {
                 throw CoreDataError.make(
-                    134060, "Cannot compute \(aggregate) of \(name): \(aggregate.keyPath) is not a number.")
+                    134060, "Cannot compute \(aggregate) of \(name): \(aggregate.keyPath) \(problem).")
             }
             guard places[aggregate.keyPath] == nil else { continue }
             places[aggregate.keyPath] = keys.count
@@ -30,6 +30,23 @@ struct AggregatePlan: @unchecked Sendable {
         }
         self.keys = keys
         self.places = places
+    }
+
+    /// Why an attribute has no such aggregate.
+    private static func problem(_ function: SectionAggregate.Function, _ key: SectionKey) -> String? {
+        let isNumber = key.isNumber || key.attributeType == .booleanAttributeType
+        switch function {
+        case .sum, .average: return isNumber ? nil : "is not a number"
+        case .minimum, .maximum:
+            let isOrdered = key.attributeType == .dateAttributeType || key.attributeType == .stringAttributeType
+            return isNumber || isOrdered ? nil : "is no number, date or text"
+        case .count:
+            switch key.attributeType {
+            case .binaryDataAttributeType, .transformableAttributeType, .compositeAttributeType:
+                return "is too large to be read of each row: count another attribute"
+            default: return nil
+            }
+        }
     }
 
     var paths: [[String]] { keys.map(\.keys) }
@@ -79,6 +96,19 @@ struct AggregateResults: @unchecked Sendable {
         body(&sections[number])
     }
 
+    /// Whether the aggregates of all sections of `contents` are the same as other ones.
+    func isSame(as other: AggregateResults, in contents: ListContents) -> Bool {
+        func areSame(_ left: [Accumulator], _ right: [Accumulator]) -> Bool {
+            plan.aggregates.allSatisfy { aggregate in
+                guard let left = plan.result(aggregate, of: left), let right = other.plan.result(aggregate, of: right)
+                else { return false }
+                return left.isSame(as: right)
+            }
+        }
+        return areSame(total, other.total)
+            && contents.allSections.allSatisfy { areSame(self[$0.number], other[$0.number]) }
+    }
+
     /// The same by other numbers of the sections of `contents`.
     func renumbered(_ contents: ListContents, _ number: (UInt32) -> UInt32) -> AggregateResults {
         var copy = AggregateResults(plan)
@@ -94,7 +124,8 @@ struct AggregateResults: @unchecked Sendable {
 /// What keeps aggregates up to date: beside the results the values that went into them, by row.
 ///
 /// A row that changes takes its old values out of its old section, and puts the new ones into its new one. Only where the
-/// least or greatest value of a section went are the section's rows looked at. Memory: some 40 bytes for each row and attribute.
+/// least or greatest value of a section went, or its sum was rounded, are the section's rows looked at. Memory: 75 to 150
+/// bytes for each row and attribute, by how full the tables are, and what texts need.
 // SAFETY: a value; what its copies share is never changed.
 struct AggregateTable: @unchecked Sendable {
     private(set) var results: AggregateResults
@@ -102,6 +133,15 @@ struct AggregateTable: @unchecked Sendable {
     private var values: [[RowToken: SectionValue]]
 
     var plan: AggregatePlan { results.plan }
+
+    /// The same with other numbers of some rows.
+    func renamed(_ rows: [RowToken: RowToken]) -> AggregateTable {
+        var copy = self
+        for place in copy.values.indices {
+            for (old, new) in rows { copy.values[place][new] = copy.values[place].removeValue(forKey: old) }
+        }
+        return copy
+    }
 
     /// - Parameter values: for each of the plan's keys the values of the rows of `contents`.
     init(_ plan: AggregatePlan, _ contents: ListContents, values: [[RowToken: SectionValue]]) {
@@ -113,7 +153,7 @@ struct AggregateTable: @unchecked Sendable {
             position += section.weight
             var accumulators = results.none
             for (place, known) in values.enumerated() {
-                for row in rows { accumulators[place].add(known[row] ?? .none) }
+                for row in rows { accumulators[place].add(known[row] ?? .missing) }
             }
             results.change(section.number) { $0 = accumulators }
             for (place, accumulator) in accumulators.enumerated() { results.total[place].add(accumulator) }
@@ -134,7 +174,7 @@ struct AggregateTable: @unchecked Sendable {
             let before = old.sectionNumber(of: row)
             let after = new.sectionNumber(of: row)
             if before == nil, after == nil { continue }
-            let taken = values.map { $0[row] ?? .none }
+            let taken = values.map { $0[row] ?? .missing }
             let put = after == nil ? [] : newValues[row] ?? taken
             if before == after, taken == put { continue }
             if let before {
@@ -149,35 +189,32 @@ struct AggregateTable: @unchecked Sendable {
             }
             for place in values.indices { values[place][row] = put.isEmpty ? nil : put[place] }
         }
+        guard !changed.isEmpty else { return }
         for number in changed { search(number, new) }
         searchTotal(new)
     }
 
-    /// Looks for the least and greatest values of a section where they are not known.
+    /// Looks for the least and greatest values of a section where they are not known, and adds up again what was rounded.
     private mutating func search(_ number: UInt32, _ contents: ListContents) {
         let accumulators = results[number]
         guard accumulators.contains(where: \.mustSearch) else { return }
         let rows = contents.rows.elements(in: contents.range(ofSection: number))
         for place in accumulators.indices where accumulators[place].mustSearch {
             let known = values[place]
-            results.change(number) { accumulators in
-                accumulators[place].beginSearch()
-                for row in rows { accumulators[place].consider(known[row] ?? .none) }
-            }
+            var found = Accumulator()
+            for row in rows { found.add(known[row] ?? .missing) }
+            results.change(number) { $0[place] = found }
         }
     }
 
     private mutating func searchTotal(_ contents: ListContents) {
-        guard results.total.contains(where: \.mustSearch) else { return }
-        var searched = results.total
-        for place in searched.indices where searched[place].mustSearch { searched[place].beginSearch() }
+        let places = results.total.indices.filter { results.total[$0].mustSearch }
+        guard !places.isEmpty else { return }
+        for place in places { results.total[place] = Accumulator() }
         for section in contents.allSections where section.rowCount > 0 {
-            for (place, accumulator) in results[section.number].enumerated() where results.total[place].mustSearch {
-                guard accumulator.count > 0 else { continue }
-                searched[place].takeExtremes(of: accumulator)
-            }
+            let accumulators = results[section.number]
+            for place in places { results.total[place].add(accumulators[place]) }
         }
-        results.total = searched
     }
 }
 

@@ -28,7 +28,10 @@ extension ResultsLoader {
     ) throws -> [[RowToken: SectionValue]] {
         let none = plan.keys.map { _ in [RowToken: SectionValue]() }
         let listPlan = definition.plan
-        guard definition.identities.store != nil, listPlan.limit == 0, listPlan.offset == 0 else { return none }
+        // A view's request says nothing of which rows its base has: they are looked at, and most of them are at hand.
+        guard base == nil, definition.identities.store != nil, listPlan.limit == 0, listPlan.offset == 0 else {
+            return none
+        }
         let unsorted = request.erasedCopy
         unsorted.sortDescriptors = []
         guard let found = try context.fetchPipeline.keys(unsorted, beside: plan.paths), let beside = found.beside else {
@@ -51,13 +54,15 @@ extension ResultsLoader {
 
 extension ListDefinition {
     /// The values of rows, for each of the plan's keys, from the context's objects. Those that the context does not have are
-    /// read together.
+    /// read together. A row that is gone from the store has none.
     func values(
         _ plan: AggregatePlan, of rows: some Collection<RowToken>, in context: NSManagedObjectContext
     ) throws -> [RowToken: [SectionValue]] {
         let objects = try context.fetchPipeline.objects(for: identities.objectIDs(of: Array(rows)))
         return Dictionary(
-            zip(rows, objects).map { row, object in (row, plan.keys.map { $0.value(of: object) }) },
+            zip(rows, objects).map { row, object in
+                (row, plan.keys.map { object.waitsForRow ? .missing : $0.value(of: object) })
+            },
             uniquingKeysWith: { first, _ in first })
     }
 }
@@ -73,8 +78,9 @@ extension ResultsTracker {
             state.aggregates = try reloader(of: state).aggregates(of: change.contents, state.definition)
         } else {
             let rows = change.touched.union(change.replaced)
+            // What was only put into place again has the values that it had.
             let values = try state.definition.values(
-                plan, of: rows.filter(change.contents.contains), in: context)
+                plan, of: change.touched.filter(change.contents.contains), in: context)
             state.aggregates?.follow(from: state.tracked, to: change.contents, rows: rows, newValues: values)
         }
         change.contents.aggregates = state.aggregates?.results
@@ -139,40 +145,45 @@ extension FetchedResultsBatch {
         public let aggregate: SectionAggregate
         /// The name of the section; `nil` for the whole list.
         public let section: String?
-        /// The value before; ``SectionValue/none`` of a section that came.
+        /// The value before; ``SectionValue/missing`` of a section that came.
         public let oldValue: SectionValue
-        /// The value after; ``SectionValue/none`` of a section that went.
+        /// The value after; ``SectionValue/missing`` of a section that went.
         public let newValue: SectionValue
     }
 
     /// The aggregates that changed: of the whole list, then of the sections in their new order, then of those that went.
+    /// O(changes); O(sections) where it is not known what happened, as after ``NSFetchedResultsController/refetch(telling:)``.
     public var aggregateChanges: [AggregateChange] {
         guard let plan = (after.contents.aggregates ?? before.contents.aggregates)?.plan else { return [] }
         func value(_ snapshot: FetchedResultsSnapshot, _ aggregate: SectionAggregate, _ number: UInt32?) -> SectionValue
         {
-            guard let results = snapshot.contents.aggregates else { return .none }
-            guard let number else { return results.plan.result(aggregate, of: results.total) ?? .none }
-            guard snapshot.contents.index(ofSection: number) != nil else { return .none }
-            return results.plan.result(aggregate, of: results[number]) ?? .none
+            guard let results = snapshot.contents.aggregates else { return .missing }
+            guard let number else { return results.plan.result(aggregate, of: results.total) ?? .missing }
+            guard snapshot.index(ofSectionNumbered: number) != nil else { return .missing }
+            return results.plan.result(aggregate, of: results[number]) ?? .missing
         }
-        var numbers: [UInt32?] = [nil]
-        let new = Set(changes.compactMap { $0.newIndexPath?.section }).union(
-            changes.compactMap { $0.indexPath?.section }.compactMap { old in
-                after.contents.index(ofSection: before.contents.section(at: old).number)
-            })
-        numbers += new.sorted().map { after.contents.section(at: $0).number }
-        numbers += Set(changes.compactMap { $0.indexPath?.section }).sorted().map {
-            before.contents.section(at: $0).number
-        }
-        .filter { after.contents.index(ofSection: $0) == nil }
-        return numbers.flatMap { number in
+        return ([nil] + numbersOfChangedSections).flatMap { number in
             plan.aggregates.compactMap { aggregate -> AggregateChange? in
                 let (old, new) = (value(before, aggregate, number), value(after, aggregate, number))
-                guard old != new else { return nil }
+                guard !old.isSame(as: new) else { return nil }
                 return AggregateChange(
                     aggregate: aggregate, section: number.map(after.name(ofSectionNumbered:)), oldValue: old,
                     newValue: new)
             }
         }
+    }
+
+    /// The sections whose aggregates may be others: in their new order, then those that went in their old one.
+    private var numbersOfChangedSections: [UInt32?] {
+        let (old, new) = (before.contents, after.contents)
+        func went(_ number: UInt32) -> Bool { after.index(ofSectionNumbered: number) == nil }
+        if comparesAllSections {
+            return new.allSections.map(\.number) + old.allSections.map(\.number).filter(went)
+        }
+        let oldSections = Set(changes.compactMap { $0.indexPath?.section })
+        let newSections = Set(changes.compactMap { $0.newIndexPath?.section }).union(
+            oldSections.compactMap { after.index(ofSectionNumbered: old.section(at: $0).number) })
+        return newSections.sorted().map { new.section(at: $0).number }
+            + oldSections.sorted().map { old.section(at: $0).number }.filter(went)
     }
 }

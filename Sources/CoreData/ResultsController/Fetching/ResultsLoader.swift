@@ -18,6 +18,14 @@ struct LoadedResults {
         aggregates = table
         contents.aggregates = table?.results
     }
+
+    /// Takes over the numbers that the rows of a list from the store have already.
+    mutating func adoptIdentities() {
+        let known = definition.identities.known(in: contents)
+        guard !known.isEmpty else { return }
+        contents = RowIdentities.adopting(contents, known)
+        take(aggregates?.renamed(known))
+    }
 }
 
 /// Finds the contents of a list: from the cache, by keys and counts, or by objects, whichever is the cheapest that is exact.
@@ -139,14 +147,14 @@ struct ResultsLoader {
     private func load(from store: NSPersistentStore, into loaded: inout LoadedResults) throws {
         let plan = loaded.definition.plan
         if try plan.limit > 0 && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
-        let cache = cacheName.map { ResultsCache(named: $0, of: loaded.definition, in: store) }
+        // What a pinned context reads is no state of the store by its token.
+        let isPinned = context.generation.token != nil
+        let cache = isPinned ? nil : cacheName.map { ResultsCache(named: $0, of: loaded.definition, in: store) }
         if let cache, let cached = cache.read(into: loaded) {
             loaded = cached
         } else {
-            let coordinator = try pipeline.coordinator
-            loaded.origin = try coordinator.withLock {
-                try consistently(with: store) { try loadSaved(into: &loaded) }
-            }
+            let origin = try consistently(with: store) { try loadSaved(into: &loaded) }
+            loaded.origin = isPinned ? nil : origin
             if let cache, let origin = loaded.origin {
                 cache.write(loaded.contents, of: loaded.definition, origin: origin)
             }
@@ -163,14 +171,17 @@ struct ResultsLoader {
 
     // MARK: Keys
 
-    /// Repeats `body` until no other context or process committed to `store` meanwhile, three times at most.
+    /// Repeats `body` until no other context or process committed to `store` meanwhile, three times at most. The program's
+    /// code may run in `body`, so the coordinator's lock is not held.
     ///
     /// - Returns: the state that `body` read, or `nil` if others did not leave it alone.
     private func consistently(with store: NSPersistentStore, _ body: () throws -> Void) throws -> ListOrigin? {
+        let coordinator = try pipeline.coordinator
+        func origin() throws -> ListOrigin { try coordinator.withLock { try ListOrigin(of: store) } }
         for _ in 0..<3 {
-            let before = try ListOrigin(of: store)
+            let before = try origin()
             try body()
-            if try ListOrigin(of: store) == before { return before }
+            if try origin() == before { return before }
         }
         return nil
     }
@@ -184,13 +195,13 @@ struct ResultsLoader {
             RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
         }
         if definition.rule != nil {
-            let numbers = try Self.numbers(found.beside, definition) ?? numbers(at: found, definition)
+            let numbers = try Self.numbers(found.beside, definition) ?? look(at: found, definition.section(ofRow:))
             loaded.contents = ListContents(rows: SharedElements(tokens), in: numbers, of: definition.names)
             return
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
-            sections = try Self.grouped(key, found.groups, definition) ?? looked(key, at: found, definition)
+            sections = try Self.grouped(key, found.groups, definition) ?? looked(at: found, definition)
         }
         loaded.contents = ListContents(
             rows: SharedElements(tokens), sections: sections, isSectioned: definition.isSectioned)
@@ -205,17 +216,15 @@ struct ResultsLoader {
         return first.indices.map { row in definition.names.number(of: columns.map { $0[row] }) }
     }
 
-    /// The sections by looking at each row.
-    private func numbers(at found: FetchedKeys, _ definition: ListDefinition) throws -> [UInt32] {
-        var numbers: [UInt32] = []
-        numbers.reserveCapacity(found.keys.count)
+    /// What `body` says of each row's object.
+    private func look<Value>(at found: FetchedKeys, _ body: (NSManagedObject) -> Value) throws -> [Value] {
+        var values: [Value] = []
+        values.reserveCapacity(found.keys.count)
         for start in stride(from: 0, to: found.keys.count, by: Self.portion) {
             let keys = found.keys[start..<min(start + Self.portion, found.keys.count)]
-            for object in try pipeline.objects(for: keys, in: found.store) {
-                numbers.append(definition.section(of: object))
-            }
+            for object in try pipeline.objects(for: keys, in: found.store) { values.append(body(object)) }
         }
-        return numbers
+        return values
     }
 
     /// The sections by what the store said that the rows have in common.
@@ -230,13 +239,9 @@ struct ResultsLoader {
     }
 
     /// The sections by looking at each row.
-    private func looked(_ key: SectionKey, at found: FetchedKeys, _ definition: ListDefinition) throws -> [SectionEntry]
-    {
+    private func looked(at found: FetchedKeys, _ definition: ListDefinition) throws -> [SectionEntry] {
         var run = SectionRun(names: definition.names)
-        for start in stride(from: 0, to: found.keys.count, by: Self.portion) {
-            let keys = found.keys[start..<min(start + Self.portion, found.keys.count)]
-            for object in try pipeline.objects(for: keys, in: found.store) { try run.add(key.name(of: object)) }
-        }
+        for number in try look(at: found, definition.section(ofRow:)) { try run.add(definition.names.key(of: number)) }
         return run.entries
     }
 

@@ -33,12 +33,12 @@ struct SectionKey {
     /// The value in a slot of the attribute, with its type.
     func typed(_ value: SlotValue) -> SectionValue {
         switch value {
-        case .null: .none
+        case .null: .missing
         case .integer(let number):
             attributeType == .booleanAttributeType ? .boolean(number != 0) : .integer(Int(number))
         case .real(let number):
             attributeType == .dateAttributeType ? .date(Date(timeIntervalSinceReferenceDate: number)) : .real(number)
-        case .text(let text): text.isEmpty ? .none : .text(text)
+        case .text(let text): text.isEmpty ? .missing : .text(text)
         case .uuid(let id): .uuid(id)
         case .decimal(let number): .decimal(number.decimalValue)
         case .data, .object, .reference:
@@ -57,13 +57,13 @@ struct SectionKey {
         }
         if let attributeType, let slot = AttributeCoercion.slotValue(value, type: attributeType) { return typed(slot) }
         let name = Self.name(for: value)
-        return name.isEmpty ? .none : .text(name)
+        return name.isEmpty ? .missing : .text(name)
     }
 
     /// The text of a value.
     static func name(for value: SectionValue) -> String {
         switch value {
-        case .none: ""
+        case .missing: ""
         case .boolean(let flag): flag ? "1" : "0"
         case .integer(let number): String(number)
         case .real(let number): NSNumber(value: number).stringValue

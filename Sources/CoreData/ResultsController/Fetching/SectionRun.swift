@@ -16,7 +16,7 @@ struct SectionRun {
     /// - Throws: 134060 if the section already ended.
     mutating func add(_ name: String, rows: Int = 1) throws {
         guard rows > 0 else { return }
-        if let last, last.name == name {
+        if let last, TextBytes.areEqual(last.name, name) {
             entries[entries.count - 1].rowCount += UInt32(rows)
         } else {
             let number = names.number(of: name)

@@ -138,10 +138,7 @@ final class Refetch {
                 return read()
             }
             var loaded = found
-            if batch == nil, !loaded.definition.identities.localIDs.isEmpty {
-                loaded.contents = loaded.definition.identities.adopting(loaded.contents)
-                loaded.take(try loader.aggregates(of: loaded.contents, loaded.definition))
-            }
+            if batch == nil { loaded.adoptIdentities() }
             let isSame = touched.isEmpty
             if !isSame { try edit(&loaded) }
             let shown = shown()
@@ -274,13 +271,25 @@ final class Refetch {
         guard let shown else { return nil }
         let names = definition.names
         if !new.isSectioned { _ = names.number(of: "") }
-        let old = shown.contents.renumbered { number in
-            let name = shown.table.name(of: number)
-            if shown.hasSameKeys { return names.number(of: shown.table.key(of: number), foreignName: name) }
-            guard names.rule != nil else { return names.number(of: name) }
-            let identity = name.isEmpty ? SectionValue.none : .text(name)
-            return names.number(of: identity.code, foreignName: name)
+        func key(of number: UInt32, named name: String) -> String {
+            if shown.hasSameKeys { return shown.table.key(of: number) }
+            guard names.rule != nil else { return name }
+            return (name.isEmpty ? SectionValue.missing : .text(name)).code
         }
+        var numbers: [UInt32: UInt32] = [:]
+        var taken: Set<UInt32> = []
+        for section in shown.contents.allSections {
+            let name = shown.table.name(of: section.number)
+            let key = key(of: section.number, named: name)
+            var number = names.number(of: key, foreignName: name)
+            if !taken.insert(number).inserted {
+                // Another section of the same name was before it.
+                number = names.number(of: "\(key)\0\(section.number)", foreignName: name)
+                taken.insert(number)
+            }
+            numbers[section.number] = number
+        }
+        let old = shown.contents.renumbered { numbers[$0] ?? $0 }
         let moved = ListComparison.touchedRows(from: old, to: new, known: [])
         return ChangeBatch(from: old, to: new, touched: [], replaced: moved)
     }

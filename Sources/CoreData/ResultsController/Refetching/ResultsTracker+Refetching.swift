@@ -11,7 +11,8 @@ extension ResultsTracker {
         guard let old = state else { return begin(with: loaded, request) }
         let made = madeState(loaded, request)
         let told = batch.flatMap { batch in
-            listeners.isEmpty || batch.isEmpty ? nil : FetchedResultsBatch(batch, of: made, TouchedObjects())
+            listeners.isEmpty || batch.isEmpty
+                ? nil : FetchedResultsBatch(batch, of: made, TouchedObjects(), isWhole: true)
         }
         take(made, loaded)
         keep(loaded)

@@ -6,7 +6,7 @@ final class SectionNames {
     /// How sections are made of values; `nil` where they are known by their names.
     let rule: SectionRule?
     private(set) var keys: [String] = []
-    private var numbers: [String: UInt32]?
+    private var numbers: [ExactText: UInt32]?
     private var identities: [UInt32: SectionValue] = [:]
     private var memo = SectionMemo()
     /// The names of sections of another list that this one took over from.
@@ -46,7 +46,7 @@ final class SectionNames {
 
     private func identity(of number: UInt32) -> SectionValue {
         if let known = identities[number] { return known }
-        let made = SectionValue(code: key(of: number)[...]) ?? .none
+        let made = SectionValue(code: key(of: number)[...]) ?? .missing
         identities[number] = made
         return made
     }
@@ -65,7 +65,7 @@ final class SectionNames {
         if let known = knownNumber(of: key) { return known }
         let number = UInt32(keys.count)
         keys.append(key)
-        numbers?[key] = number
+        numbers?[ExactText(key)] = number
         return number
     }
 
@@ -97,24 +97,23 @@ final class SectionNames {
         numbers?.reserveCapacity(keys.count + count)
     }
 
-    private static func numbers(of keys: [String]) -> [String: UInt32] {
-        Dictionary(keys.enumerated().map { ($1, UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+    private static func numbers(of keys: [String]) -> [ExactText: UInt32] {
+        Dictionary(keys.enumerated().map { (ExactText($1), UInt32($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The number of the section known by `key`, or `nil` if it has none.
     func knownNumber(of key: String) -> UInt32? {
-        if let numbers { return numbers[key] }
+        if let numbers { return numbers[ExactText(key)] }
         let made = Self.numbers(of: keys)
         numbers = made
-        return made[key]
+        return made[ExactText(key)]
     }
 
-    /// The number of a section of `contents` by its name. O(sections) where sections are made by a rule.
-    func number(named name: String, in contents: ListContents) -> UInt32? {
-        guard rule != nil else {
-            return knownNumber(of: name).flatMap { contents.index(ofSection: $0).map { _ in () } == nil ? nil : $0 }
-        }
-        return contents.allSections.first { self[$0.number] == name }?.number
+    /// The numbers of the sections of `contents` by their names: of several with one name, the first. O(sections).
+    func numbersByName(in contents: ListContents) -> [ExactText: UInt32] {
+        Dictionary(
+            contents.allSections.map { (ExactText(self[$0.number]), $0.number) },
+            uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -127,8 +126,8 @@ struct SectionTable: Sendable {
     func key(of number: UInt32) -> String { Int(number) < keys.count ? keys[Int(number)] : "" }
 
     private func identity(of number: UInt32) -> SectionValue {
-        guard Int(number) < keys.count else { return .none }
-        return SectionValue(code: keys[Int(number)][...]) ?? .none
+        guard Int(number) < keys.count else { return .missing }
+        return SectionValue(code: keys[Int(number)][...]) ?? .missing
     }
 
     func name(of number: UInt32) -> String {

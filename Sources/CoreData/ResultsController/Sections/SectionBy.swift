@@ -163,7 +163,7 @@ public struct SectionBy: Sendable {
 
     /// The same with the sections in an order of the program's own, which is not kept on disk.
     ///
-    /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/none``.
+    /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/missing``.
     public func ordered(
         using areInIncreasingOrder: @escaping @Sendable (SectionValue, SectionValue) -> Bool
     ) -> SectionBy {
@@ -181,7 +181,7 @@ public struct SectionBy: Sendable {
     }
 
     /// The same for texts.
-    public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .none : .text($0) }) }
+    public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .missing : .text($0) }) }
 
     var levels: [SectionBy] { if case .levels(let levels) = kind { levels } else { [self] } }
 }

@@ -70,7 +70,7 @@ struct SectionLevel {
     // MARK: Values
 
     func identity(of values: ArraySlice<SlotValue>) -> SectionValue {
-        let value = key.map { section(for: $0.typed(values.last ?? .null)) } ?? .none
+        let value = key.map { section(for: $0.typed(values.last ?? .null)) } ?? .missing
         guard let orderKey, let first = values.first else { return value }
         return .levels([orderKey.typed(first), value])
     }
@@ -78,9 +78,9 @@ struct SectionLevel {
     func identity(of object: AnyObject) -> SectionValue {
         let value: SectionValue
         if case .computed(_, let code) = by.kind {
-            value = (object as? NSManagedObject).map(code) ?? .none
+            value = (object as? NSManagedObject).map(code) ?? .missing
         } else {
-            value = key.map { section(for: $0.value(of: object)) } ?? .none
+            value = key.map { section(for: $0.value(of: object)) } ?? .missing
         }
         guard let orderKey else { return value }
         return .levels([orderKey.value(of: object), value])
@@ -95,11 +95,11 @@ struct SectionLevel {
         switch by.kind {
         case .period(let component):
             guard case .date(let date) = value, let period = by.calendar.dateInterval(of: component, for: date) else {
-                return .none
+                return .missing
             }
             return .period(period)
         case .letter:
-            guard case .text(let text) = value else { return .none }
+            guard case .text(let text) = value else { return .missing }
             return SectionLetter.section(of: text, by.locale)
         case .bucket(let size): return SectionBucket.section(of: value, size: size)
         default: return value
@@ -116,8 +116,8 @@ struct SectionLevel {
     // MARK: Order
 
     func compare(_ left: SectionValue, _ right: SectionValue) -> ComparisonResult {
-        if hasOrder, case .levels(let left) = left, case .levels(let right) = right {
-            let result = SectionValue.compare(left[0], right[0])
+        if hasOrder, let left = left.levels.first, let right = right.levels.first {
+            let result = SectionValue.compare(left, right)
             if result != .orderedSame { return by.isAscending ? result : result.turned }
         }
         return Self.compare(value(of: left), value(of: right), by)
@@ -125,8 +125,8 @@ struct SectionLevel {
 
     static func compare(_ left: SectionValue, _ right: SectionValue, _ by: SectionBy) -> ComparisonResult {
         if left == right { return .orderedSame }
-        if left == .none { return by.placement == .first ? .orderedAscending : .orderedDescending }
-        if right == .none { return by.placement == .first ? .orderedDescending : .orderedAscending }
+        if left == .missing { return by.placement == .first ? .orderedAscending : .orderedDescending }
+        if right == .missing { return by.placement == .first ? .orderedDescending : .orderedAscending }
         var result: ComparisonResult
         if let comparator = by.comparator {
             result =
@@ -153,7 +153,7 @@ enum SectionLetter {
     static let other = SectionValue.text("#")
 
     static func section(of text: String, _ locale: Locale) -> SectionValue {
-        guard let first = text.first(where: { !$0.isWhitespace }) else { return .none }
+        guard let first = text.first(where: { !$0.isWhitespace }) else { return .missing }
         guard first.isLetter else { return other }
         if first.isASCII { return .text(first.uppercased()) }
         let folded = String(first).folding(options: [.diacriticInsensitive, .widthInsensitive], locale: locale)
@@ -169,11 +169,11 @@ enum SectionBucket {
         case .integer(let value): number = Decimal(value)
         case .decimal(let value): number = value
         case .real(let value):
-            guard value.isFinite else { return .none }
+            guard value.isFinite else { return .missing }
             number = Decimal(string: "\(value)", locale: nil) ?? Decimal(value)
-        default: return .none
+        default: return .missing
         }
-        guard number.isFinite else { return .none }
+        guard number.isFinite else { return .missing }
         var quotient = number / size
         var whole = Decimal()
         NSDecimalRound(&whole, &quotient, 0, .down)

@@ -30,16 +30,21 @@ struct SectionTree {
         let count: Int
         let parts: [SectionValue]
         let names: [String]
+
+        /// Whether there is nothing below a level.
+        func ends(at level: Int) -> Bool { parts.count == level + 1 }
     }
 
     /// O(sections).
     var nodes: [SectionNode] {
         let leaves = contents.allSections.map { section in
             let name = table.name(of: section.number)
-            let value = table.value(of: section.number) ?? (name.isEmpty ? .none : .text(name))
-            return Leaf(
-                number: section.number, count: section.weight, parts: value.levels,
-                names: table.names(of: section.number) ?? [name])
+            let value = table.value(of: section.number) ?? (name.isEmpty ? .missing : .text(name))
+            // What a closure says may have levels of its own, and a section of another list has as many as it had there.
+            guard let names = table.names(of: section.number), names.count > 1, names.count == value.levels.count else {
+                return Leaf(number: section.number, count: section.weight, parts: [value], names: [name])
+            }
+            return Leaf(number: section.number, count: section.weight, parts: value.levels, names: names)
         }
         return nodes(leaves[...], level: 0)
     }
@@ -51,7 +56,8 @@ struct SectionTree {
             let first = leaves[start]
             let end =
                 leaves[start...].firstIndex {
-                    $0.parts[level] != first.parts[level] || $0.parts.count == 1 && $0.number != first.number
+                    $0.parts[level] != first.parts[level] || $0.ends(at: level) != first.ends(at: level)
+                        || $0.parts.count == 1 && $0.number != first.number
                 }
                 ?? leaves.endIndex
             let members = leaves[start..<end]
@@ -60,7 +66,7 @@ struct SectionTree {
                 SectionNode(
                     value: first.parts[level], name: first.names[level], count: members.reduce(0) { $0 + $1.count },
                     sections: start..<end,
-                    children: level + 1 < first.parts.count ? self.nodes(members, level: level + 1) : [],
+                    children: first.ends(at: level) ? [] : self.nodes(members, level: level + 1),
                     accumulators: results?.merged(members.map(\.number)) ?? [], plan: results?.plan))
             start = end
         }

@@ -61,7 +61,7 @@ struct SectionRule: @unchecked Sendable {
     /// The identity of a section that is kept.
     private func identity(kept value: SectionValue) -> SectionValue {
         let values = levels.count == 1 ? [value] : value.levels
-        return combined(zip(levels, values).map { $0.hasOrder ? .levels([.none, $1]) : $1 })
+        return combined(zip(levels, values).map { $0.hasOrder ? .levels([.missing, $1]) : $1 })
     }
 
     var keptIdentities: [SectionValue] { kept.map(identity(kept:)) }

@@ -3,9 +3,10 @@ import Foundation
 /// What a section stands for, with its type: the value that its objects have in common. An addition to Apple's interface.
 ///
 /// ``NSFetchedResultsSectionInfo/name`` is its text.
+/// Texts are the same if their UTF-8 is: `é` as one character and as two are not.
 public enum SectionValue: Hashable, Sendable {
     /// The objects without a value, and those whose text is empty.
-    case none
+    case missing
     /// A Boolean.
     case boolean(Bool)
     /// A whole number.
@@ -52,6 +53,42 @@ public enum SectionValue: Hashable, Sendable {
 
     /// The values of the levels, the outermost first: one where there are no levels.
     public var levels: [SectionValue] { if case .levels(let values) = self { values } else { [self] } }
+
+    public static func == (left: SectionValue, right: SectionValue) -> Bool {
+        switch (left, right) {
+        case (.missing, .missing): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.text(let left), .text(let right)): TextBytes.areEqual(left, right)
+        case (.date(let left), .date(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.period(let left), .period(let right)): left == right
+        case (.numbers(let from, let to), .numbers(let otherFrom, let otherTo)): from == otherFrom && to == otherTo
+        case (.levels(let left), .levels(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        switch self {
+        case .missing: break
+        case .boolean(let flag): hasher.combine(flag)
+        case .integer(let number): hasher.combine(number)
+        case .real(let number): hasher.combine(number)
+        case .decimal(let number): hasher.combine(number)
+        case .text(let text): TextBytes.hash(text, into: &hasher)
+        case .date(let date): hasher.combine(date)
+        case .uuid(let id): hasher.combine(id)
+        case .period(let period): hasher.combine(period)
+        case .numbers(let from, let to):
+            hasher.combine(from)
+            hasher.combine(to)
+        case .levels(let values): hasher.combine(values)
+        }
+    }
 }
 
 extension SectionValue {
@@ -61,7 +98,7 @@ extension SectionValue {
             left < right ? .orderedAscending : left > right ? .orderedDescending : .orderedSame
         }
         switch (left, right) {
-        case (.text(let left), .text(let right)): return TextBytes.compare(Data(left.utf8), Data(right.utf8))
+        case (.text(let left), .text(let right)): return TextBytes.compare(left, right)
         case (.integer(let left), .integer(let right)): return order(left, right)
         case (.real(let left), .real(let right)): return order(left, right)
         case (.decimal(let left), .decimal(let right)): return order(left, right)
@@ -82,7 +119,7 @@ extension SectionValue {
 
     private var kind: Int {
         switch self {
-        case .none: 0
+        case .missing: 0
         case .boolean: 1
         case .integer, .real, .decimal: 2
         case .date: 3
@@ -101,7 +138,7 @@ extension SectionValue {
     /// A text that is different for different values, and reads back.
     var code: String {
         switch self {
-        case .none: "n"
+        case .missing: "n"
         case .boolean(let flag): flag ? "b1" : "b0"
         case .integer(let number): "i\(number)"
         case .real(let number): "r\(number.bitPattern)"
@@ -116,11 +153,14 @@ extension SectionValue {
         }
     }
 
+    /// Deeper levels are read from no text: a file may be forged.
+    private static let deepestLevel = 32
+
     /// - Returns: `nil` for a text that is none's ``code``.
-    init?(code: Substring) {
+    init?(code: Substring, level: Int = 0) {
         let rest = code.dropFirst()
         switch code.first {
-        case "n": self = .none
+        case "n": self = .missing
         case "b": self = .boolean(rest == "1")
         case "i":
             guard let number = Int(rest) else { return nil }
@@ -147,7 +187,7 @@ extension SectionValue {
             guard parts.count == 2 else { return nil }
             self = .numbers(from: parts[0], to: parts[1])
         case "l":
-            guard let values = Self.values(rest) else { return nil }
+            guard level < Self.deepestLevel, let values = Self.values(rest, level: level + 1) else { return nil }
             self = .levels(values)
         default: return nil
         }
@@ -155,14 +195,14 @@ extension SectionValue {
 
     private static func real(_ text: Substring) -> Double? { UInt64(text).map(Double.init(bitPattern:)) }
 
-    private static func values(_ text: Substring) -> [SectionValue]? {
+    private static func values(_ text: Substring, level: Int) -> [SectionValue]? {
         var values: [SectionValue] = []
         var rest = text
         while !rest.isEmpty {
             guard let colon = rest.firstIndex(of: ":"), let count = Int(rest[..<colon]), count >= 0 else { return nil }
             let start = rest.index(after: colon)
             guard let end = rest.utf8.index(start, offsetBy: count, limitedBy: rest.endIndex),
-                let value = SectionValue(code: rest[start..<end])
+                let value = SectionValue(code: rest[start..<end], level: level)
             else { return nil }
             values.append(value)
             rest = rest[end...]

@@ -42,6 +42,8 @@ public struct FetchedResultsBatch: Sendable {
     /// Deletions by descending old place, insertions and moves by ascending new place, then updates.
     public let changes: [Change]
     private let steps: [Step]
+    /// Whether values may have changed of which ``changes`` says nothing.
+    let comparesAllSections: Bool
 
     private struct Step: Sendable {
         let id: NSManagedObjectID
@@ -49,7 +51,9 @@ public struct FetchedResultsBatch: Sendable {
         let new: Int?
     }
 
-    init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects) {
+    /// - Parameter isWhole: whether the states were compared without knowing what happened between them.
+    init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects, isWhole: Bool) {
+        comparesAllSections = isWhole
         before = FetchedResultsSnapshot(batch.old, names: state.names, identities: state.identities)
         after = FetchedResultsSnapshot(batch.new, names: state.names, identities: state.identities)
         sectionChanges = BatchProjections.sectionEvents(of: batch).map { event in

@@ -30,6 +30,9 @@ public struct FetchedResultsSnapshot: Sendable {
 
     func name(ofSectionNumbered number: UInt32) -> String { storage.names.name(of: number) }
 
+    /// The index of a section; `nil` if it is not there. On any thread, unlike the same question to ``contents``.
+    func index(ofSectionNumbered number: UInt32) -> Int? { storage.index(ofSection: number) }
+
     /// The sections as a tree: the outermost level, with the others inside. O(sections).
     public var sectionTree: [SectionNode] { SectionTree(contents: storage.contents, table: storage.names).nodes }
 
@@ -49,7 +52,7 @@ public struct FetchedResultsSnapshot: Sendable {
             defer { start += entry.weight }
             let name = storage.names.name(of: entry.number)
             return Section(
-                name: name, value: storage.names.value(of: entry.number) ?? (name.isEmpty ? .none : .text(name)),
+                name: name, value: storage.names.value(of: entry.number) ?? (name.isEmpty ? .missing : .text(name)),
                 positions: start..<start + entry.weight)
         }
     }
@@ -78,8 +81,8 @@ public struct FetchedResultsSnapshot: Sendable {
     /// - Precondition: The list has this position.
     public func indexPath(at position: Int) -> IndexPath { IndexPath(storage.contents.path(at: position)) }
 
-    /// What several threads read. Nothing of it changes but the index of places, which the lock guards.
-    // SAFETY: immutable but for the index of places, which `lock` guards.
+    /// What several threads read. Nothing of it changes but the indexes of places and of sections, which the lock guards.
+    // SAFETY: immutable but for the indexes of places and of sections, which `lock` guards.
     private final class Storage: @unchecked Sendable {
         let contents: ListContents
         let identities: RowIdentities
@@ -93,5 +96,7 @@ public struct FetchedResultsSnapshot: Sendable {
         func path(of id: NSManagedObjectID) -> ListContents.Path? {
             lock.withLock { _ in identities.token(of: id, in: contents).flatMap(contents.path) }
         }
+
+        func index(ofSection number: UInt32) -> Int? { lock.withLock { _ in contents.index(ofSection: number) } }
     }
 }

@@ -7,6 +7,8 @@ struct TrackedChange {
     var replaced: Set<RowToken> = []
     /// What the contents are cut from.
     var window: ResultsWindow?
+    /// Whether changes went by unseen, so that values may be others of which ``touched`` says nothing.
+    var isWhole = false
 }
 
 /// How the tracked state goes from one step to the next.
@@ -59,11 +61,12 @@ extension ResultsTracker {
         if let window = state.window {
             var change = try refill(window, of: state, known: known)
             change.touched = ListComparison.touchedRows(from: state.published, to: change.contents, known: known)
+            change.isWhole = true
             return change
         }
         let contents = try reloader(of: state).reload(state.definition)
         let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
-        return TrackedChange(contents: contents, touched: touched)
+        return TrackedChange(contents: contents, touched: touched, isWhole: true)
     }
 
     func reloader(of state: ResultsState) -> ResultsLoader {

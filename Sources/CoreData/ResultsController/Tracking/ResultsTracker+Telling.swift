@@ -6,12 +6,12 @@ extension ResultsTracker {
         let touched = state.heldBack.isEmpty ? change.touched : state.heldBack.union(change.touched)
         let batch = ChangeBatch(from: state.published, to: state.tracked, touched: touched, replaced: change.replaced)
         guard !batch.isEmpty else {
-            state.published = state.tracked
+            if change.isWhole { showAggregates(of: state) } else { state.published = state.tracked }
             state.heldBack = []
             return
         }
         let old = state.published
-        let told = listeners.isEmpty ? nil : FetchedResultsBatch(batch, of: state, work)
+        let told = listeners.isEmpty ? nil : FetchedResultsBatch(batch, of: state, work, isWhole: change.isWhole)
         if announce(batch, of: state) || hasFollowers {
             state.heldBack = []
             cacheWriter?.storeChanged()
@@ -23,6 +23,18 @@ extension ResultsTracker {
             show(old, of: state, sameSections: batch.keepsSections)
             state.heldBack = touched
         }
+    }
+
+    /// Shows contents in which nothing is known to have happened to the rows: observers and snapshots learn of aggregates
+    /// that are others.
+    private func showAggregates(of state: ResultsState) {
+        let old = state.published.aggregates
+        guard let new = state.tracked.aggregates, old?.isSame(as: new, in: state.tracked) != true else {
+            state.published = state.tracked
+            return
+        }
+        observation.withMutation(of: self, keyPath: \.state) { state.published = state.tracked }
+        if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
     }
 
     /// - Returns: whether the delegate heard of it, or need not.

@@ -47,6 +47,8 @@ final class ResultsTracker {
     var isWorking = false
     /// Changes went by unseen: the next batch has to compare with a new fetch.
     var missedChanges = false
+    /// The base of this view was fetched anew while the delegate was called.
+    var missedFetchOfBase = false
     /// The context forgot its objects: nothing can be said before the next fetch.
     var isInvalidated = false
     /// How often a list was fetched.
@@ -167,8 +169,7 @@ final class ResultsTracker {
         observation.withMutation(of: self, keyPath: \.state) { state = new }
         touched = TouchedObjects()
         recent.removeAll()
-        missedChanges = false
-        isInvalidated = false
+        (missedChanges, missedFetchOfBase, isInvalidated) = (false, false, false)
         shownSections = ShownSections()
     }
 
@@ -256,11 +257,17 @@ final class ResultsTracker {
     // MARK: Working off
 
     /// Notes what a base said of its rows.
-    func noteFromBase(changed: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+    ///
+    /// - Parameter left: the objects of deleted rows that are in no context any more.
+    func noteFromBase(
+        changed: [NSManagedObjectID], deleted: [NSManagedObjectID], left: [NSManagedObjectID: NSManagedObject]
+    ) {
         for id in changed {
             if let object = context.registry.registered(id) { touched.note(object) } else { touched.noteChanged([id]) }
         }
-        touched.noteDeleted(deleted)
+        for id in deleted {
+            if let object = left[id] { touched.note(object, isGone: true) } else { touched.noteDeleted([id]) }
+        }
     }
 
     /// Something begins to follow the list: what went by unseen is worked off.
@@ -269,6 +276,11 @@ final class ResultsTracker {
     /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
     func workOff() {
         guard !isWorking else { return }
+        workOffTouched()
+        if missedFetchOfBase { baseWasFetched() }
+    }
+
+    private func workOffTouched() {
         isWorking = true
         // A delegate may drop the last reference to the controller while it is called.
         let kept = controller
@@ -277,7 +289,7 @@ final class ResultsTracker {
             // What is left when the delegate went away is made up for by a fetch.
             if !isListening { touched = TouchedObjects() }
         }
-        while let state, !touched.isEmpty || missedChanges, isListening {
+        while let state, !missedFetchOfBase, !touched.isEmpty || missedChanges, isListening {
             let work = touched
             let isMerge = touchedByMerge
             touched = TouchedObjects()

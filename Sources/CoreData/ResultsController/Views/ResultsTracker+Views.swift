@@ -37,11 +37,15 @@ extension ResultsTracker {
         for change in batch.rowChanges {
             if change.newPath == nil { deleted.append(change.row) } else { changed.append(change.row) }
         }
-        noteFromBase(changed: base.identities.objectIDs(of: changed), deleted: base.identities.objectIDs(of: deleted))
+        noteFromBase(
+            changed: base.identities.objectIDs(of: changed), deleted: base.identities.objectIDs(of: deleted),
+            left: base.leftObjects)
         workOff()
     }
 
-    private func baseWasFetched() {
+    /// Fetches anew from the base; later where the delegate is being called.
+    func baseWasFetched() {
+        missedFetchOfBase = isWorking
         guard let state, !isWorking else { return }
         do {
             let loader = loader(for: state.request)

@@ -104,7 +104,7 @@ struct ResultsWindow {
         for row in rows { known[row] = sections[row] }
         let missing = rows.filter { known[$0] == nil }
         let objects = try context.fetchPipeline.objects(for: shown.identities.objectIDs(of: missing))
-        for (row, object) in zip(missing, objects) { known[row] = shown.section(of: object) }
+        for (row, object) in zip(missing, objects) { known[row] = shown.section(ofRow: object) }
         sections = known
     }
 }

@@ -19,6 +19,14 @@ enum TextBytes {
         left.count == right.count && compare(left, right) == .orderedSame
     }
 
+    /// Puts what ``areEqual(_:_:)-(String,String)`` goes by into a hash.
+    static func hash(_ text: String, into hasher: inout Hasher) {
+        with(text) { bytes in
+            hasher.combine(bytes.count)
+            hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+        }
+    }
+
     static func compare(_ left: String, _ right: String) -> ComparisonResult {
         with(left) { left in with(right) { right in compare(left, right) } }
     }
@@ -72,4 +80,15 @@ enum TextBytes {
         text.count >= suffix.count
             && areEqual(UnsafeBufferPointer(rebasing: text[(text.count - suffix.count)...]), suffix)
     }
+}
+
+/// A text as a key that is the same if its UTF-8 is.
+struct ExactText: Hashable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: ExactText, right: ExactText) -> Bool { TextBytes.areEqual(left.text, right.text) }
+
+    func hash(into hasher: inout Hasher) { TextBytes.hash(text, into: &hasher) }
 }
