@@ -122,7 +122,16 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
     final var rootName: String? { root.name }
 
     /// This entity and all its descendants, parents before children.
-    final var family: [NSEntityDescription] { [self] + subentities.flatMap(\.family) }
+    final var family: [NSEntityDescription] {
+        var members: [NSEntityDescription] = []
+        addFamily(to: &members)
+        return members
+    }
+
+    private func addFamily(to members: inout [NSEntityDescription]) {
+        members.append(self)
+        for entity in subentities { entity.addFamily(to: &members) }
+    }
 
     // MARK: Properties
 

@@ -88,8 +88,13 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
             willModify()
             for entity in allEntities where entity.owningModel === self { entity.owningModel = nil }
             var seen: Set<ObjectIdentifier> = []
-            let complete = newValue + newValue.flatMap(\.family)
-            allEntities = complete.filter { seen.insert(ObjectIdentifier($0)).inserted }
+            allEntities = newValue.filter { seen.insert(ObjectIdentifier($0)).inserted }
+            // What is added here may have subentities that are not among them either.
+            var place = 0
+            while place < allEntities.count {
+                allEntities += allEntities[place].subentities.filter { seen.insert(ObjectIdentifier($0)).inserted }
+                place += 1
+            }
             for entity in allEntities { entity.owningModel = self }
         }
     }

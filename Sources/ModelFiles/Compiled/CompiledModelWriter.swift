@@ -15,6 +15,10 @@ package struct CompiledModelWriter {
 
     let model: ModelDocument
     let form: Form
+    /// The entities of the model by name; the first where a name stands there twice.
+    private let documents: [String: EntityDocument]
+    /// By the entity's name: what ``allProperties(of:)`` gave.
+    private var knownProperties: [String: [PropertyDocument]] = [:]
     var builder = KeyedArchiveBuilder()
     /// The reference of the model.
     private(set) var root = PropertyListValue.reference(0)
@@ -35,6 +39,7 @@ package struct CompiledModelWriter {
     init(model: ModelDocument, form: Form) {
         self.model = model
         self.form = form
+        documents = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private mutating func write() throws -> Data {
@@ -65,12 +70,15 @@ package struct CompiledModelWriter {
         return builder.finish(root: root)
     }
 
-    /// The properties that the archive has for an entity: in a store with the inherited ones.
-    func allProperties(of entity: EntityDocument) -> [PropertyDocument] {
-        guard form == .store, let parent = entity.parentName.flatMap(model.entity(named:)) else {
+    /// The properties that the archive has for an entity: in a store with the inherited ones. Each parent is looked at once.
+    mutating func allProperties(of entity: EntityDocument) -> [PropertyDocument] {
+        guard form == .store, let parent = entity.parentName.flatMap({ documents[$0] }) else {
             return entity.properties
         }
-        return allProperties(of: parent) + entity.properties
+        if let known = knownProperties[entity.name] { return known }
+        let all = allProperties(of: parent) + entity.properties
+        knownProperties[entity.name] = all
+        return all
     }
 
     private mutating func entityTable() -> PropertyListValue {

@@ -15,6 +15,7 @@ enum Program {
     static func run(_ words: [String]) -> Int32 {
         // A reader that goes away, such as head, ends the program without a word, whatever it inherited.
         signal(SIGPIPE, SIG_DFL)
+        StandardError.occupyStandardStreams()
         Translation.start(catalogs: Catalogs.folder, environment: ProcessInfo.processInfo.environment)
         var verb: any CommandVerb.Type = BrowseVerb.self
         var rest = words
@@ -27,7 +28,7 @@ enum Program {
             let name = verb.name.isEmpty ? "roster" : "roster \(verb.name)"
             let status = ExitStatus(for: error)
             let hint = status == .misuse ? " (see \(name) --help)" : ""
-            FileHandle.standardError.write(Data("\(name): \(CommandError.line(for: error))\(hint)\n".utf8))
+            StandardError.write("\(name): \(CommandError.line(for: error))\(hint)\n")
             return status.code
         }
     }
@@ -60,7 +61,7 @@ enum Program {
         if verb.stopsCleanly { interruption.install() }
         let surroundings = CommandSurroundings(
             output: output, progress: ProgressBar(), interruption: interruption, textStyle: StandardOutput.textStyle,
-            note: { FileHandle.standardError.write(Data("roster: \($0)\n".utf8)) })
+            note: { StandardError.write("roster: \($0)\n") })
         return try verb.run(arguments, in: surroundings)
     }
 }

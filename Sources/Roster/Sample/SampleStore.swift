@@ -19,12 +19,15 @@ enum SampleStore {
         let workshop = folder.appendingPathComponent(".WorldCup-\(ProcessInfo.processInfo.processIdentifier)")
         defer { try? FileManager.default.removeItem(at: workshop) }
         do {
-            try FileManager.default.createDirectory(at: workshop, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: workshop, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
             throw CommandError.failure("cannot write to \(folder.path): \(error.localizedDescription)")
         }
-        FileHandle.standardError.write(Data("making the World Cup sample at \(store.path)\n".utf8))
+        StandardError.write("making the World Cup sample at \(store.path)\n")
         let made = workshop.appendingPathComponent("WorldCup.sqlite")
+        let mask = umask(0o077)
+        defer { umask(mask) }
         try fill(made, from: source)
         do {
             // A hard link, unlike a rename, never replaces what another first run has put there.

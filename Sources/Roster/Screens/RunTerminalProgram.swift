@@ -25,7 +25,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     browser.open()
     // A mistake of the command line is told in the shell, and no screen flashes up for it.
     if browser.isFinished {
-        if let words = browser.lastWords { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+        if let words = browser.lastWords { StandardError.write("roster: \(words)\n") }
         return browser.status
     }
     var screen = CursesScreen.Options()
@@ -42,7 +42,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     terminal.close()
     try browser.close()
     redirection?.end()
-    if let words { FileHandle.standardError.write(Data("roster: \(words)\n".utf8)) }
+    if let words { StandardError.write("roster: \(words)\n") }
     if status == 0, !browser.picked.isEmpty {
         let output = StandardOutput()
         for line in browser.picked { try output.write(line + "\n") }

@@ -32,5 +32,5 @@ final class ProgressBar: ProgressDisplay {
         isDrawn = false
     }
 
-    private func draw(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    private func draw(_ text: String) { StandardError.send(text) }
 }

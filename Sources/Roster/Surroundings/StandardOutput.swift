@@ -8,12 +8,14 @@ import TerminalKit
     import Darwin
 #endif
 
-/// Standard output, buffered.
+/// Standard output, buffered. A terminal gets text in which nothing is obeyed, anything else the bytes as they are.
 final class StandardOutput: TextOutput {
     private var buffer: [UInt8] = []
 
+    private let isTerminal = isatty(STDOUT_FILENO) == 1
+
     func write(_ text: String) throws {
-        buffer.append(contentsOf: text.utf8)
+        buffer.append(contentsOf: (isTerminal ? TerminalText.neutralised(text) : text).utf8)
         if buffer.count >= 1 << 15 { try flush() }
     }
 

@@ -28,7 +28,7 @@ enum PortVerb: CommandVerb {
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         try PortCommand(path: arguments.operands[0], isInPlace: arguments.has(InPlaceFlag.self)).run(in: surroundings) {
-            FileHandle.standardError.write(Data("\($0)\n".utf8))
+            StandardError.write("\($0)\n")
         }
         return .done
     }

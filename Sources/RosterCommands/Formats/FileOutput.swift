@@ -24,9 +24,12 @@ final class FileOutput: TextOutput {
             temporaryPath = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
         } else {
+            Self.removeLeftovers(of: path)
             let temporary = "\(path).\(getpid()).part"
             temporaryPath = temporary
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            // Held as long as the process lives.
+            if descriptor >= 0 { flock(descriptor, LOCK_EX | LOCK_NB) }
         }
         if descriptor < 0 { throw Self.failure(path) }
     }
@@ -62,6 +65,22 @@ final class FileOutput: TextOutput {
         }
         isFinished = true
         close(descriptor)
+    }
+
+    /// Removes what exports to the same file left behind that were killed.
+    private static func removeLeftovers(of path: String) {
+        let file = URL(fileURLWithPath: path)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []
+        for name in names where name.hasPrefix(file.lastPathComponent + ".") && name.hasSuffix(".part") {
+            let middle = name.dropFirst(file.lastPathComponent.count + 1).dropLast(5)
+            guard !middle.isEmpty, middle.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { continue }
+            let leftover = file.deletingLastPathComponent().appendingPathComponent(name).path
+            let descriptor = open(leftover, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { continue }
+            // The process that writes it holds the lock.
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(leftover) }
+            close(descriptor)
+        }
     }
 
     private static func failure(_ path: String) -> CommandError {

@@ -5,6 +5,8 @@
 struct TextTable {
     private static let measuredLines = 1000
     private static let gap = "  "
+    /// A longer cell is written whole where there is no screen, and does not make all others of its column as wide.
+    private static let greatestWidth = 240
 
     private enum Line {
         case row([String])
@@ -48,7 +50,7 @@ struct TextTable {
         var widths = headings.map(style.width)
         for case .row(let cells) in held {
             for (column, cell) in cells.enumerated() where column < widths.count {
-                widths[column] = max(widths[column], style.width(cell))
+                widths[column] = max(widths[column], min(style.width(cell), Self.greatestWidth))
             }
         }
         let fitting = fitting(widths)

@@ -92,7 +92,8 @@ final class RecordFileReader {
             return try object(parser)
         case .delimited(let reader, let keys):
             let line = bytes.line
-            guard let values = try reader.next() else { return nil }
+            // With one key a line may be empty: NULL in CSV, the empty text in TSV.
+            guard let values = try reader.next(skipsEmptyLines: keys.count != 1) else { return nil }
             guard values.count == keys.count else {
                 throw DelimitedReader.SyntaxError(
                     line: line, reason: "has \(values.count) fields, but the first line has \(keys.count)")
@@ -129,7 +130,8 @@ final class RecordFileReader {
             guard keys.count == names.count else {
                 throw CommandError.failure("\(bytes.name):1: a key is empty: the first line names the keys")
             }
-            if let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
+            var known: Set<String> = []
+            if let twice = keys.first(where: { !known.insert($0).inserted }) {
                 throw CommandError.failure("\(bytes.name):1: the key “\(twice)” stands there twice")
             }
             return .delimited(reader, keys: keys)

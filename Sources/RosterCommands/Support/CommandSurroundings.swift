@@ -61,7 +61,7 @@ public struct TextStyle: Sendable {
     public let width: @Sendable (String) -> Int
     /// The number of columns of the screen, or `nil` where there is none: then nothing is left out.
     public let columns: Int?
-    /// Whether emphasis may be shown by escape sequences.
+    /// Whether emphasis may be shown: text gets marks that ``TerminalText`` turns into escape sequences.
     public let isEmphasized: Bool
 
     /// A style for a screen of so many columns, or for none.
@@ -71,6 +71,11 @@ public struct TextStyle: Sendable {
         self.width = width
     }
 
-    func bold(_ text: String) -> String { isEmphasized ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-    func dim(_ text: String) -> String { isEmphasized ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func bold(_ text: String) -> String { emphasized(text, TerminalText.Mark.bold) }
+    func dim(_ text: String) -> String { emphasized(text, TerminalText.Mark.dim) }
+
+    /// The output to a terminal puts escape sequences in the place of the marks.
+    private func emphasized(_ text: String, _ mark: Unicode.Scalar) -> String {
+        isEmphasized ? "\(mark)\(text)\(TerminalText.Mark.plain)" : text
+    }
 }

@@ -64,9 +64,11 @@ struct DelimitedReader {
         self.kind = kind
     }
 
-    /// The fields of the next line that is not empty, or `nil` at the end.
-    func next() throws -> [String?]? {
-        while let byte = bytes.peek(), byte == 0x0A || byte == 0x0D { _ = bytes.next() }
+    /// The fields of the next line, or `nil` at the end.
+    ///
+    /// - Parameter skipsEmptyLines: whether that is the next one that is not empty.
+    func next(skipsEmptyLines: Bool = true) throws -> [String?]? {
+        while skipsEmptyLines, let byte = bytes.peek(), byte == 0x0A || byte == 0x0D { _ = bytes.next() }
         guard bytes.peek() != nil else { return nil }
         var fields: [String?] = []
         while true {

@@ -62,10 +62,12 @@ struct JSONParser {
     private func object(depth: Int) throws -> JSONValue {
         _ = bytes.next()
         var members: [(key: String, value: JSONValue)] = []
+        var known: Set<String> = []
         if take("}") { return .object(members) }
         repeat {
             guard nextMark() == UInt8(ascii: "\"") else { throw unexpected("a key in quotation marks") }
             let key = try string()
+            guard known.insert(key).inserted else { throw errorBefore("the key “\(key)” stands there twice") }
             guard take(":") else { throw unexpected("“:” after the key “\(key)”") }
             members.append((key, try value(depth: depth + 1)))
         } while take(",")

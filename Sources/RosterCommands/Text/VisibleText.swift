@@ -20,9 +20,11 @@ enum VisibleText {
         shown(text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 
-    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+    static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069, 0x061C: true
+        case 0..<0x20, 0x7F..<0xA0, 0xFDD0...0xFDD2, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A...0x202E, 0x2066...0x2069,
+            0x061C:
+            true
         default: false
         }
     }

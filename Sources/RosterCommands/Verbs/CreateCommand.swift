@@ -17,9 +17,16 @@ public struct CreateCommand {
     /// - Throws: ``CommandError`` when something is there already, or an error of the framework.
     public func run(in surroundings: CommandSurroundings) throws {
         let place = try StorePlace(store)
-        let session = try StoreSession(creating: place.url, model: try StoreModel.model(atPath: model))
-        try session.close()
-        try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
-        try surroundings.output.flush()
+        let model = try StoreModel.model(atPath: model)
+        try NewStoreFiles.removing(at: place.url) {
+            let session = try StoreSession(creating: place.url, model: model)
+            try session.close()
+        }
+        do {
+            try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
+            try surroundings.output.flush()
+        } catch let error as CommandError {
+            throw CommandError.failure("the store is made, but \(error.message)")
+        }
     }
 }

@@ -43,13 +43,15 @@ public struct DeleteCommand {
             let type = isDryRun ? "would delete" : "deleted"
             for object in objects + others { try recorder.report.changed(object, type, []) }
             if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
-            try recorder.release()
-            if format == .table {
-                let taken = others.isEmpty ? "" : ", and \(others.count) that belonged to them"
-                try surroundings.output.write("\(type) \(objects.count)\(taken)\n")
+            try SavedReport.telling(!isDryRun) {
+                try recorder.release()
+                if format == .table {
+                    let taken = others.isEmpty ? "" : ", and \(others.count) that belonged to them"
+                    try surroundings.output.write("\(type) \(objects.count)\(taken)\n")
+                }
+                try surroundings.output.flush()
             }
         }
-        try surroundings.output.flush()
     }
 }
 

@@ -42,10 +42,12 @@ public struct InsertCommand {
             } else {
                 try session.context.save()
             }
-            let report = ChangeReport(format: format, surroundings: surroundings)
-            try report.begin()
-            try report.changed(object, isDryRun ? "would insert" : "inserted", differences)
+            try SavedReport.telling(!isDryRun) {
+                let report = ChangeReport(format: format, surroundings: surroundings)
+                try report.begin()
+                try report.changed(object, isDryRun ? "would insert" : "inserted", differences)
+                try surroundings.output.flush()
+            }
         }
-        try surroundings.output.flush()
     }
 }

@@ -42,8 +42,10 @@ public struct SimulateCommand {
                 throw CommandError.failure("interrupted after \(number) of \(count) matches (seed \(seed))")
             }
             let result = try session.perform { try league.playMatch() }
-            try surroundings.output.write(VisibleText.shown(result) + "\n")
-            try surroundings.output.flush()
+            try SavedReport.telling(true) {
+                try surroundings.output.write(VisibleText.shown(result) + "\n")
+                try surroundings.output.flush()
+            }
         }
         try session.close()
     }

@@ -45,14 +45,16 @@ public struct UpdateCommand {
             session.context.processPendingChanges()
             let changes = objects.map { ($0, ChangeReport.differences(of: $0)) }.filter { !$0.1.isEmpty }
             if isDryRun { try EditValidation.validate(session.context) } else { try session.context.save() }
-            let report = ChangeReport(format: format, surroundings: surroundings)
-            try report.begin()
-            let type = isDryRun ? "would update" : "updated"
-            for (object, differences) in changes { try report.changed(object, type, differences) }
-            if format == .table {
-                try surroundings.output.write("\(type) \(changes.count) of \(objects.count) that match\n")
+            try SavedReport.telling(!isDryRun) {
+                let report = ChangeReport(format: format, surroundings: surroundings)
+                try report.begin()
+                let type = isDryRun ? "would update" : "updated"
+                for (object, differences) in changes { try report.changed(object, type, differences) }
+                if format == .table {
+                    try surroundings.output.write("\(type) \(changes.count) of \(objects.count) that match\n")
+                }
+                try surroundings.output.flush()
             }
         }
-        try surroundings.output.flush()
     }
 }

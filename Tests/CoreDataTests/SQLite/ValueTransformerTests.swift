@@ -164,7 +164,9 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
     }
 
     @Test func whatNobodyCanArchiveIsAnError() throws {
-        let open = try harness(nil).open()
+        let harness = try harness(nil)
+        defer { withExtendedLifetime(harness) {} }
+        let open = try harness.open()
         #expect {
             try open.insert("Thing", ["transformable": .object(NSArray(array: ["a", Colour([1])]))])
         } throws: {
@@ -184,7 +186,9 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
     @Test func whatATransformerCannotMakeIsAnError() throws {
         let name = NSValueTransformerName("ValueTransformerTestsOneWay")
         ValueTransformer.setValueTransformer(OneWayTransformer(), forName: name)
-        let open = try harness(name.rawValue).open()
+        let harness = try harness(name.rawValue)
+        defer { withExtendedLifetime(harness) {} }
+        let open = try harness.open()
         #expect {
             try open.insert("Thing", ["transformable": .object(NSString("a"))])
         } throws: {

@@ -233,7 +233,7 @@ import Testing
 }
 
 /// SplitMix64: the same numbers for the same seed.
-private struct SeededNumbers: RandomNumberGenerator {
+struct SeededNumbers: RandomNumberGenerator {
     private(set) var state: UInt64
     init(seed: UInt64) { state = seed }
 

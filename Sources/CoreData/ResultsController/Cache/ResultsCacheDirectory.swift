@@ -12,10 +12,7 @@ enum ResultsCacheDirectory {
     /// The directory, whether it exists or not: below `XDG_CACHE_HOME`, else `~/.cache`.
     static var path: String {
         if let path = replacement.withLock({ $0 }) { return path }
-        let environment = ProcessInfo.processInfo.environment
-        let configured = environment["XDG_CACHE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let base = configured ?? NSHomeDirectory() + "/.cache"
-        return "\(base)/\(ProcessInfo.processInfo.processName)/FetchedResults"
+        return "\(OwnFolder.caches)/\(ProcessInfo.processInfo.processName)/FetchedResults"
     }
 
     /// The file of the cache named `name`. Any name will do: the file is named by its hash.
@@ -27,8 +24,7 @@ enum ResultsCacheDirectory {
 
     /// Makes the directory, readable by its owner only.
     static func create() throws {
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try OwnFolder.create(path)
     }
 
     /// Removes the file of one cache, or all of them.

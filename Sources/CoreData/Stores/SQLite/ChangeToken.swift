@@ -65,8 +65,7 @@ final class ChangeToken {
             guard try connection.dataVersion() == version, log.state() == nil else { return }
             let note = Note(mainFile: try mainFile(connection), token: token)
             let file = noteFile
-            try FileManager.default.createDirectory(
-                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try OwnFolder.create(file.deletingLastPathComponent().path)
             try JSONEncoder().encode(note).write(to: file, options: .atomic)
         } catch {
             return
@@ -86,10 +85,7 @@ final class ChangeToken {
 
     /// Where the notes of all stores of this user stand, one small file each.
     static var notesFolder: URL {
-        let caches =
-            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
-            ?? FileManager.default.temporaryDirectory
-        return caches.appendingPathComponent(".CoreDataCaches/ChangeTokens", isDirectory: true)
+        URL(fileURLWithPath: OwnFolder.caches).appendingPathComponent(".CoreDataCaches/ChangeTokens", isDirectory: true)
     }
 
     private var noteFile: URL { Self.notesFolder.appendingPathComponent("\(identifier)-\(pathHash)") }

@@ -44,6 +44,8 @@ struct ExternalData: Sendable {
         case Self.fileMark:
             guard let name = Self.fileName(in: stored) else { return nil }
             let file = file(named: name)
+            // A link could lead to any file of the user's.
+            guard PlainFile.kind(file.path) == .plain else { return nil }
             // There is a limit to how much a process may have mapped.
             return (try? Data(contentsOf: file, options: .alwaysMapped)) ?? (try? Data(contentsOf: file))
         default: return stored

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Links in the place of values, and folders of the framework's own.
+extension NeverHarmTests {
+    @Test func aLinkIsNoExternalValue() throws {
+        let world = try World()
+        let url = world.url("Store.sqlite")
+        try world.fill(url, "picture", pictureSize: 300_000)
+        let folder = world.url(".Store_SUPPORT/_EXTERNAL_DATA")
+        let name = try #require(FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+        let secret = world.url("secret")
+        try Data(repeating: 1, count: 300_000).write(to: secret)
+        try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        try FileManager.default.createSymbolicLink(at: folder.appendingPathComponent(name), withDestinationURL: secret)
+        let context = try world.coordinator(url).context()
+        try context.performAndWait {
+            let item = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first)
+            #expect(item.value(forKey: "picture") == nil)
+        }
+    }
+
+    @Test func cachesStandInTheHomeOfTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            let world = try NeverHarmTests.World()
+            unsetenv("XDG_CACHE_HOME")
+            setenv("HOME", world.folder.path, 1)
+            #expect(ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/"))
+            #expect(ChangeToken.notesFolder.path.hasPrefix(world.folder.path + "/.cache/"))
+            try ResultsCacheDirectory.create()
+            let attributes = try FileManager.default.attributesOfItem(atPath: ResultsCacheDirectory.path)
+            guard attributes[.posixPermissions] as? Int == 0o700 else { exit(3) }
+            guard ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/") else { exit(4) }
+        }
+    }
+}
