@@ -39,9 +39,7 @@
         }()
 
         /// Always in quotes: the server would fold the case of a plain name.
-        @Sendable private static func quoted(_ name: String) -> String {
-            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-        }
+        @Sendable static func quoted(_ name: String) -> String { SQLText.enclosed(name, in: "\"") }
 
         package func connect(to place: ServerPlace) throws -> any ServerConnection {
             do {
@@ -58,7 +56,7 @@
                     throw PostgreSQLError(message: "the database keeps texts in \(encoding); UTF8 is needed")
                 }
                 return PostgreSQLSession(connection)
-            } catch let error as PostgreSQLError { throw PostgreSQLSession.serverError(error, isConnecting: true) }
+            } catch let error as PostgreSQLError { throw PostgreSQLSession.serverError(error) }
         }
     }
 #endif

@@ -13,8 +13,6 @@
         init(_ connection: PostgreSQLConnection) { self.connection = connection }
 
         var isInTransaction: Bool { connection.isInTransaction }
-        var number: Int { connection.serverProcessID }
-        var descriptor: Int32 { connection.descriptor }
 
         func run(_ statements: [ServerStatement]) throws -> [any ServerResult] {
             try Self.translating {
@@ -28,9 +26,7 @@
         }
 
         func copy(_ rows: [[SQLValue]], into table: String, columns: [(name: String, type: ServerType)]) throws {
-            let names = columns.map {
-                "\"" + $0.name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-            }
+            let names = columns.map { PostgreSQLDatabase.quoted($0.name) }
             try Self.translating {
                 try connection.copy(
                     "COPY \(table) (\(names.joined(separator: ", "))) FROM STDIN (FORMAT binary)",
@@ -88,33 +84,25 @@
             do { return try body() } catch let error as PostgreSQLError { throw serverError(error) }
         }
 
-        static func serverError(_ error: PostgreSQLError, isConnecting: Bool = false) -> ServerError {
+        static func serverError(_ error: PostgreSQLError) -> ServerError {
             let kind: ServerError.Kind =
                 switch error.state {
-                case "40001", "40P01", "55P03": error.state == "55P03" ? .other : .retry
+                case "40001", "40P01": .retry
+                case "55P03": .locked
+                case "25P03": .lost
                 case "57014": .cancelled
                 case "23505": .uniqueViolation
                 case "23503": .referenceViolation
                 case "28000", "28P01", "42501": .forbidden
                 case "3D000", "3F000": .missing
-                case _ where error.isConnectionLost: lostKind(error, isConnecting)
+                case "25006": .unwritable
+                case _ where error.isConnectionLost: .lost
                 default: .other
                 }
             let message = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
             return ServerError(
                 kind: kind, state: error.state, message: message + (error.detail.map { " (\($0))" } ?? ""),
                 constraint: error.constraint)
-        }
-
-        /// A connection that was refused says why in words only.
-        private static func lostKind(_ error: PostgreSQLError, _ isConnecting: Bool) -> ServerError.Kind {
-            guard isConnecting else { return .lost }
-            if error.message.contains("authentication failed") || error.message.contains("no password supplied")
-                || error.message.contains("no pg_hba.conf entry")
-            {
-                return .forbidden
-            }
-            return error.message.contains("does not exist") ? .missing : .lost
         }
     }
 
@@ -138,6 +126,8 @@
             case .numeric(let decimal): .decimal(decimal)
             }
         }
+
+        var command: String { result.command }
     }
 
     extension PostgreSQLType {

@@ -57,7 +57,9 @@
             let start = bytes.count
             append(Int32(-1), to: &bytes)
             guard try append(value, as: type, to: &bytes) else { return }
-            let length = Int32(bytes.count - start - 4)
+            guard let length = Int32(exactly: bytes.count - start - 4) else {
+                throw PostgreSQLError(state: "54000", message: "a value has more bytes than the server takes (2 GB)")
+            }
             withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
         }
 

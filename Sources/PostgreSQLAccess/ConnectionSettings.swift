@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CPostgreSQL
     import Foundation
 
     /// Where a server is and who asks: a `postgresql://` URL taken apart. What the URL does not say, the library takes from
@@ -7,7 +8,8 @@
         /// The library's own keywords.
         package var parameters: [String: String]
 
-        /// What the library uses where nothing is said: to see that the other side is gone.
+        /// What the library uses where neither the URL nor its environment nor a service says anything: to see that the other
+        /// side is gone.
         private static let defaults = [
             "connect_timeout": "10", "tcp_user_timeout": "10000", "keepalives_idle": "10", "keepalives_interval": "3",
             "keepalives_count": "3",
@@ -19,7 +21,7 @@
             guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false),
                 parts.scheme == "postgresql" || parts.scheme == "postgres"
             else { throw PostgreSQLError(message: "the URL is none of a PostgreSQL server") }
-            var parameters = Self.defaults
+            var parameters: [String: String] = [:]
             parameters["fallback_application_name"] = applicationName
             if let host = parts.host, !host.isEmpty {
                 parameters["host"] = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
@@ -33,7 +35,35 @@
                 parameters[item.name] = item.value ?? ""
             }
             parameters["client_encoding"] = "UTF8"
+            // What a service says is read by the library when it connects, and would be overridden.
+            if parameters["service"] == nil {
+                let known = Self.environment()
+                for (name, value) in Self.defaults where parameters[name] == nil && known[name] == nil {
+                    parameters[name] = value
+                }
+            }
             self.parameters = parameters
+        }
+
+        /// What the library takes from the process's environment, and from the service that this names.
+        private static func environment() -> [String: String] {
+            guard let list = PQconndefaults() else { return [:] }
+            defer { PQconninfoFree(list) }
+            return values(of: list)
+        }
+
+        /// The keywords of a list of the library's that have a value.
+        // SAFETY: the caller holds the list, which ends with an option without a keyword; texts are copied.
+        static func values(of list: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
+            var found: [String: String] = [:]
+            var option = list
+            while let keyword = option.pointee.keyword {
+                if let value = option.pointee.val, value.pointee != 0 {
+                    found[String(cString: keyword)] = String(cString: value)
+                }
+                option += 1
+            }
+            return found
         }
     }
 #endif

@@ -21,6 +21,7 @@
         private let connection: OpaquePointer
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
+        private var notifications: [Notification] = []
         /// Asked while a result is waited for; `true` has the server give up the statement (57014).
         package var isCancelled: (() -> Bool)?
         private static let cancellationInterval: Int32 = 30
@@ -29,16 +30,8 @@
 
         /// - Throws: ``PostgreSQLError`` where there is no server, or it refuses.
         package init(_ settings: ConnectionSettings) throws {
-            let pairs = settings.parameters.sorted { $0.key < $1.key }
-            let made = CStrings.with(pairs.map(\.key)) { keys in
-                CStrings.with(pairs.map(\.value)) { values in PQconnectdbParams(keys, values, 0) }
-            }
-            guard let made else { throw PostgreSQLError(message: "there is no memory for a connection") }
+            let made = try ConnectionOpening.open(settings)
             connection = made
-            guard PQstatus(made) == CONNECTION_OK else {
-                let error = Self.error(of: made)
-                throw error
-            }
             PQsetNoticeProcessor(made, { _, _ in }, nil)
         }
 
@@ -47,7 +40,6 @@
         /// The server's version: 150004 is 15.4.
         package var serverVersion: Int { Int(PQserverVersion(connection)) }
         package var serverProcessID: Int { Int(PQbackendPID(connection)) }
-        package var descriptor: Int32 { PQsocket(connection) }
         package var isUsable: Bool { PQstatus(connection) == CONNECTION_OK }
         package var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
 
@@ -71,14 +63,14 @@
         package func run(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             if statements.isEmpty { return [] }
             // Before anything is sent: a list is sent whole or not at all.
-            let encoded = try statements.map { try $0.arguments.map(Self.encoded) }
+            let encoded = try statements.map(encoded)
             guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else { throw lost() }
             var kinds: [Sent] = []
             for (statement, arguments) in zip(statements, encoded) { try send(statement, arguments, &kinds) }
             guard PQpipelineSync(connection) == 1 else { throw lost() }
             let outcome = try receive(kinds)
-            _ = PQsetnonblocking(connection, 0)
-            PQexitPipelineMode(connection)
+            guard PQsetnonblocking(connection, 0) == 0, PQexitPipelineMode(connection) == 1 else { throw lost() }
+            collectNotifications()
             if let error = outcome.error { throw error }
             return outcome.results
         }
@@ -120,6 +112,20 @@
             sent.append(.statement)
         }
 
+        /// So many bytes the server takes in one message; with more it would end the connection.
+        package var mostBytes = 1_000_000_000
+
+        private func encoded(_ statement: Statement) throws -> [[UInt8]?] {
+            let values = try statement.arguments.map(Self.encoded)
+            let count = values.reduce(0) { $0 + ($1?.count ?? 0) }
+            guard count <= mostBytes else {
+                throw PostgreSQLError(
+                    state: "54000",
+                    message: "the values of one statement have \(count) bytes; the server takes \(mostBytes)")
+            }
+            return values
+        }
+
         private static func encoded(_ argument: PostgreSQLArgument) throws -> [UInt8]? {
             switch argument {
             case .list(let values, let type): return try BinaryFormat.array(values, of: type)
@@ -150,7 +156,11 @@
                 try drain()
             }
             try waitForResult()
-            if let sync = PQgetResult(connection) { PQclear(sync) }
+            guard let sync = PQgetResult(connection) else { throw error ?? lost() }
+            let mark = PQresultStatus(sync)
+            PQclear(sync)
+            // Without the mark nothing is known of what was sent, and the connection is out of step.
+            guard mark == PGRES_PIPELINE_SYNC else { throw lost() }
             if failed, !isUsable { throw error ?? lost() }
             return (results, error)
         }
@@ -202,7 +212,7 @@
                 state: state,
                 message: field("M")
                     ?? String(cString: PQresultErrorMessage(result)).trimmingCharacters(in: .whitespacesAndNewlines),
-                detail: field("D"), hint: field("H"), table: field("t"), constraint: field("n"),
+                detail: field("D"), constraint: field("n"),
                 isConnectionLost: isLost || state == "57P01" || state == "57P02")
         }
 
@@ -240,16 +250,24 @@
             if let refusal { throw refusal }
         }
 
+        /// In pieces: the library counts the bytes of one in 32 bits.
         // SAFETY: bytes and `CChar`s are the same in memory; the library copies them during the call.
         private func put(_ bytes: inout [UInt8]) throws {
-            let isPut = bytes.withUnsafeBufferPointer { buffer in
-                buffer.withMemoryRebound(to: CChar.self) {
-                    PQputCopyData(connection, $0.baseAddress, Int32($0.count))
+            var start = 0
+            while start < bytes.count {
+                let end = min(start + Self.pieceOfCopy, bytes.count)
+                let isPut = bytes[start..<end].withUnsafeBufferPointer { buffer in
+                    buffer.withMemoryRebound(to: CChar.self) {
+                        PQputCopyData(connection, $0.baseAddress, Int32($0.count))
+                    }
                 }
+                guard isPut == 1 else { throw lost() }
+                start = end
             }
-            guard isPut == 1 else { throw lost() }
             bytes.removeAll(keepingCapacity: true)
         }
+
+        private static let pieceOfCopy = 1 << 24
 
         // MARK: Notifications
 
@@ -265,32 +283,28 @@
         /// - Throws: ``PostgreSQLError`` where the connection is lost.
         package func takeNotifications() throws -> [Notification] {
             guard PQconsumeInput(connection) == 1 else { throw lost() }
-            var found: [Notification] = []
+            collectNotifications()
+            defer { notifications = [] }
+            return notifications
+        }
+
+        /// Takes over what came along with results: the library would keep it for good.
+        private func collectNotifications() {
             while let next = PQnotifies(connection) {
-                found.append(
-                    Notification(
-                        channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
-                        senderProcessID: Int(next.pointee.be_pid)))
+                let notification = Notification(
+                    channel: String(cString: next.pointee.relname), payload: String(cString: next.pointee.extra),
+                    senderProcessID: Int(next.pointee.be_pid))
                 PQfreemem(next)
+                // The newest say all that a user of so many could learn.
+                if notifications.count >= Self.mostNotifications { notifications.removeFirst() }
+                notifications.append(notification)
             }
-            return found
         }
+
+        private static let mostNotifications = 256
     }
 
-    /// Lists of texts and of bytes for the library, which reads them during the call alone.
-    private enum CStrings {
-        // SAFETY: the copies are freed after `body`, which must not keep them; the list is never empty, as it ends with
-        // `nil`.
-        static func with<Result>(
-            _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-        ) -> Result {
-            let copies = texts.map { strdup($0) }
-            defer { copies.forEach { free($0) } }
-            let list = copies.map { UnsafePointer<CChar>($0) } + [nil]
-            return list.withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
-        }
-    }
-
+    /// Lists of values for the library, which reads them during the call alone.
     private enum CBytes {
         // SAFETY: each place lies within `all`, which is never empty and outlives `body`, which must not keep a
         // pointer.

@@ -21,6 +21,9 @@
         /// How many rows the statement wrote.
         package var affectedCount: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
+        /// What the server says it has done: `COMMIT`, or `ROLLBACK` where a `COMMIT` found a transaction that had failed.
+        package var command: String { String(cString: PQcmdStatus(result)) }
+
         package func isNull(_ row: Int, _ column: Int) -> Bool {
             PQgetisnull(result, Int32(row), Int32(column)) != 0
         }

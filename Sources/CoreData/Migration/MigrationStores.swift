@@ -10,36 +10,50 @@ struct MigrationStores {
     func open(
         for manager: NSMigrationManager, _ body: (NSManagedObjectContext, NSManagedObjectContext) throws -> Void
     ) throws {
-        guard destination.url.isMemoryPlace || !FileManager.default.fileExists(atPath: destination.url.path) else {
-            throw CoreDataError.make(
-                516,
-                "Cannot migrate \(source.url.path) to \(destination.url.path): a file stands there already.",
-                userInfo: [NSFilePathErrorKey: destination.url.path])
-        }
+        try checkThatNothingIsThere()
+        let creation = StoreMaking()
         let reading = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
         let writing = NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel)
         let old = try add(source, readOnly: true, to: reading, 134150)
         defer { try? reading.remove(old) }
         do {
-            let new = try add(destination, readOnly: false, to: writing, 134160)
+            let new = try add(destination, readOnly: false, to: writing, 134160, creation)
             defer { try? writing.remove(new) }
             try body(context(of: reading), context(of: writing))
             try keepMetadata(of: old, in: new, writing)
         } catch {
-            removeWhatWasMade()
+            removeWhatWasMade(creation)
             throw error
         }
     }
 
+    private func checkThatNothingIsThere() throws {
+        let url = destination.url
+        guard url.isFileURL else {
+            guard try StoreTypeRegistry.storeClass(of: destination.type).holdsNothing(at: url) else {
+                throw CoreDataError.make(
+                    516, "Cannot migrate \(source.url.path) to \(url.withoutPassword): a store is there already.")
+            }
+            return
+        }
+        guard url.isMemoryPlace || !FileManager.default.fileExists(atPath: url.path) else {
+            throw CoreDataError.make(
+                516, "Cannot migrate \(source.url.path) to \(url.path): a file stands there already.",
+                userInfo: [NSFilePathErrorKey: url.path])
+        }
+    }
+
     private func add(
-        _ place: Place, readOnly: Bool, to coordinator: NSPersistentStoreCoordinator, _ code: Int
+        _ place: Place, readOnly: Bool, to coordinator: NSPersistentStoreCoordinator, _ code: Int,
+        _ creation: StoreMaking? = nil
     ) throws -> NSPersistentStore {
         var options = place.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = readOnly
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
         do {
-            return try coordinator.addPersistentStore(
-                ofType: place.type, configurationName: nil, at: place.url, options: options)
+            return try coordinator.add(
+                StoreAddition(
+                    type: place.type, configuration: nil, url: place.url, options: options, creation: creation))
         } catch {
             throw CoreDataError.make(code, error.localizedDescription, underlying: error)
         }
@@ -61,12 +75,13 @@ struct MigrationStores {
         if new.hasUnsavedMetadata { try new.operations.save(StoreChangeSet()) }
     }
 
-    /// Nothing stood at the URL before.
-    private func removeWhatWasMade() {
+    /// Nothing stood at the URL before, but that another program may have made a store on a server meanwhile.
+    private func removeWhatWasMade(_ creation: StoreMaking) {
         guard !destination.url.isMemoryPlace,
-            let storeClass = try? StoreTypeRegistry.storeClass(of: destination.type)
+            let storeClass = try? StoreTypeRegistry.storeClass(of: destination.type),
+            creation.isMade || !storeClass.isOnServer
         else { return }
         try? storeClass.destroyStore(at: destination.url, options: nil)
-        PlainFile.remove(destination.url.path)
+        if destination.url.isFileURL { PlainFile.remove(destination.url.path) }
     }
 }

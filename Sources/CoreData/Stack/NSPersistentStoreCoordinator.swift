@@ -101,9 +101,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        let addition = StoreAddition(
-            type: storeType, configuration: configuration, url: storeURL ?? .memoryPlace,
-            options: options)
+        try add(
+            StoreAddition(
+                type: storeType, configuration: configuration, url: storeURL ?? .memoryPlace, options: options))
+    }
+
+    /// Adds a store and tells the world.
+    func add(_ addition: StoreAddition) throws -> NSPersistentStore {
         let store = try withLock {
             let store = try addition.run(with: self)
             stores.append(store)
@@ -170,8 +174,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The store at a URL; `nil` where the coordinator has none there.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
-        let wanted = URL.standardizedFileURL
-        return persistentStores.first { $0.url?.standardizedFileURL == wanted }
+        persistentStores.first { $0.isKept(at: URL) }
     }
 
     /// Where a store is kept.

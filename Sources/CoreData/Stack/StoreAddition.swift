@@ -6,6 +6,8 @@ struct StoreAddition {
     let configuration: String?
     let url: URL
     let options: [AnyHashable: Any]?
+    /// Given where the store must be a new one.
+    var creation: StoreMaking?
 
     /// - Returns: the store, ready for use, not yet in the coordinator's list.
     func run(with coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStore {
@@ -14,9 +16,11 @@ struct StoreAddition {
         try checkConfiguration(of: coordinator.managedObjectModel)
         let store = storeClass.init(
             persistentStoreCoordinator: coordinator, configurationName: configuration, at: url, options: options)
+        store.creation = creation
         do {
             try store.loadMetadata()
             try checkType(of: store)
+            try checkIdentity(of: store, in: coordinator)
             try StoreUpgrade(store: store, model: coordinator.managedObjectModel).runIfNeeded()
             try StoreCompatibility.check(store, with: coordinator.managedObjectModel)
             try store.prepare()
@@ -38,7 +42,17 @@ struct StoreAddition {
 
     private func checkThatItIsNew(to coordinator: NSPersistentStoreCoordinator) throws {
         guard !url.isMemoryPlace, coordinator.persistentStore(for: url) != nil else { return }
-        throw CoreDataError.make(134080, "The store \(url.path) is already open in this coordinator.")
+        let name = url.isFileURL ? url.path : url.withoutPassword.absoluteString
+        throw CoreDataError.make(134080, "The store \(name) is already open in this coordinator.")
+    }
+
+    /// One store on a server may have many URLs.
+    private func checkIdentity(of store: NSPersistentStore, in coordinator: NSPersistentStoreCoordinator) throws {
+        guard Swift.type(of: store).isOnServer,
+            coordinator.persistentStores.contains(where: { $0.identifier == store.identifier })
+        else { return }
+        throw CoreDataError.make(
+            134080, "The store \(url.withoutPassword) is already open in this coordinator, by another URL.")
     }
 
     private func checkConfiguration(of model: NSManagedObjectModel) throws {

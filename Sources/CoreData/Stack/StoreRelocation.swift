@@ -7,6 +7,18 @@ struct StoreRelocation {
     let url: URL
     let options: [AnyHashable: Any]?
     let type: String
+    private let creation = StoreMaking()
+
+    init(
+        coordinator: NSPersistentStoreCoordinator, store: NSPersistentStore, url: URL, options: [AnyHashable: Any]?,
+        type: String
+    ) {
+        self.coordinator = coordinator
+        self.store = store
+        self.url = url
+        self.options = options
+        self.type = type
+    }
 
     /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
     func run() throws -> (NSPersistentStore, [NSManagedObjectID]) {
@@ -20,7 +32,7 @@ struct StoreRelocation {
                 userInfo: [NSFilePathErrorKey: url.path])
         }
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
-        guard url.isFileURL || (try? storeClass.metadataForPersistentStore(with: url)) == nil else {
+        guard try url.isFileURL || storeClass.holdsNothing(at: url) else {
             throw CoreDataError.make(
                 516, "Cannot migrate the store \(oldURL.path) to \(url.withoutPassword): a store is there already.")
         }
@@ -34,16 +46,18 @@ struct StoreRelocation {
         }
     }
 
-    /// Nothing stood at the URL before.
+    /// Nothing stood at the URL before, but that another program may have made a store on a server meanwhile.
     private func removeWhatWasMade(_ storeClass: NSPersistentStore.Type) {
-        guard !url.isMemoryPlace else { return }
+        guard !url.isMemoryPlace, creation.isMade || !storeClass.isOnServer else { return }
         try? storeClass.destroyStore(at: url, options: nil)
-        PlainFile.remove(url.path)
+        if url.isFileURL { PlainFile.remove(url.path) }
     }
 
     private func add() throws -> NSPersistentStore {
-        try coordinator.addPersistentStore(
-            ofType: type, configurationName: configuration, at: url, options: options ?? store.options)
+        try coordinator.add(
+            StoreAddition(
+                type: type, configuration: configuration, url: url, options: options ?? store.options,
+                creation: creation))
     }
 
     private var configuration: String? {

@@ -36,7 +36,17 @@ struct StoreUpgrade {
 
     private var path: String { store.url?.path ?? "" }
 
+    /// - Throws: 134110 for a store on a server.
+    private func checkThatItIsAFile() throws {
+        guard Swift.type(of: store).isOnServer else { return }
+        throw CoreDataError.make(
+            134110,
+            "The store \(store.url?.absoluteString ?? "") is on a server, and is migrated by an inferred mapping model alone "
+                + "(NSInferMappingModelAutomaticallyOption); with another, migrate into a new store.")
+    }
+
     private func migrate(from source: NSManagedObjectModel, by manager: NSStagedMigrationManager) throws {
+        try checkThatItIsAFile()
         guard let url = store.url else { return }
         store.releaseFile()
         try StagedMigration(
@@ -47,6 +57,7 @@ struct StoreUpgrade {
 
     /// Migrates into a new store beside the old one, which takes the old one's place once it is whole.
     private func migrate(from source: NSManagedObjectModel, by mapping: NSMappingModel) throws {
+        try checkThatItIsAFile()
         guard let url = store.url else { return }
         let storeClass = Swift.type(of: store)
         let type = NSPersistentStore.StoreType(rawValue: store.type)
@@ -77,7 +88,7 @@ struct StoreUpgrade {
     private func sourceModel() throws -> NSManagedObjectModel {
         let metadata = store.metadata ?? [:]
         if let url = store.url,
-            let data = try? Swift.type(of: store).cachedModelData(at: url, options: store.options),
+            let data = try store.cachedModelData(),
             let model = try? NSManagedObjectModel(cachedModelData: data, store: url.path, metadata: metadata),
             model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
         {

@@ -150,6 +150,26 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
     class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
 
+    /// The same of this store, which was loaded.
+    ///
+    /// - Throws: what keeps a server from being asked; a file that cannot be read counts as one that keeps none.
+    func cachedModelData() throws -> Data? {
+        guard let url else { return nil }
+        return try? Self.cachedModelData(at: url, options: options)
+    }
+
+    /// Whether stores of the type are on a server: their URLs name no files.
+    class var isOnServer: Bool { false }
+
+    /// Whether there is no store at `url`, which names no file.
+    ///
+    /// - Throws: where that cannot be told, if the type knows the difference.
+    class func holdsNothing(at url: URL) throws -> Bool { (try? metadataForPersistentStore(with: url)) == nil }
+
+    /// Set before the store is loaded where it must be a new one: a store on a server throws 516 then where there is one
+    /// already, and says here that it made its tables.
+    final var creation: StoreMaking?
+
     /// Goes on with `url` instead of where the store was: opens what was moved there, or writes there from now on.
     func reconnect(to url: URL) throws { self.url = url }
 
@@ -187,6 +207,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         if url.standardizedFileURL == other.withoutPassword.standardizedFileURL { return true }
         return !url.isMemoryPlace && url.isFileURL && other.isFileURL && PlainFile.areSame(url.path, other.path)
     }
+}
+
+/// What came of the making of a store that must not be there before.
+final class StoreMaking {
+    var isMade = false
 }
 
 extension NSPersistentStore {

@@ -50,9 +50,13 @@ extension PredicateToSQL {
         switch name {
         case "noindex:": return SQLExpression(fragment: "+" + value.fragment, kind: value.kind)
         case "abs:":
-            // SQLite's abs() fails for the least integer; a subtraction becomes real there, as in memory.
-            let negative = "0 - " + value.fragment
-            let fragment = "CASE WHEN " + value.fragment + " < 0 THEN " + negative + " ELSE " + value.fragment + " END"
+            // SQLite's abs() fails for the least integer; a subtraction becomes real there, as in memory. Where it does not,
+            // the number is of 32 bits, and so is calculated with more.
+            let wide =
+                isInteger
+                ? SQLFragment(schema.dialect.asWide(value.fragment.text), value.fragment.arguments) : value.fragment
+            let negative = "0 - " + wide
+            let fragment = "CASE WHEN " + value.fragment + " < 0 THEN " + negative + " ELSE " + wide + " END"
             return SQLExpression(fragment: fragment.parenthesized, kind: isInteger ? .integer(isNarrow: false) : .real)
         case "onesComplement:" where isInteger:
             return SQLExpression(fragment: ("~" + value.fragment).parenthesized, kind: .integer(isNarrow: false))

@@ -55,8 +55,26 @@ enum SQLName {
                 default: false
                 }
             } && name.utf8.first.map { $0 > UInt8(ascii: "9") } == true
-        return isPlain
-            ? name
-            : "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        return isPlain ? name : SQLText.enclosed(name, in: "\"")
     }
+}
+
+/// Texts and names between quotes in a statement.
+package enum SQLText {
+    /// `text` between two quotes, with each quote in it doubled.
+    ///
+    /// By scalars, as a database reads it: a quote with an accent behind it is one character to Swift, and not that quote.
+    package static func enclosed(_ text: String, in quote: Unicode.Scalar) -> String {
+        var result = String.UnicodeScalarView()
+        result.append(quote)
+        for scalar in text.unicodeScalars {
+            if scalar == quote { result.append(quote) }
+            result.append(scalar)
+        }
+        result.append(quote)
+        return String(result)
+    }
+
+    /// `text` as a literal.
+    package static func literal(_ text: String) -> String { enclosed(text, in: "'") }
 }

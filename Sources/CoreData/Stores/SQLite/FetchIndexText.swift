@@ -135,8 +135,7 @@ extension SQLFragment {
             case .integer(let number): result += "\(number)"
             case .real(let number) where number.isFinite: result += "\(number)"
             case .text(let text):
-                result +=
-                    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+                result += SQLText.literal(text)
             case .real, .blob, .uuid, .decimal, .list: return nil
             }
             result += part

@@ -40,6 +40,8 @@ package protocol ServerResult: AnyObject {
     var rowCount: Int { get }
     /// Booleans are whole numbers.
     func value(_ row: Int, _ column: Int) -> SQLValue
+    /// What the server says it has done, such as `COMMIT`.
+    var command: String { get }
 }
 
 /// Why the server, or the way to it, refused something. Holds no credentials.
@@ -57,6 +59,12 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
         case missing
         /// The caller had the statement given up.
         case cancelled
+        /// Another transaction has held a lock for longer than is waited for one.
+        case locked
+        /// The server takes no changes, as a replica.
+        case unwritable
+        /// It is not known whether a commit was done.
+        case uncertain
         case other
     }
 
@@ -65,6 +73,8 @@ package struct ServerError: Error, Sendable, CustomStringConvertible {
     package var state: String?
     package var message: String
     package var constraint: String?
+    /// That of the transaction of which nothing is known.
+    package var token: UUID?
 
     package init(kind: Kind, state: String?, message: String, constraint: String? = nil) {
         self.kind = kind
@@ -91,10 +101,6 @@ package protocol ServerConnection: AnyObject {
     func takeMessages() throws -> Int
 
     var isInTransaction: Bool { get }
-    /// The number under which the server knows the connection.
-    var number: Int { get }
-    /// Readable when there is something to take.
-    var descriptor: Int32 { get }
 }
 
 /// A kind of database: made by the module that knows it.
@@ -119,18 +125,40 @@ package struct ServerPlace: Sendable {
     package let url: URL
     /// The schema in which the tables are.
     package let schema: String
-    /// Seconds to wait for a lock; `nil` for ever.
-    package let timeout: Double?
+    /// Milliseconds to wait for a lock; 0 for ever.
+    package let lockTimeout: Int
+    /// Whether the store's user follows what others commit.
+    package let isFollowed: Bool
+    /// What the URL has the server set for the whole session.
+    package let sessionSettings: String
 
     /// The parameters of the URL that are not the connection's.
     package static let ownParameters: Set<String> = ["schema"]
 
-    init(_ url: URL, options: StoreOptions) {
+    /// So many bytes the name of a schema may have.
+    private static let longestName = 63
+    /// Seconds to wait for a lock where the options do not say.
+    private static let waiting = 30.0
+
+    /// - Throws: 134080 for a schema whose name the server would cut or not understand.
+    init(_ url: URL, options: StoreOptions) throws {
         self.url = url
         let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
         let named = items.first { $0.name == "schema" }?.value ?? ""
         schema = named.isEmpty ? "public" : named
-        timeout = options.timeout
+        sessionSettings = items.first { $0.name == "options" }?.value ?? ""
+        isFollowed = options.postsRemoteChanges
+        let seconds = options.timeout ?? Self.waiting
+        // Not even a moment is the least that the server knows; 0 is for ever there.
+        lockTimeout =
+            seconds == .infinity
+            ? 0 : min(max(Int(exactly: (min(seconds, 1e6) * 1000).rounded()) ?? 30_000, 1), Int(Int32.max))
+        guard schema.utf8.count <= Self.longestName, !schema.unicodeScalars.contains("\0") else {
+            throw CoreDataError.make(
+                134080,
+                "Cannot open the store \(name): the name of its schema has more than \(Self.longestName) bytes, or a zero "
+                    + "character; choose another.")
+        }
     }
 
     /// The URL as errors say it.

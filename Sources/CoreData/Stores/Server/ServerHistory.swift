@@ -1,5 +1,13 @@
 import Foundation
 
+/// Which tables a session was opened with.
+struct ServerStoreVersion: Equatable {
+    /// The UUID of the store.
+    let identifier: String
+    /// Grows with each migration.
+    let number: Int64
+}
+
 /// The history: one row for each transaction, one for each row that it changed.
 struct ServerHistory {
     let layout: ServerLayout
@@ -14,15 +22,20 @@ struct ServerHistory {
     /// Takes the next number, writes the transaction and its changes, and has the commit told; gives the number. All in one
     /// statement, the last of a transaction.
     ///
-    /// - Parameter token: by which the transaction is found again, when its commit was not answered.
+    /// - Parameters:
+    ///   - token: by which the transaction is found again, when its commit was not answered.
+    ///   - version: that of the tables as the writer knows them. Where they are of another, or of another store, nothing is
+    ///     written and no number given.
     func recording(
-        _ changes: StoreChangeSet, token: UUID, channel: String, tombstones: [NSManagedObjectID: String]
+        _ changes: StoreChangeSet, token: UUID, channel: String, tombstones: [NSManagedObjectID: String],
+        version: ServerStoreVersion
     ) -> ServerStatement {
         let lists = lists(changes, tombstones)
         let process = ProcessInfo.processInfo.processName
         let text = { (text: String?) in ServerArgument.value(text.map { .text($0) } ?? .null, .text) }
         return ServerStatement(
-            "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 RETURNING changes), "
+            "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 "
+                + "WHERE model_number = ? AND uuid = ? RETURNING changes), "
                 + "t AS (INSERT INTO \(table(ServerStoreTables.transactions)) "
                 + "(number, at, author, context, bundle, process, token) "
                 + "SELECT changes, extract(epoch FROM clock_timestamp())::float8 - 978307200, ?, ?, ?, ?, ? FROM n "
@@ -33,6 +46,7 @@ struct ServerHistory {
                 + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)) "
                 + "SELECT number, pg_notify(?, number::text) FROM t",
             [
+                .value(.integer(version.number), .bigint), text(version.identifier),
                 text(changes.author), text(changes.contextName),
                 text(Bundle.main.bundleIdentifier ?? process), text(process), .value(.uuid(token), .uuid),
             ] + lists + [.value(.text(channel), .text)])
@@ -212,10 +226,16 @@ struct ServerHistory {
             [.value(.real(date.timeIntervalSinceReferenceDate), .double)])
     }
 
-    func number(of token: UUID) -> ServerStatement {
+    /// The number of the last transaction, and the version of the tables.
+    var state: ServerStatement {
+        ServerStatement("SELECT changes, model_number, uuid FROM \(table(ServerStoreTables.store))")
+    }
+
+    /// Whether the history has the transaction of a token, and up to where it was removed.
+    func search(for token: UUID) -> ServerStatement {
         ServerStatement(
-            "SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ?", [.value(.uuid(token), .uuid)]
-        )
+            "SELECT (SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ?), removed FROM "
+                + table(ServerStoreTables.store), [.value(.uuid(token), .uuid)])
     }
 
     /// One statement, so one transaction; gives how many were removed.

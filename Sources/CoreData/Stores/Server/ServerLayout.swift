@@ -178,8 +178,6 @@ struct ServerJoinTable {
     /// The place of the destination in the owner's list, and of the owner in the destination's.
     let order: String?
     let inverseOrder: String?
-
-    var isReflexive: Bool { relationship.inverseRelationship === relationship }
 }
 
 extension ServerType {
@@ -229,6 +227,26 @@ struct EntityOrder {
             }
             return (entity, number)
         }.sorted { $0.1 < $1.1 }
+    }
+
+    /// The numbers after a migration: an entity that stays keeps its number, so that who still has the old model never takes
+    /// one entity for another.
+    static func numbers(
+        of entities: [NSEntityDescription], stored: [String: Int64], _ difference: ModelDifference
+    ) -> [String: Int64] {
+        let own = Set(entities.map(ObjectIdentifier.init))
+        var next = (stored.values.max() ?? 0) + 1
+        var numbers: [String: Int64] = [:]
+        for entity in withAncestors(EntityOrder(freshFor: entities).entries.map(\.entity)) {
+            let was = own.contains(ObjectIdentifier(entity)) ? difference.source(of: entity)?.name : entity.name
+            if let number = was.flatMap({ stored[$0] }) {
+                numbers[entity.name ?? ""] = number
+            } else {
+                numbers[entity.name ?? ""] = next
+                next += 1
+            }
+        }
+        return numbers
     }
 
     private static func withAncestors(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {

@@ -8,7 +8,7 @@ struct ServerOpening {
     init(_ url: URL, options: [AnyHashable: Any]?) throws {
         guard let type = ServerDatabases.database(for: url) else { throw ServerOpening.unknown(url) }
         database = type.init()
-        place = ServerPlace(url, options: StoreOptions(options))
+        place = try ServerPlace(url, options: StoreOptions(options))
     }
 
     static func unknown(_ url: URL) -> NSError {
@@ -33,6 +33,9 @@ struct ServerOpening {
     private var schemaText: String { dialect.quoted(place.schema) }
     private func table(_ name: String) -> String { schemaText + "." + dialect.quoted(name) }
 
+    /// The table of what the store says of itself.
+    var storeText: String { table(ServerStoreTables.store) }
+
     // MARK: What the store says of itself
 
     /// - Throws: 260 where there is no store, 259 where it is one of a later version.
@@ -45,27 +48,40 @@ struct ServerOpening {
     }
 
     func metadataIfPresent(_ connection: any ServerConnection) throws -> [String: Any]? {
+        try contentsIfPresent(connection)?.metadata
+    }
+
+    /// What a store says of itself, with the version of its tables.
+    struct Contents {
+        var metadata: [String: Any]
+        var version: ServerStoreVersion
+    }
+
+    func contentsIfPresent(_ connection: any ServerConnection) throws -> Contents? {
         guard try isPresent(connection) else { return nil }
-        let result = try connection.run([
-            ServerStatement("SELECT format, uuid, metadata FROM \(table(ServerStoreTables.store))")
-        ])[0]
-        guard result.rowCount == 1, case .integer(let format) = result.value(0, 0),
-            case .text(let uuid) = result.value(0, 1), case .text(let text) = result.value(0, 2)
-        else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.") }
+        let store = table(ServerStoreTables.store)
+        let formats = try connection.run([ServerStatement("SELECT format FROM \(store)")])[0]
+        guard formats.rowCount == 1, case .integer(let format) = formats.value(0, 0) else {
+            throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.")
+        }
         guard format == Self.format else {
             throw CoreDataError.make(
                 259, "The store \(place.name) is of format \(format); this version reads format \(Self.format).")
         }
+        let result = try connection.run([ServerStatement("SELECT uuid, metadata, model_number FROM \(store)")])[0]
+        guard result.rowCount == 1, case .text(let uuid) = result.value(0, 0),
+            case .text(let text) = result.value(0, 1), case .integer(let number) = result.value(0, 2)
+        else { throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.") }
         guard
             var metadata = try? PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
                 as? [String: Any]
         else { throw CoreDataError.make(259, "The metadata of the store \(place.name) cannot be read.") }
         metadata[NSStoreUUIDKey] = uuid
-        return metadata
+        return Contents(metadata: metadata, version: ServerStoreVersion(identifier: uuid, number: number))
     }
 
     /// The version of the tables beside those of the rows.
-    static let format: Int64 = 1
+    static let format: Int64 = 2
 
     private func isPresent(_ connection: any ServerConnection) throws -> Bool {
         let found = try connection.run([
@@ -103,9 +119,11 @@ struct ServerOpening {
     // MARK: A new store
 
     /// Makes everything in one transaction, unless another process has been quicker.
+    ///
+    /// - Returns: whether it was made here.
     func create(
         on connection: any ServerConnection, model: NSManagedObjectModel, entities: [NSEntityDescription]
-    ) throws {
+    ) throws -> Bool {
         try Self.check(entities)
         let layout = try layout(of: entities, stored: nil)
         var metadata = StoreMetadata.fresh(model: model, entities: entities)
@@ -122,12 +140,14 @@ struct ServerOpening {
             if try !hasSchema(connection) {
                 _ = try connection.run([ServerStatement("CREATE SCHEMA \(schemaText)")])
             }
-            if try !isPresent(connection) {
+            let isNew = try !isPresent(connection)
+            if isNew {
                 var statements = ServerSchemaText(layout: layout).statements().map { ServerStatement($0) }
                 statements += try content(metadata, kept, layout, model)
                 _ = try connection.run(statements)
             }
             _ = try connection.run([ServerStatement("COMMIT")])
+            return isNew
         } catch {
             if connection.isInTransaction { _ = try? connection.run([ServerStatement("ROLLBACK")]) }
             throw error
@@ -195,17 +215,30 @@ struct ServerOpening {
             entities: entities, dialect: dialect, schema: place.schema, stored: stored, name: place.name)
     }
 
-    func layout(of entities: [NSEntityDescription], on connection: any ServerConnection) throws -> ServerLayout {
+    /// - Parameter version: the one that the tables must be of; by default any.
+    func layout(
+        of entities: [NSEntityDescription], on connection: any ServerConnection, version: ServerStoreVersion? = nil
+    ) throws -> ServerLayout {
+        try layout(of: entities, stored: numbers(on: connection, version: version))
+    }
+
+    /// The numbers of the entities that the store has.
+    func numbers(
+        on connection: any ServerConnection, version: ServerStoreVersion? = nil
+    ) throws -> [String: Int64] {
         let result = try connection.run([
-            ServerStatement("SELECT name, number FROM \(table(ServerStoreTables.entities))")
+            ServerStatement(
+                "SELECT e.name, e.number, s.model_number FROM \(table(ServerStoreTables.entities)) AS e, "
+                    + "\(table(ServerStoreTables.store)) AS s")
         ])[0]
         var stored: [String: Int64] = [:]
         for row in 0..<result.rowCount {
+            if let version, result.value(row, 2) != .integer(version.number) { throw errors.replaced() }
             if case .text(let name) = result.value(row, 0), case .integer(let number) = result.value(row, 1) {
                 stored[name] = number
             }
         }
-        return try layout(of: entities, stored: stored)
+        return stored
     }
 
     // MARK: The end of a store
@@ -222,9 +255,10 @@ struct ServerOpening {
                 ServerStoreTables.changes, ServerStoreTables.transactions, ServerStoreTables.entities,
                 ServerStoreTables.store,
             ]
-        _ = try connection.run(
-            [ServerStatement("BEGIN")] + tables.map { ServerStatement("DROP TABLE \(table($0)) CASCADE") }
-                + [ServerStatement("COMMIT")])
+        // In one statement, so that their references to each other do not count. What an administrator made of them does.
+        _ = try connection.run([
+            ServerStatement("DROP TABLE \(tables.map(table).joined(separator: ", "))")
+        ])
         guard place.schema != "public" else { return }
         // What else is in the schema keeps it.
         _ = try? connection.run([ServerStatement("DROP SCHEMA \(schemaText)")])

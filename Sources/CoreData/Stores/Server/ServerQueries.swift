@@ -156,9 +156,20 @@ extension ServerStatement {
         self.init(
             fragment.text,
             fragment.arguments.map { value in
-                if case .list(let values) = value { return .list(values, values.first.map(Self.type) ?? .bigint) }
+                if case .list(let values) = value { return .list(values, Self.type(of: values)) }
                 return .value(value, Self.type(of: value))
             })
+    }
+
+    /// The type that holds all values of a list: decimals hold whole numbers, and so do reals.
+    private static func type(of values: [SQLValue]) -> ServerType {
+        guard let first = values.first else { return .bigint }
+        var found = type(of: first)
+        for value in values.dropFirst() where found == .bigint || found == .double {
+            let other = type(of: value)
+            if other == .numeric || (other == .double && found == .bigint) { found = other }
+        }
+        return found
     }
 
     private static func type(of value: SQLValue) -> ServerType {

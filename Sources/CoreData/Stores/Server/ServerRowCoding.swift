@@ -15,6 +15,8 @@ final class ServerRowWriting {
     let tableText: String
     /// Those of the entity alone, in the order of the table's.
     let columns: [Column]
+    /// Whether rows have places in ordered lists of others.
+    let hasPositions: Bool
 
     init(_ entity: NSEntityDescription, layout: ServerLayout) {
         self.entity = entity
@@ -35,6 +37,7 @@ final class ServerRowWriting {
             default: return nil
             }
         }
+        hasPositions = columns.contains { if case .position = $0.content { true } else { false } }
     }
 }
 

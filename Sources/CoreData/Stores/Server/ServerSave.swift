@@ -18,8 +18,6 @@ struct ServerSave {
     private var expected: [Int: [NSManagedObjectID]] = [:]
     /// Where the versions of locked rows are read.
     private var locks: [Int: [StoreRowChange]] = [:]
-    /// Where tombstones are read.
-    private(set) var historyPlace: Int?
 
     init(_ changes: StoreChangeSet, layout: ServerLayout, store: NSPersistentStore, writings: ServerWritings) {
         self.layout = layout
@@ -36,6 +34,7 @@ struct ServerSave {
     mutating func makeStatements() throws -> [ServerStatement] {
         statements = []
         lockRows()
+        lockOwners()
         deleteRows()
         try updateRows()
         try insertRows()
@@ -81,11 +80,11 @@ struct ServerSave {
         return order.map { (groups[$0] ?? []).sorted { $0.id.savedKey < $1.id.savedKey } }
     }
 
-    private func keys(_ rows: [StoreRowChange]) -> ServerArgument {
+    private func keys(_ rows: some Sequence<StoreRowChange>) -> ServerArgument {
         .list(rows.map { .integer($0.id.savedKey) }, .bigint)
     }
 
-    private func versions(_ rows: [StoreRowChange]) -> ServerArgument {
+    private func versions(_ rows: some Sequence<StoreRowChange>) -> ServerArgument {
         .list(rows.map { .integer($0.baseVersion) }, .bigint)
     }
 
@@ -96,6 +95,35 @@ struct ServerSave {
                 ServerStatement(
                     "SELECT \(key), \(version) FROM \(layout.tableText(of: rows[0].id.entity)) WHERE \(key) = ANY(?) "
                         + "ORDER BY \(key) FOR SHARE", [keys(rows)]))
+        }
+    }
+
+    /// Who puts rows at the ends of lists has the owners' rows meanwhile: two that do it at once would find the same end.
+    private mutating func lockOwners() {
+        var owners: [String: Set<Int64>] = [:]
+        func note(_ writing: ServerRowWriting, _ row: RowSnapshot, _ known: [Int: Int]?, _ slots: [Int]?) {
+            for column in writing.columns {
+                guard case .position(let toOne) = column.content, known?[column.slot] == nil,
+                    slots?.contains(column.slot) != false, case .reference(let owner) = row.value(column.slot),
+                    let entity = toOne.destinationEntity
+                else { continue }
+                owners[layout.tableText(of: entity), default: []].insert(owner.savedKey)
+            }
+        }
+        for row in changes.inserted {
+            let writing = writings[row.id.entity]
+            if writing.hasPositions { note(writing, row.row, changes.insertedPositions[row.id], nil) }
+        }
+        for row in changes.updated {
+            let writing = writings[row.id.entity]
+            guard writing.hasPositions, let snapshot = row.row else { continue }
+            note(writing, snapshot, row.orderedPositions, row.changedSlots)
+        }
+        for (table, keys) in owners.sorted(by: { $0.key < $1.key }) {
+            statements.append(
+                ServerStatement(
+                    "SELECT \(key) FROM \(table) WHERE \(key) = ANY(?) ORDER BY \(key) FOR NO KEY UPDATE",
+                    [.list(keys.sorted().map { .integer($0) }, .bigint)]))
         }
     }
 
@@ -127,40 +155,44 @@ struct ServerSave {
             groups[shape, default: []].append(row)
         }
         for shape in order {
-            guard let rows = groups[shape]?.sorted(by: { $0.id.savedKey < $1.id.savedKey }) else { continue }
-            let writing = writings[rows[0].id.entity]
+            guard let all = groups[shape]?.sorted(by: { $0.id.savedKey < $1.id.savedKey }) else { continue }
+            let writing = writings[all[0].id.entity]
             let columns = writing.columns.filter { column in
                 if case .position = column.content {
                     return shape.slots.contains(column.slot) || shape.positions.contains(column.slot)
                 }
                 return shape.slots.contains(column.slot)
             }
-            var arguments = [keys(rows), versions(rows)]
-            for column in columns { arguments.append(try argument(column, rows)) }
             let names = columns.indices.map { "c\($0)" }
             let sets = columns.enumerated().map { index, column in
                 "\(quoted(column.name)) = \(written(column, "c\(index)", columns, writing))"
             }
-            expected[statements.count] = rows.map(\.id)
-            statements.append(
-                ServerStatement(
-                    "UPDATE \(writing.tableText) AS t SET "
-                        + (["\(version) = t.\(version) + 1"] + sets).joined(separator: ", ")
-                        + " FROM unnest(\(arguments.map { _ in "?" }.joined(separator: ", "))) WITH ORDINALITY AS v("
-                        + (["id", "base"] + names + ["place"]).joined(separator: ", ")
-                        + ") WHERE t.\(key) = v.id AND t.\(version) = v.base RETURNING t.\(key)", arguments))
+            let places = ([String](repeating: "?", count: columns.count + 2)).joined(separator: ", ")
+            let text =
+                "UPDATE \(writing.tableText) AS t SET "
+                + (["\(version) = t.\(version) + 1"] + sets).joined(separator: ", ")
+                + " FROM unnest(\(places)) WITH ORDINALITY AS v("
+                + (["id", "base"] + names + ["place"]).joined(separator: ", ")
+                + ") WHERE t.\(key) = v.id AND t.\(version) = v.base RETURNING t.\(key)"
+            var block = ServerRowBlock(columns)
+            func write() {
+                let rows = all[block.rows]
+                expected[statements.count] = rows.map(\.id)
+                statements.append(ServerStatement(text, [keys(rows), versions(rows)] + block.take()))
+            }
+            for row in all {
+                try block.add { column in
+                    if case .position = column.content { return position(row.orderedPositions[column.slot]) }
+                    guard let snapshot = row.row else { return .null }
+                    return try coding.value(column, of: snapshot)
+                }
+                if block.isFull { write() }
+            }
+            if !block.rows.isEmpty { write() }
         }
     }
 
-    private func argument(_ column: ServerRowWriting.Column, _ rows: [StoreRowChange]) throws -> ServerArgument {
-        let coding = ServerValueCoding(layout: layout, store: store)
-        return .list(
-            try rows.map { row in
-                if case .position = column.content { return position(row.orderedPositions[column.slot]) }
-                guard let snapshot = row.row else { return .null }
-                return try coding.value(column, of: snapshot)
-            }, column.type)
-    }
+    private var coding: ServerValueCoding { ServerValueCoding(layout: layout, store: store) }
 
     private func position(_ known: Int?) -> SQLValue { known.map { .integer(Int64($0)) } ?? .null }
 
@@ -197,34 +229,28 @@ struct ServerSave {
         for group in order {
             guard let rows = groups[group] else { continue }
             let writing = writings[rows[0].id.entity]
-            var start = 0
-            while start < rows.count {
-                let part = rows[start..<min(start + Self.rowsAtOnce, rows.count)]
-                statements.append(try insertion(of: part, writing))
-                start += Self.rowsAtOnce
+            var block = ServerRowBlock(writing.columns)
+            for row in rows {
+                try block.add { column in
+                    if case .position = column.content {
+                        return position(changes.insertedPositions[row.id]?[column.slot])
+                    }
+                    return try coding.value(column, of: row.row)
+                }
+                if block.isFull { statements.append(insertion(of: rows[block.rows], block.take(), writing)) }
             }
+            if !block.rows.isEmpty { statements.append(insertion(of: rows[block.rows], block.take(), writing)) }
         }
     }
 
-    /// So many rows go to the server in one statement.
-    private static let rowsAtOnce = 5000
-
-    private func insertion(of rows: ArraySlice<IdentifiedRow>, _ writing: ServerRowWriting) throws -> ServerStatement {
-        let coding = ServerValueCoding(layout: layout, store: store)
-        var arguments: [ServerArgument] = [
-            .list(rows.map { .integer($0.id.savedKey) }, .bigint),
-            .list(rows.map { .integer(max($0.row.version, 1)) }, .bigint),
-        ]
-        for column in writing.columns {
-            arguments.append(
-                .list(
-                    try rows.map { row in
-                        if case .position = column.content {
-                            return position(changes.insertedPositions[row.id]?[column.slot])
-                        }
-                        return try coding.value(column, of: row.row)
-                    }, column.type))
-        }
+    private func insertion(
+        of rows: ArraySlice<IdentifiedRow>, _ values: [ServerArgument], _ writing: ServerRowWriting
+    ) -> ServerStatement {
+        let arguments: [ServerArgument] =
+            [
+                .list(rows.map { .integer($0.id.savedKey) }, .bigint),
+                .list(rows.map { .integer(max($0.row.version, 1)) }, .bigint),
+            ] + values
         let names = writing.columns.indices.map { "c\($0)" }
         let columns =
             [key, version, quoted(ServerStoreTables.entity)] + writing.columns.map { quoted($0.name) }
@@ -291,20 +317,5 @@ struct ServerSave {
                     .list(list.map { .integer($0.savedKey) }, .bigint),
                     .value(.integer(change.owner.savedKey), .bigint),
                 ]))
-    }
-}
-
-/// How each entity is written, once it was asked for.
-final class ServerWritings {
-    private let layout: ServerLayout
-    private var known: [ObjectIdentifier: ServerRowWriting] = [:]
-
-    init(_ layout: ServerLayout) { self.layout = layout }
-
-    subscript(entity: NSEntityDescription) -> ServerRowWriting {
-        if let known = known[ObjectIdentifier(entity)] { return known }
-        let made = ServerRowWriting(entity, layout: layout)
-        known[ObjectIdentifier(entity)] = made
-        return made
     }
 }

@@ -5,9 +5,7 @@ struct ServerSchemaText {
     let layout: ServerLayout
 
     private func name(_ name: String) -> String { layout.dialect.quoted(name) }
-    private func literal(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-    }
+    private func literal(_ text: String) -> String { SQLText.literal(text) }
 
     /// All of a new store.
     func statements() -> [String] { storeTables() + rowTables() + rules() }
@@ -17,20 +15,22 @@ struct ServerSchemaText {
 
     /// Constraints, indexes and references: for tables that are filled.
     func rules() -> [String] {
-        uniqueConstraints() + layout.tables.flatMap(indexes) + layout.tables.flatMap(references)
-            + layout.joinTables.flatMap(references)
+        uniqueConstraints().map(\.text) + layout.tables.flatMap(indexes) + references()
     }
+
+    func references() -> [String] { layout.tables.flatMap(references) + layout.joinTables.flatMap(references) }
 
     private func storeTables() -> [String] {
         let table = { layout.tableText($0) }
         return [
             "CREATE TABLE \(table(ServerStoreTables.store)) (one boolean PRIMARY KEY DEFAULT true CHECK (one), "
                 + "format integer NOT NULL, uuid text NOT NULL, metadata text NOT NULL, model bytea NOT NULL, "
-                + "changes bigint NOT NULL DEFAULT 0, removed bigint NOT NULL DEFAULT 0)",
+                + "changes bigint NOT NULL DEFAULT 0, removed bigint NOT NULL DEFAULT 0, "
+                + "model_number bigint NOT NULL DEFAULT 1)",
             "COMMENT ON TABLE \(table(ServerStoreTables.store)) IS "
                 + literal(
                     "A Core Data store. changes: the number of its last transaction; removed: of the last one that "
-                        + "was taken out of the history."),
+                        + "was taken out of the history; model_number: grows with each migration."),
             "CREATE TABLE \(table(ServerStoreTables.entities)) (number integer PRIMARY KEY, name text NOT NULL UNIQUE, "
                 + "parent integer, hash bytea)",
             "CREATE TABLE \(table(ServerStoreTables.transactions)) (number bigint PRIMARY KEY, "
@@ -48,19 +48,26 @@ struct ServerSchemaText {
 
     // MARK: Tables of rows
 
-    private func statements(_ table: ServerTable) -> [String] {
+    func statements(_ table: ServerTable) -> [String] {
         let text = layout.tableText(table.name)
         var columns = [
             "\(name(ServerStoreTables.key)) bigint PRIMARY KEY", "\(name(ServerStoreTables.entity)) integer NOT NULL",
             "\(name(ServerStoreTables.version)) bigint NOT NULL",
         ]
-        columns += table.columns.map { "\(name($0.name)) \(typeText($0.type))" }
-        var statements = [
+        columns += table.columns.map(definition)
+        return [
             "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))",
             "CREATE SEQUENCE \(layout.tableText(table.sequence)) INCREMENT BY \(ServerStoreTables.keysAtOnce) "
                 + "OWNED BY \(text).\(name(ServerStoreTables.key))",
-            "COMMENT ON TABLE \(text) IS \(literal(comment(table)))",
-        ]
+        ] + comments(table)
+    }
+
+    /// A column with its type.
+    func definition(_ column: ServerColumn) -> String { "\(name(column.name)) \(typeText(column.type))" }
+
+    func comments(_ table: ServerTable) -> [String] {
+        let text = layout.tableText(table.name)
+        var statements = ["COMMENT ON TABLE \(text) IS \(literal(comment(table)))"]
         for column in table.columns {
             guard let comment = comment(column) else { continue }
             statements.append("COMMENT ON COLUMN \(text).\(name(column.name)) IS \(literal(comment))")
@@ -100,7 +107,7 @@ struct ServerSchemaText {
 
     // MARK: Relationships
 
-    private func statements(_ table: ServerJoinTable) -> [String] {
+    func statements(_ table: ServerJoinTable) -> [String] {
         let text = layout.tableText(table.name)
         var columns = ["\(name(table.owner)) bigint NOT NULL", "\(name(table.destination)) bigint NOT NULL"]
         columns += [table.order, table.inverseOrder].compactMap(\.self).map { "\(name($0)) bigint" }
@@ -139,17 +146,20 @@ struct ServerSchemaText {
     // MARK: Indexes
 
     /// Deferrable: rows may swap unique values in one transaction.
-    private func uniqueConstraints() -> [String] {
+    func uniqueConstraints() -> [(name: String, table: String, text: String)] {
         layout.constraints.sorted { $0.key < $1.key }.map { constraint, meaning in
             let columns = meaning.names.compactMap { property in
                 meaning.entity.propertiesByName[property].flatMap { layout.column(of: $0, in: meaning.entity) }
             }
-            return "ALTER TABLE \(layout.tableText(of: meaning.entity)) ADD CONSTRAINT \(name(constraint)) UNIQUE "
+            let table = layout.table(of: meaning.entity)
+            let text =
+                "ALTER TABLE \(layout.tableText(table)) ADD CONSTRAINT \(name(constraint)) UNIQUE "
                 + "(\(columns.map(name).joined(separator: ", "))) DEFERRABLE INITIALLY IMMEDIATE"
+            return (constraint, table, text)
         }
     }
 
-    private func indexes(_ table: ServerTable) -> [String] {
+    func indexes(_ table: ServerTable) -> [String] {
         let text = layout.tableText(table.name)
         var statements: [String] = []
         for column in table.columns {

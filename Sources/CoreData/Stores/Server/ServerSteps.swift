@@ -7,7 +7,7 @@ final class ServerSteps: BatchSteps {
     private let connection: any ServerConnection
     private let author: String?
     private let contextName: String?
-    private(set) var written: (token: UUID, number: Int64)?
+    private(set) var written: StagedTransaction?
     /// How many changes the transaction has in the history.
     private var changeCount: Int64 = 0
 
@@ -42,7 +42,7 @@ final class ServerSteps: BatchSteps {
         }
     }
 
-    /// The number of the transaction; its holder keeps other writers waiting until the end.
+    /// The number of the transaction.
     private func begin() throws -> Int64 {
         if let written { return written.number }
         var head = StoreChangeSet()
@@ -50,12 +50,11 @@ final class ServerSteps: BatchSteps {
         head.contextName = contextName
         let token = UUID()
         let results = try connection.run([
-            session.history.recording(head, token: token, channel: session.channel, tombstones: [:])
+            session.history.recording(
+                head, token: token, channel: session.channel, tombstones: [:], version: session.version)
         ])
-        guard case .integer(let number) = results[0].value(0, 0) else {
-            throw ServerError(kind: .other, state: nil, message: "the transaction got no number")
-        }
-        written = (token, number)
+        let number = try session.recordedNumber(results.first, connection)
+        written = StagedTransaction(token: token, number: number, connection: connection)
         return number
     }
 
@@ -73,8 +72,7 @@ final class ServerSteps: BatchSteps {
         var rest: [IdentifiedRow] = []
         for (_, group) in Dictionary(grouping: rows, by: { ObjectIdentifier($0.id.entity) }) {
             let writing = session.writings[group[0].id.entity]
-            let isOrdered = writing.columns.contains { if case .position = $0.content { true } else { false } }
-            guard group.count >= Self.leastCopied, !isOrdered else {
+            guard group.count >= Self.leastCopied, !writing.hasPositions else {
                 rest += group
                 continue
             }

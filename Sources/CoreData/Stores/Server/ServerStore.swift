@@ -1,7 +1,7 @@
 import Foundation
 
 /// A store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
-/// lock.
+/// lock, but for its readers: each of those has a connection of its own, and is used by one thread at a time.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 final class ServerStore: NSPersistentStore, @unchecked Sendable {
     /// The URL with the password that it may have: `url` has none.
@@ -48,23 +48,47 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     override func loadMetadata() throws {
         let opening = try ServerOpening(placeURL, options: options)
         let connection = try opening.connect()
-        var found = try opening.errors.translating(.opening) { try opening.metadataIfPresent(connection) }
+        var found = try opening.errors.translating(.opening) { try opening.contentsIfPresent(connection) }
         if found == nil {
             guard !isReadOnly else {
                 throw CoreDataError.make(
                     260, "Cannot open the store \(opening.place.name) read-only: there is none.")
             }
             let (model, entities) = try entities()
-            try opening.errors.translating(.creating) {
+            let isMade = try opening.errors.translating(.creating) {
                 try opening.create(on: connection, model: model, entities: entities)
             }
-            found = try opening.errors.translating(.opening) { try opening.metadata(connection) }
+            creation?.isMade = isMade
+            found = try opening.errors.translating(.opening) { try opening.contentsIfPresent(connection) }
         }
-        metadata = found
-        identifier = found?[NSStoreUUIDKey] as? String
-        metadataIsDirty = false
+        guard let found else {
+            throw CoreDataError.make(260, "Cannot open the store \(opening.place.name): it was removed meanwhile.")
+        }
+        if let creation, !creation.isMade {
+            throw CoreDataError.make(516, "Cannot make the store \(opening.place.name): there is one already.")
+        }
         self.opening = opening
-        session = ServerSession(opening: opening, connection: connection, identifier: identifier ?? "")
+        begin(with: found, opening, connection)
+    }
+
+    private func begin(
+        with found: ServerOpening.Contents, _ opening: ServerOpening, _ connection: any ServerConnection
+    ) {
+        metadata = found.metadata
+        metadataIsDirty = false
+        identifier = found.version.identifier
+        session = ServerSession(opening: opening, connection: connection, version: found.version)
+    }
+
+    override class var isOnServer: Bool { true }
+
+    override class func holdsNothing(at url: URL) throws -> Bool {
+        try opened(url, nil, .opening) { try $0.contentsIfPresent($1) == nil }
+    }
+
+    override func cachedModelData() throws -> Data? {
+        guard let opening, let session else { return nil }
+        return try opening.errors.translating(.opening) { try opening.model(session.connection()) }
     }
 
     override func prepare() throws {
@@ -74,8 +98,8 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
         let (model, entities) = try entities()
         families = model.entitiesInLayoutOrder.map(idFamily)
         try opening.errors.translating(.opening) {
-            let layout = try opening.layout(of: entities, on: session.connection())
-            try session.use(layout, store: self)
+            let connection = try session.connection()
+            try session.use(opening.layout(of: entities, on: connection, version: session.version))
         }
     }
 
@@ -88,12 +112,13 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
         let (model, entities) = try entities()
         let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
         try opening.errors.translating(.migrating) {
-            metadata = try ServerMigration(
+            let connection = try session.connection()
+            let migrated = try ServerMigration(
                 opening: opening, source: source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil },
                 model: model, entities: entities
-            ).run(on: session.connection(), metadata: metadata)
+            ).run(on: connection, from: ServerOpening.Contents(metadata: metadata, version: session.version))
+            begin(with: migrated, opening, connection)
         }
-        metadataIsDirty = false
     }
 
     func close() throws {
@@ -150,7 +175,9 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
 
     override func reconnect(to url: URL) throws {
         throw CoreDataError.make(
-            134080, "The store \(self.url?.absoluteString ?? "") cannot go on at \(url): it is not moved like a file.")
+            134080,
+            "The store \(self.url?.absoluteString ?? "") cannot go on at \(url.withoutPassword): it is not moved like a file."
+        )
     }
 
     // MARK: Access for the operations
@@ -277,7 +304,10 @@ extension ServerStore: StagedSaving {
 
     // MARK: What others do
 
-    func dataVersion() throws -> Int64 { try reading { session, _ in try session.foreignCommits() } }
+    func dataVersion() throws -> Int64 {
+        let (session, opening) = try open()
+        return try opening.errors.translating(.reading) { try session.foreignCommits() }
+    }
 
     func changeToken() throws -> String {
         try reading { session, connection in "\(try session.number(session.history.lastNumber, connection) ?? 0)" }

@@ -28,11 +28,39 @@ struct ServerStoreErrors {
         case .referenceViolation: code = 133000
         case .retry: code = 134070
         case .cancelled: code = 3072
+        case .locked: code = 134090
+        case .unwritable: code = 513
+        case .uncertain: code = 134070
         case .other: code = isOpening ? 134080 : activity == .migrating ? 134110 : activity == .saving ? 134030 : 134070
         }
+        var reason = "\(error.message)"
+        if error.kind == .locked {
+            let seconds = Double(place.lockTimeout) / 1000
+            reason = "another program has locked it (waited \(Self.text(seconds)) s); try again when that is done"
+        }
+        var info: [String: Any] = [:]
+        if let state = error.state { info["NSSQLState"] = state }
+        if error.kind == .uncertain {
+            info["outcome"] = "unknown"
+            info["token"] = error.token?.uuidString
+        }
         return CoreDataError.make(
-            code, "Cannot \(activity.rawValue) the store \(place.name): \(error.message).",
-            underlying: Self.underlying(error), userInfo: error.state.map { ["NSSQLState": $0] } ?? [:])
+            code, "Cannot \(activity.rawValue) the store \(place.name): \(reason).", underlying: Self.underlying(error),
+            userInfo: info)
+    }
+
+    private static func text(_ seconds: Double) -> String {
+        let text = String(format: "%.3f", seconds)
+        return String(text.reversed().drop { $0 == "0" }.drop { $0 == "." }.reversed())
+    }
+
+    /// A store whose tables are no longer those that were opened.
+    func replaced() -> NSError {
+        CoreDataError.make(
+            134100,
+            "The store \(place.name) was migrated to another version of its model, or replaced, by another program: open it "
+                + "again with that model.",
+            userInfo: ["reason": "The model used to open the store is no longer the one that it is kept in"])
     }
 
     /// The server's words, for programs that know it.

@@ -139,7 +139,5 @@ struct TriggerWriter {
                 + "\(column)) FROM \(table) WHERE \(rows); END")
     }
 
-    private static func literal(_ text: String) -> String {
-        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-    }
+    private static func literal(_ text: String) -> String { SQLText.literal(text) }
 }

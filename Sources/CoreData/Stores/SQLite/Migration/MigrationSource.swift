@@ -110,7 +110,7 @@ extension SQLiteValue {
         case .null: "NULL"
         case .integer(let number): "\(number)"
         case .real(let number): number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
-        case .text(let text): "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        case .text(let text): SQLText.literal(text)
         case .blob(let data): "x'" + data.map { String(format: "%02x", $0) }.joined() + "'"
         }
     }

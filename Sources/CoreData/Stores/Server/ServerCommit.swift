@@ -1,0 +1,82 @@
+import Foundation
+
+/// A transaction that is written and not committed.
+struct StagedTransaction {
+    let token: UUID
+    let number: Int64
+    /// The connection on which it is open: no other can commit it.
+    let connection: any ServerConnection
+}
+
+/// A transaction whose commit was not answered, and of which nothing could be learned afterwards.
+struct DoubtfulTransaction {
+    let token: UUID
+    let number: Int64
+    /// What it wrote; `nil` for a batch.
+    let changes: StoreChangeSet?
+
+    var error: ServerError {
+        var error = ServerError(
+            kind: .uncertain, state: nil,
+            message: "the connection was lost in the commit, and the server cannot be asked whether it has done it; "
+                + "the next save asks it first")
+        error.token = token
+        return error
+    }
+
+    /// What is left of a save, once this transaction is known to be there: without the rows that it wrote just so. `nil` for
+    /// nothing.
+    func rest(of other: StoreChangeSet) -> StoreChangeSet? {
+        guard let changes else { return other }
+        let inserted = Dictionary(changes.inserted.map { ($0.id, $0.row) }, uniquingKeysWith: { $1 })
+        let changed = Dictionary(
+            (changes.updated + changes.deleted).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        func isSame(_ left: RowSnapshot?, _ right: RowSnapshot?) -> Bool {
+            guard let left, let right else { return left == nil && right == nil }
+            return left.version == right.version && left.values.elementsEqual(right.values)
+        }
+        var rest = other
+        rest.inserted.removeAll { row in inserted[row.id].map { isSame($0, row.row) } ?? false }
+        func isWritten(_ row: StoreRowChange) -> Bool {
+            guard let known = changed[row.id] else { return false }
+            return known.baseVersion == row.baseVersion && isSame(known.row, row.row)
+        }
+        rest.updated.removeAll(where: isWritten)
+        rest.deleted.removeAll(where: isWritten)
+        // Pairs may be written twice: the second time they are there.
+        return rest.inserted.isEmpty && rest.updated.isEmpty && rest.deleted.isEmpty ? nil : rest
+    }
+}
+
+/// How a transaction that writes begins.
+enum ServerTransactionStart {
+    /// A process that waits for something else with an open transaction keeps all others from writing: after so long the
+    /// server ends it. Batches run the program's own code in between.
+    private static let longestSilence = "30s"
+    private static let longestSilenceOfBatches = "300s"
+    /// A machine that is gone is noticed by the server as soon as by its clients.
+    private static let noticing = [
+        ("tcp_keepalives_idle", "10"), ("tcp_keepalives_interval", "3"), ("tcp_keepalives_count", "3"),
+        ("tcp_user_timeout", "10s"),
+    ]
+
+    /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it, a batch
+    /// or a migration has it alone. All take it before they touch a row, so that none of them holds rows that the other
+    /// waits for.
+    static func statements(_ place: ServerPlace, store identifier: String, isAlone: Bool) -> [ServerStatement] {
+        var settings = [("lock_timeout", "\(place.lockTimeout)")]
+        settings.append(
+            ("idle_in_transaction_session_timeout", isAlone ? longestSilenceOfBatches : longestSilence))
+        settings += noticing
+        // What the URL sets for the whole session stays.
+        settings = settings.filter { !place.sessionSettings.contains($0.0) }
+        let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
+        let lock = isAlone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
+        return [
+            ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            ServerStatement(
+                "SELECT \((parts + ["\(lock)(hashtextextended(?, 0))"]).joined(separator: ", "))",
+                [.value(.text("coredata " + identifier), .text)]),
+        ]
+    }
+}

@@ -1,0 +1,354 @@
+import Foundation
+
+/// The statements of a migration. Run in its transaction.
+final class ServerMigrationWork {
+    private let old: ServerLayout
+    private let new: ServerLayout
+    private let difference: ModelDifference
+    private let connection: any ServerConnection
+    private let oldText: ServerSchemaText
+    private let newText: ServerSchemaText
+    private let tables: [ServerTableMigration]
+    /// The tables and tables of pairs that are changed in place.
+    private var staying: Set<String> = []
+    /// The names that the others of the old version have meanwhile.
+    private var parked: [String: String] = [:]
+
+    init(old: ServerLayout, new: ServerLayout, difference: ModelDifference, connection: any ServerConnection) throws {
+        self.old = old
+        self.new = new
+        self.difference = difference
+        self.connection = connection
+        oldText = ServerSchemaText(layout: old)
+        newText = ServerSchemaText(layout: new)
+        tables = new.tables.map { ServerTableMigration($0, old: old, new: new, difference: difference) }
+        for table in tables where try table.canStay(oldText, newText) { staying.insert(table.table.name) }
+        for table in new.joinTables where canStay(table) { staying.insert(table.name) }
+        var taken = Set(
+            [old, new].flatMap { layout in
+                layout.tables.flatMap { [$0.name, $0.sequence] } + layout.joinTables.map(\.name)
+                    + layout.constraints.keys
+            })
+        let places = old.tables.flatMap { [$0.name, $0.sequence] } + old.joinTables.map(\.name)
+        let kept = staying.union(old.tables.filter { staying.contains($0.name) }.map(\.sequence))
+        for name in places where !kept.contains(name) { parked[name] = ServerNames.claim("_old_\(name)", &taken) }
+    }
+
+    private func quoted(_ name: String) -> String { new.dialect.quoted(name) }
+    private var key: String { quoted(ServerStoreTables.key) }
+    private var entity: String { quoted(ServerStoreTables.entity) }
+    private var version: String { quoted(ServerStoreTables.version) }
+
+    private func run(_ texts: [String]) throws {
+        _ = try connection.run(texts.map { ServerStatement($0) })
+    }
+
+    /// Where a table of the old version is while rows are moved.
+    private func place(_ name: String) -> String { old.tableText(parked[name] ?? name) }
+
+    func run() throws {
+        try removeRules()
+        try run(
+            parked.sorted { $0.key < $1.key }.map { name, other in
+                let isSequence = old.tables.contains { $0.sequence == name }
+                return "ALTER \(isSequence ? "SEQUENCE" : "TABLE") \(old.tableText(name)) RENAME TO \(quoted(other))"
+            })
+        for table in tables { try staying.contains(table.table.name) ? extend(table) : make(table) }
+        for table in new.joinTables where !staying.contains(table.name) {
+            try run(newText.statements(table))
+            try fill(table)
+        }
+        for table in tables where staying.contains(table.table.name) { try shrink(table) }
+        for table in new.tables { try mend(table) }
+        for table in new.joinTables where staying.contains(table.name) { try mend(table) }
+        for table in tables { try check(table) }
+        try addRules()
+        try grant()
+        try run(
+            old.joinTables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" }
+                + old.tables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" })
+        // The history begins anew: what is in it names properties of the old version.
+        try run([
+            "DELETE FROM \(new.tableText(ServerStoreTables.changes))",
+            "DELETE FROM \(new.tableText(ServerStoreTables.transactions))",
+        ])
+    }
+
+    // MARK: Constraints, indexes, references
+
+    /// The references among the store's own tables go while rows are moved, and the constraints that are not those of the new
+    /// version.
+    private func removeRules() throws {
+        let names = ServerArgument.list((old.tables.map(\.name) + old.joinTables.map(\.name)).map { .text($0) }, .text)
+        let found = try connection.run([
+            ServerStatement(
+                "SELECT format('ALTER TABLE %I.%I DROP CONSTRAINT %I', n.nspname, c.relname, k.conname) "
+                    + "FROM pg_catalog.pg_constraint AS k JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid "
+                    + "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+                    + "JOIN pg_catalog.pg_class AS f ON f.oid = k.confrelid AND f.relnamespace = n.oid "
+                    + "WHERE k.contype = 'f' AND n.nspname = ? AND c.relname = ANY(?) AND f.relname = ANY(?)",
+                [.value(.text(old.schemaName), .text), names, names])
+        ])[0]
+        let kept = keptConstraints
+        try run(
+            Self.texts(found)
+                + oldText.uniqueConstraints().filter { !kept.contains($0.text) }.map {
+                    "ALTER TABLE \(old.tableText($0.table)) DROP CONSTRAINT \(quoted($0.name))"
+                })
+    }
+
+    private var keptConstraints: Set<String> {
+        Set(oldText.uniqueConstraints().filter { staying.contains($0.table) }.map(\.text))
+            .intersection(newText.uniqueConstraints().map(\.text))
+    }
+
+    private func addRules() throws {
+        let kept = keptConstraints
+        let known = Set(old.tables.filter { staying.contains($0.name) }.flatMap(oldText.indexes))
+        try run(
+            newText.uniqueConstraints().map(\.text).filter { !kept.contains($0) }
+                + new.tables.flatMap(newText.indexes).filter { !known.contains($0) } + newText.references()
+                + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments))
+    }
+
+    private static func texts(_ result: any ServerResult) -> [String] {
+        (0..<result.rowCount).compactMap { row in
+            if case .text(let text) = result.value(row, 0) { text } else { nil }
+        }
+    }
+
+    /// What the roles may do with a table, they may with the one that takes its place; its owner stays, too.
+    private func grant() throws {
+        var places = tables.flatMap { table -> [(String, String)] in
+            guard let from = table.from else { return [] }
+            return [(from.name, table.table.name), (from.sequence, table.table.sequence)]
+        }
+        for table in new.joinTables {
+            guard let name = oldName(of: table) else { continue }
+            places.append((name, table.name))
+        }
+        for (before, now) in places where parked[before] != nil {
+            let found = try connection.run([
+                ServerStatement(
+                    "SELECT format('GRANT %s ON %s %s TO %s%s', a.privilege_type, CASE c.relkind WHEN 'S' THEN "
+                        + "'SEQUENCE' ELSE 'TABLE' END, ?, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE "
+                        + "quote_ident(pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' "
+                        + "ELSE '' END) FROM pg_catalog.pg_class AS c, aclexplode(c.relacl) AS a "
+                        + "WHERE c.oid = ?::regclass AND a.grantee <> c.relowner",
+                    [.value(.text(new.tableText(now)), .text), .value(.text(place(before)), .text)]),
+                // A sequence that belongs to a table has its owner.
+                ServerStatement(
+                    "SELECT format('ALTER TABLE %s OWNER TO %I', ?, pg_get_userbyid(c.relowner)) "
+                        + "FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS d WHERE c.oid = ?::regclass "
+                        + "AND d.oid = ?::regclass AND c.relkind = 'r' AND c.relowner <> d.relowner",
+                    [
+                        .value(.text(new.tableText(now)), .text), .value(.text(place(before)), .text),
+                        .value(.text(new.tableText(now)), .text),
+                    ]),
+            ])
+            try run(found.flatMap(Self.texts))
+        }
+    }
+
+    // MARK: Rows
+
+    private func make(_ table: ServerTableMigration) throws {
+        try run(newText.statements(table.table))
+        guard let from = table.from else { return }
+        var arguments: [ServerArgument] = []
+        var columns = [key, version, entity]
+        let cases = table.kept.map { "WHEN \(old.number(of: $0.old)) THEN \(new.number(of: $0.new))" }
+        var values = ["o.\(key)", "o.\(version)", "CASE o.\(entity) \(cases.joined(separator: " ")) END"]
+        for column in table.table.columns {
+            let value = try table.expression(for: column)
+            columns.append(quoted(column.name))
+            values.append(value.text)
+            arguments += value.arguments
+        }
+        let numbers = table.kept.map { "\(old.number(of: $0.old))" }.joined(separator: ", ")
+        _ = try connection.run([
+            ServerStatement(
+                "INSERT INTO \(new.tableText(table.table.name)) (\(columns.joined(separator: ", "))) SELECT "
+                    + values.joined(separator: ", ")
+                    + " FROM \(place(from.name)) AS o WHERE o.\(entity) IN (\(numbers))", arguments),
+            ServerStatement(
+                "SELECT setval(?::regclass, (SELECT last_value + \(ServerStoreTables.keysAtOnce) FROM "
+                    + "\(place(from.sequence))))", [.value(.text(new.tableText(table.table.sequence)), .text)]),
+        ])
+    }
+
+    /// Gives a table that stays its new columns, with their values.
+    private func extend(_ table: ServerTableMigration) throws {
+        let text = new.tableText(table.table.name)
+        let coming = table.comingColumns
+        guard !coming.isEmpty else { return }
+        try run(["ALTER TABLE \(text) " + coming.map { "ADD \(newText.definition($0))" }.joined(separator: ", ")])
+        var sets: [String] = []
+        var values: [String] = []
+        var arguments: [ServerArgument] = []
+        for (index, column) in coming.enumerated() {
+            let value = try table.expression(for: column)
+            guard !value.text.hasPrefix("NULL::") else { continue }
+            sets.append("\(quoted(column.name)) = v.c\(index)")
+            values.append("\(value.text) AS c\(index)")
+            arguments += value.arguments
+        }
+        guard !sets.isEmpty else { return }
+        _ = try connection.run([
+            ServerStatement(
+                "UPDATE \(text) AS t SET \(sets.joined(separator: ", ")) FROM (SELECT o.\(key) AS id, "
+                    + values.joined(separator: ", ") + " FROM \(text) AS o) AS v WHERE t.\(key) = v.id", arguments)
+        ])
+    }
+
+    private func shrink(_ table: ServerTableMigration) throws {
+        let text = new.tableText(table.table.name)
+        var statements: [String] = []
+        let gone = table.goneEntities.map { "\($0)" }
+        if !gone.isEmpty {
+            statements.append("DELETE FROM \(text) WHERE \(entity) IN (\(gone.joined(separator: ", ")))")
+        }
+        let columns = table.goneColumns.map { "DROP \(quoted($0))" }
+        if !columns.isEmpty { statements.append("ALTER TABLE \(text) \(columns.joined(separator: ", "))") }
+        try run(statements)
+    }
+
+    /// References to rows that are gone are taken out, and the entities of the others noted.
+    private func mend(_ table: ServerTable) throws {
+        let text = new.tableText(table.name)
+        var statements: [String] = []
+        for column in table.columns {
+            guard case .toOne(let toOne) = column.content, let destination = toOne.destinationEntity else { continue }
+            let (name, far) = (quoted(column.name), new.tableText(of: destination))
+            let companions = [new.entityColumn(of: toOne, in: column.entity), new.positionColumn(of: toOne)]
+            let sets = ([name] + companions.compactMap(\.self).map(quoted)).map { "\($0) = NULL" }
+            statements.append(
+                "UPDATE \(text) AS t SET \(sets.joined(separator: ", ")) WHERE \(name) IS NOT NULL AND NOT EXISTS "
+                    + "(SELECT 1 FROM \(far) AS d WHERE d.\(key) = t.\(name))")
+            if let companion = companions[0] {
+                statements.append(
+                    "UPDATE \(text) AS t SET \(quoted(companion)) = d.\(entity) FROM \(far) AS d "
+                        + "WHERE d.\(key) = t.\(name) AND t.\(quoted(companion)) IS DISTINCT FROM d.\(entity)")
+            }
+        }
+        try run(statements)
+    }
+
+    // MARK: Pairs
+
+    private func source(_ relationship: NSRelationshipDescription?) -> NSRelationshipDescription? {
+        guard let relationship else { return nil }
+        return difference.source(of: relationship, in: relationship.entity) as? NSRelationshipDescription
+    }
+
+    /// The old table of the pairs, if they were kept as such.
+    private func oldTable(of table: ServerJoinTable) -> ServerJoinTable? {
+        guard let source = source(table.relationship) else { return nil }
+        return old.joinTables.first { $0.relationship === source || $0.relationship.inverseRelationship === source }
+    }
+
+    private func oldName(of table: ServerJoinTable) -> String? { oldTable(of: table)?.name }
+
+    private func canStay(_ table: ServerJoinTable) -> Bool {
+        guard let was = oldTable(of: table), was.relationship === source(table.relationship),
+            was.relationship.inverseRelationship === source(table.relationship.inverseRelationship)
+        else { return false }
+        return was.name == table.name && was.owner == table.owner && was.destination == table.destination
+            && was.order == table.order && was.inverseOrder == table.inverseOrder
+    }
+
+    /// The ends of the pairs are rows that are there.
+    private func ends(_ table: ServerJoinTable, _ owner: String, _ member: String) -> String? {
+        guard let destination = table.relationship.destinationEntity else { return nil }
+        return "EXISTS (SELECT 1 FROM \(new.tableText(of: table.relationship.entity)) AS d WHERE d.\(key) = \(owner)) "
+            + "AND EXISTS (SELECT 1 FROM \(new.tableText(of: destination)) AS d WHERE d.\(key) = \(member))"
+    }
+
+    private func mend(_ table: ServerJoinTable) throws {
+        guard let ends = ends(table, "p.\(quoted(table.owner))", "p.\(quoted(table.destination))") else { return }
+        try run(["DELETE FROM \(new.tableText(table.name)) AS p WHERE NOT (\(ends))"])
+    }
+
+    /// The pairs of all that a relationship of the new version was, in the entities that have it: `owner`, `member`, `place`.
+    private func pairs(ofNew relationship: NSRelationshipDescription?) -> String? {
+        guard let relationship else { return nil }
+        var seen: Set<ObjectIdentifier> = []
+        let parts = relationship.entity.family.compactMap { entity -> String? in
+            guard let source = difference.source(of: relationship, in: entity) as? NSRelationshipDescription,
+                seen.insert(ObjectIdentifier(source)).inserted
+            else { return nil }
+            return pairs(of: source)
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " UNION ALL ")
+    }
+
+    private func pairs(of relationship: NSRelationshipDescription) -> String? {
+        guard relationship.isToMany else {
+            guard let column = old.column(of: relationship, in: relationship.entity).map(quoted) else { return nil }
+            return "SELECT o.\(key) AS owner, o.\(column) AS member, NULL::bigint AS place FROM "
+                + "\(place(old.table(of: relationship.entity))) AS o WHERE o.\(column) IS NOT NULL"
+        }
+        let order = { (name: String?) in name.map { "o." + self.quoted($0) } ?? "NULL::bigint" }
+        switch old.storage(of: relationship) {
+        case .joinTable(let name, let owner, let member, let place):
+            return "SELECT o.\(quoted(owner)) AS owner, o.\(quoted(member)) AS member, \(order(place)) AS place FROM "
+                + "\(self.place(name)) AS o"
+        case .foreignKey(let column, let place):
+            guard let member = relationship.destinationEntity else { return nil }
+            return "SELECT o.\(quoted(column)) AS owner, o.\(key) AS member, \(order(place)) AS place FROM "
+                + "\(self.place(old.table(of: member))) AS o WHERE o.\(quoted(column)) IS NOT NULL"
+        }
+    }
+
+    /// Both ends tell of the same pairs, and differ in what they know of the order.
+    private func fill(_ table: ServerJoinTable) throws {
+        let relationship = table.relationship
+        let inverse = relationship.inverseRelationship
+        let own = pairs(ofNew: relationship).map {
+            "SELECT owner AS a, member AS b, place AS pb, NULL::bigint AS pa FROM (\($0)) AS x"
+        }
+        let far = pairs(ofNew: inverse === relationship ? nil : inverse).map {
+            "SELECT member AS a, owner AS b, NULL::bigint AS pb, place AS pa FROM (\($0)) AS x"
+        }
+        let parts = [own, far].compactMap(\.self)
+        guard !parts.isEmpty, let ends = ends(table, "q.a", "q.b") else { return }
+        var columns = [quoted(table.owner), quoted(table.destination)]
+        var values = ["q.a", "q.b"]
+        if let order = table.order {
+            columns.append(quoted(order))
+            values.append("coalesce(max(q.pb), \(ServerTableMigration.place(within: "q.a", by: "q.b")))")
+        }
+        if let order = table.inverseOrder {
+            columns.append(quoted(order))
+            values.append("coalesce(max(q.pa), \(ServerTableMigration.place(within: "q.b", by: "q.a")))")
+        }
+        try run([
+            "INSERT INTO \(new.tableText(table.name)) (\(columns.joined(separator: ", "))) "
+                + "SELECT \(values.joined(separator: ", ")) FROM (\(parts.joined(separator: " UNION ALL "))) AS q "
+                + "WHERE \(ends) GROUP BY q.a, q.b"
+        ])
+    }
+
+    // MARK: Checks
+
+    /// Every attribute that is required has a value in every row.
+    private func check(_ table: ServerTableMigration) throws {
+        for (entity, _) in table.kept where !entity.isAbstract {
+            for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name })
+            where !attribute.isOptional && !attribute.isTransient {
+                guard let column = new.column(of: attribute, in: entity) else { continue }
+                let result = try connection.run([
+                    ServerStatement(
+                        "SELECT count(*) FROM \(new.tableText(table.table.name)) WHERE \(self.entity) = ? AND "
+                            + "\(quoted(column)) IS NULL", [.value(.integer(new.number(of: entity)), .integer)])
+                ])[0]
+                guard case .integer(let missing) = result.value(0, 0), missing > 0 else { continue }
+                throw CoreDataError.make(
+                    134110,
+                    "The store cannot be migrated: \(missing) objects have no value for "
+                        + "\(entity.name ?? "").\(attribute.name), which is required and has no default.",
+                    userInfo: ["entity": entity.name ?? "", "attribute": attribute.name])
+            }
+        }
+    }
+}
