@@ -97,16 +97,28 @@ import Testing
     @Test(arguments: [
         "name == 'x'", "name BEGINSWITH 'x'", "name IN {'a', 'b'}", "name BETWEEN {'a', 'b'}",
         "name == nil", "homeVenue IN %@",
-        "name IN %@",
+        "name IN %@", "wins == 3", "wins >= 2 AND wins < 5", "wins BETWEEN {2, 5}",
     ])
     func indexesServeWhatIsPlain(_ format: String) throws {
         try world.connection.execute("CREATE INDEX Z_Team_byName ON ZTEAM (ZNAME COLLATE BINARY ASC)")
         try world.connection.execute("CREATE INDEX ZTEAM_ZHOMEVENUE_INDEX ON ZTEAM (ZHOMEVENUE)")
-        let list: [Any] = format.hasPrefix("name") ? (0..<50).map { "t\($0)" } : [world.places[0], world.places[1]]
+        try world.connection.execute("CREATE INDEX Z_Team_byWins ON ZTEAM (ZWINS COLLATE BINARY ASC)")
+        let list: [Any] =
+            format.hasPrefix("homeVenue") == false ? (0..<50).map { "t\($0)" } : [world.places[0], world.places[1]]
         let statement = try keys(try query(world.team, format, [list]))
         let plan = try world.connection.rows(
             "EXPLAIN QUERY PLAN " + statement.fragment.text, statement.fragment.bound)
         #expect(plan.contains { "\($0)".contains("SEARCH t0 USING") }, "\(plan)")
+    }
+
+    @Test(arguments: ["wins > 3", "wins <= 3", "wins != 3 AND wins > 1"])
+    func rangesAreSearchedInTheOrderOfTheirIndex(_ format: String) throws {
+        try world.connection.execute("CREATE INDEX Z_Team_byWins ON ZTEAM (ZWINS COLLATE BINARY ASC)")
+        let statement = try keys(
+            try query(world.team, format, sort: [NSSortDescriptor(key: "wins", ascending: true)]))
+        let plan = try world.connection.rows(
+            "EXPLAIN QUERY PLAN " + statement.fragment.text, statement.fragment.bound)
+        #expect(plan.count == 1 && "\(plan)".contains("SEARCH t0 USING COVERING INDEX Z_Team_byWins"), "\(plan)")
     }
 
     @Test func longJunctionsStayWithinTheLimitsOfSQLite() throws {

@@ -8,6 +8,12 @@ extension NSBatchDeleteRequest: ContextExecutable {
         var outcome = BatchOutcome(keepsIDs: resultType == .resultTypeObjectIDs)
         let given = objectIDs?.map { context.localID($0) }
         try run.write(to: plan.stores) { store, steps in
+            if given == nil, let sets = steps as? any BatchSetSteps,
+                let done = try Self.delete(plan.limited(to: [store]), outcome.keepsIDs, sets)
+            {
+                outcome.add(done)
+                return
+            }
             let ids =
                 try given?.filter { $0.storeIdentifier == store.identifier }
                 ?? Self.ids(plan.limited(to: [store]))
@@ -20,6 +26,18 @@ extension NSBatchDeleteRequest: ContextExecutable {
         case .resultTypeObjectIDs: return NSBatchDeleteResult(outcome.ids, type: resultType)
         case .resultTypeCount: return NSBatchDeleteResult(outcome.count, type: resultType)
         }
+    }
+
+    /// All rows by a few statements; `nil` where that cannot be.
+    private static func delete(
+        _ plan: FetchPlan, _ keepsIDs: Bool, _ sets: any BatchSetSteps
+    ) throws -> BatchOutcome? {
+        guard plan.limit == 0, plan.offset == 0 else { return nil }
+        var outcome = BatchOutcome(keepsIDs: keepsIDs)
+        if keepsIDs { outcome.add(try ids(plan)) }
+        guard let count = try sets.delete(plan.unsorted.query) else { return nil }
+        if !keepsIDs { outcome.add(count) }
+        return outcome
     }
 
     private static func ids(_ plan: FetchPlan) throws -> [NSManagedObjectID] {

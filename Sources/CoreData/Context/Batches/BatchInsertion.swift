@@ -13,10 +13,15 @@ extension NSBatchInsertRequest: ContextExecutable {
         var outcome = BatchOutcome(keepsIDs: resultType == .objectIDs)
         try run.write(to: [try run.store(for: entity, of: self)]) { store, steps in
             let meeting = ConstraintMeeting(entity: entity, store: store, answer: .init(context.mergePolicy))
+            let sets = meeting.isNeeded ? nil : steps as? any BatchSetSteps
             while true {
                 let rows = try source.next(BatchRun.stepSize)
-                if rows.isEmpty { break }
-                outcome.add(try meeting.write(rows, through: steps))
+                if rows.count == 0 { break }
+                if let written = try sets?.insert(rows, of: entity, keepsIDs: outcome.keepsIDs) {
+                    outcome.add(written)
+                } else {
+                    outcome.add(try meeting.write(rows.all, through: steps))
+                }
             }
         }
         switch resultType {
@@ -49,6 +54,16 @@ struct NewRow {
     var given: Set<Int> = []
 }
 
+extension NewRows {
+    /// Each row by itself.
+    var all: [NewRow] {
+        (0..<count).map { number in
+            let start = number * width
+            return NewRow(values: Array(values[start..<start + width]), given: given.isEmpty ? [] : given[number])
+        }
+    }
+}
+
 /// The rows of a batch insertion, as the program gives them.
 struct BatchRows {
     private let entity: NSEntityDescription
@@ -56,8 +71,12 @@ struct BatchRows {
     private let start: [SlotValue]
     private let properties: [String: Place]
     private let required: [Int]
+    /// Whether it matters which values the program gave: another row may get them.
+    private let notesGiven: Bool
     /// Gives the next row; `nil` after the last.
     private let give: () -> Given?
+    /// The places of the keys of a ``RowDictionary``, and of which arrangement of keys.
+    private var places: (arrangement: Int, places: [Place]) = (-1, [])
     private var number = 0
     private var isOver = false
 
@@ -71,7 +90,7 @@ struct BatchRows {
 
     private enum Given {
         case values([String: Any])
-        case dictionary(NSMutableDictionary)
+        case dictionary(RowDictionary)
         case object(NSManagedObject)
     }
 
@@ -90,6 +109,7 @@ struct BatchRows {
             let property = layout.slots[slot]
             return !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
         }
+        notesGiven = !UniqueConstraint.all(of: entity).isEmpty
         give = try Self.giver(request, entity, context)
     }
 
@@ -111,7 +131,7 @@ struct BatchRows {
         _ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ context: NSManagedObjectContext
     ) throws -> () -> Given? {
         if let handler = request.dictionaryHandler {
-            let dictionary = NSMutableDictionary()
+            let dictionary = RowDictionary()
             return {
                 dictionary.removeAllObjects()
                 return handler(dictionary) ? nil : .dictionary(dictionary)
@@ -135,51 +155,65 @@ struct BatchRows {
     /// The next rows, `count` at the most.
     ///
     /// - Throws: 134060 for a value of a wrong type, 1570 where a required one is missing.
-    mutating func next(_ count: Int) throws -> [NewRow] {
-        var rows: [NewRow] = []
+    mutating func next(_ count: Int) throws -> NewRows {
+        var rows = NewRows(width: start.count, capacity: count)
         while !isOver, rows.count < count {
             guard let given = give() else {
                 isOver = true
                 break
             }
             number += 1
-            rows.append(try row(given))
+            try take(given, &rows)
         }
         return rows
     }
 
-    private func row(_ given: Given) throws -> NewRow {
-        var row = NewRow(values: start)
+    private mutating func take(_ given: Given, _ rows: inout NewRows) throws {
+        let first = rows.append(start)
+        if notesGiven { rows.given.append([]) }
         switch given {
-        case .values(let values): for (name, value) in values { try set(name, value, in: &row) }
+        case .values(let values):
+            for (name, value) in values { if let place = properties[name] { try set(place, name, value, &rows) } }
         case .dictionary(let values):
-            for (key, value) in values { if let name = key as? String { try set(name, value, in: &row) } }
+            let places = places(of: values)
+            for (index, place) in places.enumerated() {
+                try set(place, values.name(at: index), values.value(at: index), &rows)
+            }
         case .object(let object):
             for slot in 0..<entity.layout.attributeCount {
                 guard case .slot? = properties[entity.layout.slots[slot].name] else { continue }
                 let value = object.slotValue(slot)
-                if value != start[slot] { row.given.insert(slot) }
-                row.values[slot] = value
+                if notesGiven, value != start[slot] { rows.given[rows.count - 1].insert(slot) }
+                rows.values[first + slot] = value
             }
         }
-        if let missing = required.first(where: { row.values[$0].isNull }) {
+        if let missing = required.first(where: { rows.values[first + $0].isNull }) {
             let name = entity.layout.slots[missing].name
             throw CoreDataError.make(
                 1570, "Cannot insert row \(number) of \(entity.name ?? ""): \(name) is a required value.",
                 userInfo: [NSValidationKeyErrorKey: name])
         }
-        return row
     }
 
-    private func set(_ name: String, _ value: Any, in row: inout NewRow) throws {
-        switch properties[name] {
-        case .slot(let slot, let property)?:
-            row.values[slot] = try property.slotValue(value, in: context)
-            row.given.insert(slot)
-        case .refused(let reason)?:
+    /// Where the values of a dictionary go. A handler sets the same keys for each row.
+    private mutating func places(of values: RowDictionary) -> ArraySlice<Place> {
+        if places.arrangement != values.arrangement {
+            let found = values.arrangedNames.map { name in name.flatMap { properties[$0] } ?? .ignored }
+            places = (values.arrangement, found)
+        }
+        return places.places.prefix(values.count)
+    }
+
+    @inline(__always)
+    private func set(_ place: Place, _ name: @autoclosure () -> String, _ value: Any, _ rows: inout NewRows) throws {
+        switch place {
+        case .slot(let slot, let property):
+            rows.values[rows.values.count - rows.width + slot] = try property.slotValue(value, in: context)
+            if notesGiven { rows.given[rows.count - 1].insert(slot) }
+        case .refused(let reason):
             throw CoreDataError.make(
-                134060, "Cannot set \(entity.name ?? "").\(name) of row \(number) in a batch: \(reason).")
-        case .ignored?, nil: break
+                134060, "Cannot set \(entity.name ?? "").\(name()) of row \(number) in a batch: \(reason).")
+        case .ignored: break
         }
     }
 }

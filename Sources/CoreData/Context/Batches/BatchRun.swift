@@ -3,14 +3,15 @@ import Foundation
 /// What all batch requests have in common: the context that orders it, the stores that carry it out, and the contexts
 /// that hear of it.
 ///
-/// Everything happens under the coordinator's lock, row by row through the same statements as saves, so that the history, derived
-/// attributes, external files and join tables are what a save would leave.
+/// Everything happens under the coordinator's lock: by one statement for all rows where the store can do that exactly, else row
+/// by row through the same statements as saves. Either way the history, derived attributes, external files and join tables are
+/// what a save would leave.
 struct BatchRun {
     let context: NSManagedObjectContext
     let coordinator: NSPersistentStoreCoordinator
 
-    /// How many rows are read and written at once.
-    static let stepSize = 1000
+    /// How many rows are read and written at once: a multiple of what a statement inserts.
+    static let stepSize = 1024
 
     init(in context: NSManagedObjectContext, _ request: NSPersistentStoreRequest) throws {
         context.requireQueue("the execution of \(type(of: request))")
@@ -54,21 +55,5 @@ struct BatchRun {
     /// Cuts a list into the pieces that are written at once.
     static func steps<Element>(of list: [Element]) -> some Sequence<ArraySlice<Element>> {
         stride(from: 0, to: list.count, by: stepSize).lazy.map { list[$0..<min($0 + stepSize, list.count)] }
-    }
-}
-
-/// What a batch did.
-struct BatchOutcome {
-    /// Whether the IDs of the rows are wanted.
-    let keepsIDs: Bool
-    /// How many rows were written.
-    private(set) var count = 0
-    private(set) var ids: [NSManagedObjectID] = []
-
-    init(keepsIDs: Bool) { self.keepsIDs = keepsIDs }
-
-    mutating func add(_ written: some Collection<NSManagedObjectID>) {
-        count += written.count
-        if keepsIDs { ids += written }
     }
 }

@@ -17,7 +17,17 @@ extension NSBatchUpdateRequest: ContextExecutable {
             let plan = plan.limited(to: [store])
             var query = plan.query
             query.wantsRows = false
-            for step in BatchRun.steps(of: try StoreFetch(plan: plan).run(query).ids) {
+            let sets = steps as? any BatchSetSteps
+            if !outcome.keepsIDs, let count = try sets?.update(query, with: values.ofAll) {
+                outcome.add(count)
+                return
+            }
+            let ids = try StoreFetch(plan: plan).run(query).ids
+            if outcome.keepsIDs, try sets?.update(query, with: values.ofAll) != nil {
+                outcome.add(ids)
+                return
+            }
+            for step in BatchRun.steps(of: ids) {
                 var changes = StoreChangeSet()
                 changes.updated = try values.changes(of: Array(step), in: store)
                 try steps.write(changes)
@@ -39,7 +49,19 @@ struct NewValues {
 
     private enum Value {
         case constant(SlotValue)
-        case expression(CompiledExpression, of: NSAttributeDescription)
+        case expression(CompiledExpression, ExpressionTree, of: NSAttributeDescription)
+    }
+
+    /// The same for a store that gives them to all rows at once.
+    var ofAll: [BatchSetValue] {
+        entries.compactMap { name, value in
+            entity.propertiesByName[name].map { property in
+                switch value {
+                case .constant(let constant): BatchSetValue(property: property, value: .constant(constant))
+                case .expression(_, let tree, _): BatchSetValue(property: property, value: .expression(tree))
+                }
+            }
+        }
     }
 
     /// - Throws: 134060 for a property that does not exist or cannot be updated, and for a value that it does not take.
@@ -72,7 +94,7 @@ struct NewValues {
             )
         }
         var compiler = PredicateCompiler(entity: entity)
-        return .expression(try compiler.expression(expression.tree), of: attribute)
+        return .expression(try compiler.expression(expression.tree), expression.tree, of: attribute)
     }
 
     /// What becomes of the rows of `ids`, which are of the entity or descend from it. Rows that are gone are left out.
@@ -107,7 +129,7 @@ struct NewValues {
         for (entry, slot) in zip(entries, slots) {
             switch entry.value {
             case .constant(let value): values[slot] = value
-            case .expression(let expression, let attribute):
+            case .expression(let expression, _, let attribute):
                 let found = expression.evaluate(EvaluationFrame(subject: .object(row))).foundationValue
                 guard let value = AttributeCoercion.slotValue(found, for: attribute) else {
                     throw CoreDataError.make(

@@ -8,6 +8,9 @@ struct ConstraintMeeting {
     let store: NSPersistentStore
     let answer: Answer
 
+    /// Whether the entity has unique values at all.
+    var isNeeded: Bool { !UniqueConstraint.all(of: entity).isEmpty }
+
     /// What becomes of a row whose unique values another one has.
     enum Answer {
         case fail

@@ -77,7 +77,9 @@ struct HistoryChangeWriter {
 
     private func text(rows: Int) -> String {
         let row = "(?, \(HistoryTables.change), ?, ?, ?, ?, ?)"
-        return "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) VALUES "
+        // See ``RowStatements/appendManyText``.
+        return "INSERT OR FAIL INTO ACHANGE "
+            + "(Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) VALUES "
             + repeatElement(row, count: rows).joined(separator: ", ")
     }
 

@@ -145,8 +145,18 @@ final class RowStatements {
     var insertManyText: String? { manyText(otherKeys: "?") }
 
     /// The same for keys that follow on each other and on all that there are: only that of the first row has a place. SQLite
-    /// gives the others theirs, which takes a seventh less time than to look up whether each is free.
-    var appendManyText: String? { manyText(otherKeys: "NULL") }
+    /// gives the others theirs, which takes a seventh less time than to look up whether each is free. For tables without triggers.
+    var appendManyText: String? { manyText(otherKeys: "NULL").map(Self.withoutJournal) }
+
+    /// As ``insertManyText``, for tables without triggers.
+    var insertSetText: String? { insertManyText.map(Self.withoutJournal) }
+
+    /// A statement of many rows that may fail keeps a copy of each page that it changes, to take its first rows back: with an
+    /// index that takes longer than all the rest. Who writes here takes the whole transaction back. Not where triggers have
+    /// a say of their own in conflicts, which this would overrule.
+    private static func withoutJournal(_ text: String) -> String {
+        "INSERT OR FAIL" + text.dropFirst("INSERT".count)
+    }
 
     private func manyText(otherKeys: String) -> String? {
         // A plain column has one place; the key, the entity and the version are three more.

@@ -72,7 +72,7 @@ final class SQLiteSession {
     /// until ``commitStaged()`` or ``abandonStaged()``. Nothing is left of it when this throws.
     func stage(_ changes: StoreChangeSet, metadata: [String: Any]?) throws {
         let isBig = changes.inserted.count + changes.updated.count + changes.deleted.count > Self.bigSave
-        let cacheSize = isBig ? try raiseCacheSize() : nil
+        let cacheSize = isBig ? try raiseCacheSize(to: Self.bigCache) : nil
         let files = ExternalDataChanges(context.externalData)
         do {
             staged = Staged(outcome: try begin(changes, metadata, files), files: files, cacheSize: cacheSize)
@@ -118,14 +118,17 @@ final class SQLiteSession {
     private static let bigSave = 500
     private static let bigCache = "-65536"
 
+    /// What a batch gets, which promises to need little memory whatever its size.
+    static let batchCache = "-16384"
+
     /// - Returns: the size before.
-    private func raiseCacheSize() throws -> Int64? {
+    func raiseCacheSize(to size: String) throws -> Int64? {
         guard case .integer(let before)? = try connection.pragma("cache_size") else { return nil }
-        try connection.setPragma("cache_size", to: Self.bigCache)
+        try connection.setPragma("cache_size", to: size)
         return before
     }
 
-    private func restoreCacheSize(_ size: Int64?) {
+    func restoreCacheSize(_ size: Int64?) {
         if let size { _ = try? connection.setPragma("cache_size", to: "\(size)") }
     }
 

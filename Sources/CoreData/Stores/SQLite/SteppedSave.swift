@@ -4,13 +4,15 @@ import SQLiteAccess
 ///
 /// What one step needs in memory goes away with it.
 final class SteppedSave: BatchSteps {
-    private let session: SQLiteSession
+    let session: SQLiteSession
     private let store: NSPersistentStore
     private let author: String?
     private let contextName: String?
-    private let files: ExternalDataChanges
+    let files: ExternalDataChanges
     /// The number of the transaction in the history, once something was written.
-    private(set) var historyNumber: Int64?
+    var historyNumber: Int64?
+    /// How new rows of each entity are inserted many at once; `nil` where they are not.
+    private var insertions: [ObjectIdentifier: SetInsertion?] = [:]
 
     init(_ session: SQLiteSession, store: NSPersistentStore, author: String?, contextName: String?) {
         self.session = session
@@ -22,6 +24,8 @@ final class SteppedSave: BatchSteps {
 
     /// Runs `body` in a transaction and commits it.
     func run(_ body: (any BatchSteps) throws -> Void) throws {
+        let cacheSize = try session.raiseCacheSize(to: SQLiteSession.batchCache)
+        defer { session.restoreCacheSize(cacheSize) }
         do {
             try session.connection.transaction {
                 try body(self)
@@ -47,9 +51,22 @@ final class SteppedSave: BatchSteps {
         }
         var recorded = changes
         recorded.updated += try session.derivedUpkeep.finish(changes).others
-        let number = try historyNumber ?? history.begin(author: author, contextName: contextName)
+        try history.append(recorded, tombstones: tombstones, to: try transaction(history))
+    }
+
+    /// The transaction of the history, which the first change begins.
+    func transaction(_ history: HistoryWriter) throws -> Int64 {
+        if let historyNumber { return historyNumber }
+        let number = try history.begin(author: author, contextName: contextName)
         historyNumber = number
-        try history.append(recorded, tombstones: tombstones, to: number)
+        return number
+    }
+
+    func insertion(of entity: NSEntityDescription) throws -> SetInsertion? {
+        if let known = insertions[ObjectIdentifier(entity)] { return known }
+        let made = try SetInsertion(entity, session, files)
+        insertions[ObjectIdentifier(entity)] = .some(made)
+        return made
     }
 
     private func writeRows(of changes: StoreChangeSet) throws {
