@@ -80,7 +80,8 @@
             let stack = try ServerStack(Shop.hostile())
             let text = "'); DROP SCHEMA public CASCADE; --\\ \" $1 ? %s"
             try stack.inContext { context in
-                let user = context.insert("user; drop", ["select \"x\"; --": text, "a'b?": 7])
+                let user = context.insert(
+                    "user; drop", ["select \"x\"; --": text, "a'b?": 7, "\"\u{301} text; '\u{301}": "accent"])
                 let name = String(repeating: "Long", count: 30)
                 let far = context.insert(name + "B", ["naïve 名": text])
                 user.mutableSetValue(forKey: "group by ?").add(far)
@@ -98,6 +99,7 @@
                 let request = NSFetchRequest<NSManagedObject>(entityName: "user; drop")
                 request.predicate = NSPredicate(format: "%K == %@ AND %K > 6", "select \"x\"; --", text, "a'b?")
                 let user = try #require(try context.fetch(request).first)
+                #expect(user.value(forKey: "\"\u{301} text; '\u{301}") as? String == "accent")
                 let far = user.mutableSetValue(forKey: "group by ?").allObjects.first as? NSManagedObject
                 #expect(far?.value(forKey: "naïve 名") as? String == text)
                 let name = String(repeating: "Long", count: 30)
@@ -109,6 +111,26 @@
                 user.setValue("a\u{0}b", forKey: "select \"x\"; --")
                 #expect(code { try context.save() } == 134030)
                 context.rollback()
+            }
+        }
+
+        @Test func numbersOfAllKindsAreFound() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                context.insert(
+                    "Good", ["code": "least", "stock": Int(Int32.min), "price": NSDecimalNumber(string: "1.5")])
+                context.insert("Good", ["code": "two", "stock": -2, "price": NSDecimalNumber(string: "2")])
+                try context.save()
+                func codes(_ predicate: NSPredicate) throws -> [String] {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Good")
+                    request.predicate = predicate
+                    return try context.fetch(request).compactMap { $0.value(forKey: "code") as? String }.sorted()
+                }
+                #expect(try codes(NSPredicate(format: "abs(stock) > 2")) == ["least"])
+                let prices: [Any] = [2, NSDecimalNumber(string: "1.5")]
+                #expect(try codes(NSPredicate(format: "price IN %@", prices)) == ["least", "two"])
+                let stocks: [Any] = [-2, 0.5]
+                #expect(try codes(NSPredicate(format: "stock IN %@", stocks)) == ["two"])
             }
         }
 

@@ -30,7 +30,20 @@
             #expect(nowhere.code == 134080 && nowhere.message.contains("no-such-host.invalid"))
             let database = opening(cluster.url(schema: "s", database: "no_such_database"))
             #expect(database.code == 260 && database.message.contains("no_such_database"))
-            for found in [wrong, rights, nowhere, database] {
+            // What is missing on this side is no missing store.
+            var parts = URLComponents(
+                url: cluster.networkURL(schema: "s", user: name, password: "right"), resolvingAgainstBaseURL: false)
+            parts?.queryItems? += [
+                URLQueryItem(name: "sslmode", value: "verify-ca"),
+                URLQueryItem(name: "sslrootcert", value: "/no/such/file"),
+            ]
+            let certificate = opening(try #require(parts?.url))
+            #expect(certificate.code == 134080)
+            let role = opening(cluster.url(schema: "s", user: "no_such_role"))
+            #expect(role.code == 257 && role.message.contains("no_such_role"))
+            let long = opening(cluster.url(schema: String(repeating: "s", count: 64)))
+            #expect(long.code == 134080 && long.message.contains("63"))
+            for found in [wrong, rights, nowhere, database, certificate, role, long] {
                 #expect(
                     !found.message.contains("s3cret") && !found.message.contains("right@")
                         && !found.message.contains("\n"))

@@ -73,7 +73,11 @@
         static func hostile() -> NSManagedObjectModel {
             let user = entity(
                 "user; drop",
-                [attribute("select \"x\"; --", .stringAttributeType), attribute("a'b?", .integer64AttributeType)])
+                [
+                    attribute("select \"x\"; --", .stringAttributeType), attribute("a'b?", .integer64AttributeType),
+                    // Quotes with accents behind them are single characters to Swift, and quotes to a database.
+                    attribute("\"\u{301} text; '\u{301}", .stringAttributeType),
+                ])
             let long = entity(
                 String(repeating: "Long", count: 30) + "A",
                 [

@@ -93,6 +93,62 @@
                 found = try listener.takeNotifications()
             }
             #expect(found.map(\.payload) == ["17"] && found.first?.senderProcessID == sender.serverProcessID)
+            // What came along with a result is kept until it is asked for.
+            try sender.run("SELECT pg_notify('a channel', '18')")
+            try listener.run("SELECT pg_sleep(0.05)")
+            #expect(try listener.takeNotifications().map(\.payload) == ["18"])
+            #expect(try listener.takeNotifications().isEmpty)
+        }
+
+        @Test func aCommitThatIsNoneIsSeen() throws {
+            let connection = try connection()
+            try connection.run("BEGIN")
+            #expect(throws: PostgreSQLError.self) { try connection.run("SELECT 1 / 0") }
+            #expect(try connection.run("COMMIT").command == "ROLLBACK")
+            try connection.run("BEGIN")
+            #expect(try connection.run("COMMIT").command == "COMMIT")
+        }
+
+        @Test func tooManyBytesAreRefusedBeforeTheyAreSent() throws {
+            let connection = try connection()
+            connection.mostBytes = 1000
+            let text = PostgreSQLValue.text(String(repeating: "x", count: 600))
+            let error = #expect(throws: PostgreSQLError.self) {
+                try connection.run("SELECT $1", [.list([text, text], .text)])
+            }
+            #expect(error?.state == "54000" && error?.isConnectionLost == false)
+            #expect(try connection.run("SELECT length($1)", [.value(text, .text)]).integer(0, 0) == 600)
+        }
+
+        @Test func settingsOfAServiceAndOfManyServersAreLeftAlone() throws {
+            let plain = try ConnectionSettings(URL(string: "postgresql://h/d")!, applicationName: "t")
+            #expect(plain.parameters["connect_timeout"] == "10" && plain.parameters["keepalives_idle"] == "10")
+            let service = try ConnectionSettings(URL(string: "postgresql:///?service=s")!, applicationName: "t")
+            #expect(service.parameters["connect_timeout"] == nil && service.parameters["service"] == "s")
+            let own = try ConnectionSettings(
+                URL(string: "postgresql://h/d?connect_timeout=3")!, applicationName: "t")
+            #expect(own.parameters["connect_timeout"] == "3")
+            // The first of two does not answer.
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let two = try #require(
+                URL(
+                    string: "postgresql://\(cluster.user)@/postgres?host=/no/such/folder,\(cluster.folder.path)"
+                        + "&port=1,\(cluster.port)&target_session_attrs=read-write"))
+            let connection = try PostgreSQLConnection(ConnectionSettings(two, applicationName: "tests"))
+            #expect(try connection.run("SELECT 1").integer(0, 0) == 1)
+        }
+
+        @Test func aRefusalSaysByWhichState() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            for (url, state) in [
+                (cluster.url(database: "no_such_database"), "3D000"), (cluster.url(user: "no_such_role"), "28000"),
+            ] {
+                let error = #expect(throws: PostgreSQLError.self) {
+                    try PostgreSQLConnection(ConnectionSettings(url, applicationName: "tests"))
+                }
+                #expect(error?.state == state && error?.message.contains("no_such") == true)
+                #expect(error?.message.contains(state) == false && error?.message.contains(".c:") == false)
+            }
         }
 
         @Test func aBrokenConnectionIsSaidToBeOne() throws {

@@ -1,0 +1,142 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLCluster
+    import Synchronization
+    import Testing
+
+    #if canImport(Glibc)
+        import Glibc
+    #endif
+
+    /// A way to the tests' server that can be cut: in front of a port of the loopback interface.
+    final class CuttableProxy: Sendable {
+        private struct State {
+            /// Bytes of both directions wait.
+            var isHeld = false
+            /// New connections are ended at once.
+            var isClosed = false
+            /// Connections end once this was passed on to the server, before its answer is.
+            var trigger: [UInt8]?
+            var closesThen = false
+            var count = 0
+            var isOver = false
+        }
+
+        private let state = Mutex(State())
+        private let listener: Int32
+        private let target: Int
+        let port: Int
+
+        init(to target: Int) throws {
+            self.target = target
+            listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = Self.address(0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let listener = listener
+            let isReady = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+                        && getsockname(listener, $0, &length) == 0
+                }
+            }
+            try #require(isReady)
+            port = Int(UInt16(bigEndian: address.sin_port))
+            Thread.detachNewThread { [self] in run() }
+        }
+
+        private static func address(_ port: Int) -> sockaddr_in {
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(UInt16(port).bigEndian)
+            address.sin_addr.s_addr = inet_addr("127.0.0.1")
+            return address
+        }
+
+        var connectionCount: Int { state.withLock { $0.count } }
+
+        func hold() { state.withLock { $0.isHeld = true } }
+        func close() { state.withLock { $0.isClosed = true } }
+        func open() { state.withLock { ($0.isHeld, $0.isClosed, $0.trigger) = (false, false, nil) } }
+        func losesAnswer(to text: String, closing: Bool) {
+            state.withLock { ($0.trigger, $0.closesThen) = (Array(text.utf8), closing) }
+        }
+
+        func stop() {
+            state.withLock { $0.isOver = true }
+            shutdown(listener, Int32(SHUT_RDWR))
+            Glibc.close(listener)
+        }
+
+        /// A store's URL by this way, for a role that is made for it.
+        func url(schema: String) throws -> URL {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let name = "way\(UInt32.random(in: 0 ... .max))"
+            try cluster.psql("CREATE ROLE \(name) LOGIN SUPERUSER PASSWORD 'x'")
+            return try #require(
+                URL(string: "postgresql://\(name):x@127.0.0.1:\(port)/postgres?schema=\(schema)&sslmode=disable"))
+        }
+
+        private func run() {
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                let isClosed = state.withLock { state in
+                    state.count += 1
+                    return state.isClosed
+                }
+                guard !isClosed else {
+                    Glibc.close(client)
+                    continue
+                }
+                Thread.detachNewThread { [self] in pass(client) }
+            }
+        }
+
+        private func pass(_ client: Int32) {
+            let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer {
+                Glibc.close(client)
+                Glibc.close(server)
+            }
+            var address = Self.address(target)
+            let isConnected = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isConnected else { return }
+            var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            while true {
+                let now = state.withLock { $0 }
+                if now.isOver || now.isClosed { return }
+                if now.isHeld {
+                    usleep(2000)
+                    continue
+                }
+                var ready = [
+                    pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: server, events: Int16(POLLIN), revents: 0),
+                ]
+                guard poll(&ready, 2, 5) >= 0 else { return }
+                for (index, (from, to)) in [(client, server), (server, client)].enumerated()
+                where ready[index].revents != 0 {
+                    let count = recv(from, &buffer, buffer.count, 0)
+                    guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
+                    if index == 0, let trigger = now.trigger, contains(buffer[..<count], trigger) {
+                        // The server gets it, and its answer finds no way.
+                        state.withLock { ($0.trigger, $0.isClosed) = (nil, $0.closesThen) }
+                        usleep(50_000)
+                        return
+                    }
+                }
+            }
+        }
+
+        private func contains(_ bytes: ArraySlice<UInt8>, _ wanted: [UInt8]) -> Bool {
+            guard bytes.count >= wanted.count else { return false }
+            return (bytes.startIndex...bytes.endIndex - wanted.count).contains { start in
+                bytes[start..<start + wanted.count].elementsEqual(wanted)
+            }
+        }
+    }
+#endif

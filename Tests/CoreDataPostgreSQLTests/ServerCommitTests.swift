@@ -1,0 +1,244 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Testing
+
+    /// What a save or a batch says of itself is so.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerCommitTests {
+        /// A coordinator of the stack's store whose connection is told from others by a name.
+        private func named(
+            _ stack: ServerStack, _ name: String, options: [AnyHashable: Any]? = nil
+        ) throws -> NSPersistentStoreCoordinator {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            let url = try #require(URL(string: stack.url.absoluteString + "&application_name=\(name)"))
+            try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+            return coordinator
+        }
+
+        @Test func aBatchWhoseConnectionBreaksDoesNotReportSuccess() throws {
+            let stack = try ServerStack(Shop.model())
+            let name = "batch\(UInt32.random(in: 0 ... .max))"
+            let context = ServerStack.context(try named(stack, name))
+            try context.performAndWait {
+                var count = 0
+                let insert = NSBatchInsertRequest(entityName: "Label") { (values: NSMutableDictionary) in
+                    count += 1
+                    guard count > 3000 else {
+                        values["text"] = "l\(count)"
+                        return false
+                    }
+                    // At the end, when all is written and nothing committed.
+                    _ = try? stack.psql(
+                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '\(name)'")
+                    _ = try? context.rows("Good")
+                    return true
+                }
+                #expect(throws: NSError.self) { try context.execute(insert) }
+                #expect(try context.rows("Label").isEmpty)
+            }
+        }
+
+        @Test func aBatchKeepsSavesOutAndTheyWaitNoLongerThanTheySay() throws {
+            let stack = try ServerStack(Shop.model())
+            let saver = ServerStack.context(try stack.another(options: [NSPersistentStoreTimeoutOption: 0.05]))
+            let patient = ServerStack.context(
+                try stack.another(options: [NSPersistentStoreTimeoutOption: Double.infinity]))
+            try stack.inContext { context in
+                var count = 0
+                var refused: NSError?
+                let insert = NSBatchInsertRequest(entityName: "Label") { (values: NSMutableDictionary) in
+                    count += 1
+                    values["text"] = "l\(count)"
+                    guard count == 2 else { return count > 2 }
+                    saver.performAndWait {
+                        saver.insert("Label", ["text": "other"])
+                        do { try saver.save() } catch { refused = error as NSError }
+                    }
+                    return false
+                }
+                _ = try context.execute(insert)
+                #expect(refused?.code == 134090)
+                #expect(refused?.localizedDescription.contains("(waited 0.05 s)") == true)
+            }
+            try saver.performAndWait { try saver.save() }
+            try patient.performAndWait {
+                patient.insert("Label", ["text": "third"])
+                try patient.save()
+                #expect(try patient.rows("Label", "text == 'other' OR text == 'third'").count == 2)
+            }
+        }
+
+        @Test func aCommitWhoseAnswerIsLostIsAskedForAndNotRepeated() throws {
+            let stack = try ServerStack(Shop.model())
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let proxy = try CuttableProxy(to: cluster.port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [NSPersistentStoreTimeoutOption: 0.2])
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                // The answer is lost, and the server can be asked.
+                context.insert("Label", ["text": "a"])
+                proxy.losesAnswer(to: "COMMIT", closing: false)
+                try context.save()
+                // The answer is lost, and the server cannot be asked.
+                context.insert("Label", ["text": "b"])
+                proxy.losesAnswer(to: "COMMIT", closing: true)
+                let error = #expect(throws: NSError.self) { try context.save() }
+                #expect(error?.userInfo["outcome"] as? String == "unknown" && error?.userInfo["token"] is String)
+                // The next save asks first, and writes only what is not there.
+                proxy.open()
+                context.insert("Label", ["text": "c"])
+                // The server is not asked again at once.
+                for _ in 0..<100 {
+                    guard (try? context.save()) == nil else { break }
+                    Thread.sleep(forTimeInterval: 0.05)
+                }
+                #expect(!context.hasChanges)
+            }
+            #expect(
+                try stack.psql("SELECT string_agg(text, '' ORDER BY text) FROM \"\(stack.schema)\".\"Label\"") == "abc")
+        }
+
+        @Test func aNetworkThatIsCutLosesNothingAndDoublesNothing() throws {
+            let stack = try ServerStack(Shop.model())
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let proxy = try CuttableProxy(to: cluster.port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [
+                    NSPersistentStoreRemoteChangeNotificationPostOptionKey: true, NSPersistentStoreTimeoutOption: 1,
+                ])
+            let follower = ServerStack.context(coordinator)
+            follower.automaticallyMergesChangesFromParent = true
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: follower, sectionNameKeyPath: nil, cacheName: nil)
+            controller.followsChanges = true
+            try follower.performAndWait { try controller.performFetch() }
+            let seconds = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 0.3 : 10
+            let writer = ServerStack.context(coordinator)
+            var (there, refused, unknown): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+            let cuts = DispatchQueue(label: "cuts")
+            for round in 0..<3 {
+                // Held up in both directions, then cut off, then both.
+                cuts.asyncAfter(deadline: .now() + 0.02) {
+                    if round != 1 { proxy.hold() }
+                    if round != 0 { proxy.close() }
+                    Thread.sleep(forTimeInterval: seconds)
+                    proxy.open()
+                }
+                let end = Date().addingTimeInterval(seconds + 0.5)
+                var number = 0
+                while Date() < end {
+                    number += 1
+                    let text = "\(round).\(number)"
+                    writer.performAndWait {
+                        writer.insert("Label", ["text": text])
+                        do {
+                            try writer.save()
+                            there.insert(text)
+                        } catch let error as NSError {
+                            writer.rollback()
+                            if error.userInfo["outcome"] != nil { unknown.insert(text) } else { refused.insert(text) }
+                            Thread.sleep(forTimeInterval: 0.02)
+                        }
+                    }
+                }
+                cuts.sync {}
+            }
+            // What others write is seen again.
+            try stack.inContext { context in
+                context.insert("Label", ["text": "last"])
+                try context.save()
+            }
+            let found = try stack.psql("SELECT text FROM \"\(stack.schema)\".\"Label\"").split(separator: "\n").map(
+                String.init)
+            #expect(Set(found).count == found.count && refused.isDisjoint(with: found))
+            #expect(there.isSubset(of: found) && Set(found).subtracting(there).subtracting(unknown) == ["last"])
+            #expect(there.count > 3)
+            var isWhole = false
+            for _ in 0..<500 where !isWhole {
+                isWhole = follower.performAndWait {
+                    Set((controller.fetchedObjects ?? []).compactMap { $0.value(forKey: "text") as? String })
+                        == Set(found)
+                }
+                if !isWhole { Thread.sleep(forTimeInterval: 0.01) }
+            }
+            #expect(isWhole)
+        }
+
+        @Test func aServerThatIsAwayIsNotAskedAllTheTime() throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let context = ServerStack.context(coordinator)
+            let before = proxy.connectionCount
+            proxy.close()
+            try context.performAndWait {
+                for _ in 0..<100 {
+                    #expect(throws: NSError.self) { try context.rows("Label") }
+                    Thread.sleep(forTimeInterval: 0.005)
+                }
+            }
+            #expect(proxy.connectionCount - before < 20)
+            proxy.open()
+            var isBack = false
+            for _ in 0..<600 where !isBack {
+                Thread.sleep(forTimeInterval: 0.01)
+                isBack = context.performAndWait { (try? context.rows("Label")) != nil }
+            }
+            #expect(isBack)
+        }
+
+        @Test func rowsThatAreAppendedAtOnceGetPlacesOfTheirOwn() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                context.insert("Shelf", ["name": "top"])
+                try context.save()
+            }
+            let contexts = try (0..<3).map { _ in ServerStack.context(try stack.another()) }
+            DispatchQueue.concurrentPerform(iterations: contexts.count) { index in
+                let context = contexts[index]
+                context.performAndWait {
+                    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                    for number in 0..<12 {
+                        do {
+                            let shelf = try context.rows("Shelf").first
+                            context.insert("Good", ["code": "\(index).\(number)"]).setValue(shelf, forKey: "shelf")
+                            try context.save()
+                        } catch { Issue.record("\(error)") }
+                    }
+                }
+            }
+            let places = "SELECT count(DISTINCT shelf_order), count(*) FROM \"\(stack.schema)\".\"Good\""
+            #expect(try stack.psql(places) == "36|36")
+        }
+
+        @Test func aSaveOfManyBytesIsWrittenInParts() throws {
+            let stack = try ServerStack(Shop.model())
+            try stack.inContext { context in
+                for number in 0..<5 {
+                    context.insert("Good", ["code": "\(number)", "picture": Data(count: 5 << 20)])
+                }
+                try context.save()
+                for good in try context.rows("Good") { good.setValue(Data(count: 6 << 20), forKey: "picture") }
+                try context.save()
+            }
+            #expect(
+                try stack.psql("SELECT count(*), sum(length(picture)) / 1048576 FROM \"\(stack.schema)\".\"Good\"")
+                    == "5|30")
+        }
+    }
+#endif
