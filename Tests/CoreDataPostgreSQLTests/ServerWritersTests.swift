@@ -1,0 +1,160 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Synchronization
+    import Testing
+
+    /// Many writers of one store, and one that watches lists of it. Each writer has a coordinator and a connection of its own.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerWritersTests {
+        /// `ROSTER_LONG_TESTS`: 20 writers for a minute on 100,000 rows a unit, up to a million.
+        private struct Plan {
+            var writers = 3
+            var rows = 60
+            var seconds = 0.5
+
+            init() {
+                guard let text = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] else { return }
+                (writers, seconds) = (20, 60)
+                rows = min(100_000 * (Int(text) ?? 1), 1_000_000)
+            }
+        }
+
+        /// When each label was committed, and how long after that it was seen.
+        private final class Times: Sendable {
+            private struct Lists {
+                var committed: [String: DispatchTime] = [:]
+                var seen: [String: DispatchTime] = [:]
+            }
+
+            private let lists = Mutex(Lists())
+
+            func commit(_ text: String) { lists.withLock { $0.committed[text] = .now() } }
+            func see(_ text: String) { lists.withLock { $0.seen[text] = .now() } }
+            var committed: Set<String> { lists.withLock { Set($0.committed.keys) } }
+            var seenCount: Int { lists.withLock { $0.seen.count } }
+
+            /// In milliseconds, ascending. What was seen before the writer had its answer took no time.
+            var delays: [Double] {
+                lists.withLock { lists in
+                    lists.committed.compactMap { text, time in
+                        lists.seen[text].map { seen in
+                            seen < time ? 0 : Double(seen.uptimeNanoseconds - time.uptimeNanoseconds) / 1e6
+                        }
+                    }.sorted()
+                }
+            }
+        }
+
+        private final class LabelWatcher: NSObject, NSFetchedResultsControllerDelegate {
+            let times: Times
+            init(_ times: Times) { self.times = times }
+
+            func controller(
+                _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange object: Any,
+                at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+            ) {
+                guard type == .insert, let label = object as? NSManagedObject else { return }
+                if let text = label.value(forKey: "text") as? String { times.see(text) }
+            }
+        }
+
+        private func list(
+            _ entity: String, by key: String, sections: String?, _ context: NSManagedObjectContext
+        ) -> NSFetchedResultsController<NSManagedObject> {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.sortDescriptors = [sections, key].compactMap(\.self).map {
+                NSSortDescriptor(key: $0, ascending: true)
+            }
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: nil)
+            controller.followsChanges = true
+            return controller
+        }
+
+        /// Moves one from the stock of a good to that of another, and leaves a label; as often as it is in the way of others.
+        private static func work(
+            _ context: NSManagedObjectContext, _ writer: Int, _ plan: Plan, _ times: Times
+        ) throws {
+            let end = Date().addingTimeInterval(plan.seconds)
+            var number = 0
+            while Date() < end {
+                number += 1
+                let codes = (0..<2).map { _ in "g\(Int.random(in: 0..<plan.rows))" }
+                guard codes[0] != codes[1] else { continue }
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Good")
+                request.predicate = NSPredicate(format: "code IN %@", codes)
+                let goods = try context.fetch(request)
+                for (good, step) in zip(goods, [1, -1]) {
+                    good.setValue((good.value(forKey: "stock") as? Int ?? 0) + step, forKey: "stock")
+                    good.setValue(Bool.random(), forKey: "sold")
+                }
+                let text = "\(writer).\(number)"
+                context.insert("Label", ["text": text])
+                do {
+                    try context.save()
+                    times.commit(text)
+                } catch let error as NSError where error.code == 133020 { context.rollback() }
+                // Each reads what others have written.
+                context.refreshAllObjects()
+            }
+        }
+
+        @Test func sumsAreRightAndTheWatcherSeesAll() throws {
+            let plan = Plan()
+            let stack = try ServerStack(
+                Shop.model(), options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            try stack.inContext { context in
+                let insert = NSBatchInsertRequest(
+                    entityName: "Good", objects: (0..<plan.rows).map { ["code": "g\($0)", "stock": 5, "sold": false] })
+                _ = try context.execute(insert)
+            }
+            let times = Times()
+            let watcher = stack.context()
+            watcher.automaticallyMergesChangesFromParent = true
+            let goods = list("Good", by: "code", sections: "sold", watcher)
+            let labels = list("Label", by: "text", sections: nil, watcher)
+            let delegate = LabelWatcher(times)
+            labels.delegate = delegate
+            try watcher.performAndWait {
+                try goods.performFetch()
+                try labels.performFetch()
+            }
+            let contexts = try (0..<plan.writers).map { _ in ServerStack.context(try stack.another()) }
+            DispatchQueue.concurrentPerform(iterations: contexts.count) { writer in
+                contexts[writer].performAndWait {
+                    do { try Self.work(contexts[writer], writer, plan, times) } catch { Issue.record("\(error)") }
+                }
+            }
+            let table = { "\"\(stack.schema)\".\"\($0)\"" }
+            #expect(try stack.psql("SELECT sum(stock) FROM \(table("Good"))") == "\(plan.rows * 5)")
+            let found = try stack.psql("SELECT text FROM \(table("Label"))").split(separator: "\n").map(String.init)
+            #expect(Set(found) == times.committed && found.count == times.committed.count)
+            for _ in 0..<2000 where times.seenCount < found.count { Thread.sleep(forTimeInterval: 0.005) }
+            let delays = times.delays
+            #expect(delays.count == found.count && !found.isEmpty)
+            // The lists that were changed step by step are those that a fetch gives.
+            try watcher.performAndWait {
+                watcher.refreshAllObjects()
+                func lines(_ controller: NSFetchedResultsController<NSManagedObject>) -> [String] {
+                    (controller.sections ?? []).flatMap { section in
+                        [section.name]
+                            + ((section.objects as? [NSManagedObject]) ?? []).map {
+                                "\($0.value(forKey: "code") ?? "")"
+                            }
+                    }
+                }
+                let fresh = list("Good", by: "code", sections: "sold", watcher)
+                try fresh.performFetch()
+                #expect(lines(goods) == lines(fresh))
+            }
+            if plan.seconds > 1 {
+                let place = { (part: Double) in delays[min(Int(Double(delays.count) * part), delays.count - 1)] }
+                print(
+                    "\(plan.writers) writers, \(plan.rows) rows, \(Int(plan.seconds)) s: \(found.count) saves, seen after "
+                        + "p50 \(place(0.5)) ms, p99 \(place(0.99)) ms")
+            }
+        }
+    }
+#endif
