@@ -191,6 +191,18 @@
             }
         }
 
+        @Test func stagesAreForFiles() throws {
+            let stack = try ServerStack(zoo(1))
+            try stack.coordinator.remove(stack.store)
+            var options = migrating
+            options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([])
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: zoo(2))
+            #expect(
+                code { try coordinator.addPersistentStore(type: .postgreSQL, at: stack.url, options: options) }
+                    == 134110)
+            #expect(try stack.psql("SELECT to_regclass('\"\(stack.schema)\".\"Apple\"') IS NULL") == "t")
+        }
+
         @Test func aCopyTakesNothingThatIsThere() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let stack = try ServerStack(zoo(1))
