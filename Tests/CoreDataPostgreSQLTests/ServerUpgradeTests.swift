@@ -7,9 +7,10 @@
     /// What a migration keeps, and what it does to programs that have the store open.
     @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerUpgradeTests {
-        private let migrating: [AnyHashable: Any] = [
-            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
-        ]
+        private var migrating: [AnyHashable: Any] { Self.migrating }
+        private static var migrating: [AnyHashable: Any] {
+            [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        }
 
         /// `Item` and `Zebra`; the second version has an `Apple`, whose name sorts before both.
         private func zoo(_ version: Int) -> NSManagedObjectModel {
@@ -33,10 +34,12 @@
                 for number in 0..<20 { stale.insert(number < 10 ? "Item" : "Zebra", ["text": "\(number)"]) }
                 try stale.save()
             }
-            let (model, url, options) = (zoo(2), stack.url, migrating)
+            let (model, url) = (zoo(2), stack.url)
             let coordinators = (0..<3).map { _ in NSPersistentStoreCoordinator(managedObjectModel: model) }
             DispatchQueue.concurrentPerform(iterations: coordinators.count) { index in
-                do { try coordinators[index].addPersistentStore(type: .postgreSQL, at: url, options: options) } catch {
+                do {
+                    try coordinators[index].addPersistentStore(type: .postgreSQL, at: url, options: Self.migrating)
+                } catch {
                     Issue.record("\(error)")
                 }
             }
@@ -50,7 +53,7 @@
                 }
             }
             // Who still has the old version writes nothing that the new one would misunderstand.
-            try stale.performAndWait {
+            stale.performAndWait {
                 stale.insert("Zebra", ["text": "late"])
                 let late = code { try stale.save() }
                 #expect(late == 134100)

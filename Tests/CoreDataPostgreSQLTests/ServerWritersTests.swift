@@ -127,7 +127,7 @@
                     do { try Self.work(contexts[writer], writer, plan, times) } catch { Issue.record("\(error)") }
                 }
             }
-            let table = { "\"\(stack.schema)\".\"\($0)\"" }
+            func table(_ name: String) -> String { "\"\(stack.schema)\".\"\(name)\"" }
             #expect(try stack.psql("SELECT sum(stock) FROM \(table("Good"))") == "\(plan.rows * 5)")
             let found = try stack.psql("SELECT text FROM \(table("Label"))").split(separator: "\n").map(String.init)
             #expect(Set(found) == times.committed && found.count == times.committed.count)
