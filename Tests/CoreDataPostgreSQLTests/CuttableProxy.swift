@@ -15,8 +15,9 @@
             var isHeld = false
             /// New connections are ended at once.
             var isClosed = false
-            /// Connections end once this was passed on to the server, before its answer is.
+            /// The connection ends when what follows this was passed on to the server, before its answer is.
             var trigger: [UInt8]?
+            var isNext = false
             var closesThen = false
             var count = 0
             var isOver = false
@@ -57,8 +58,9 @@
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
         func open() { state.withLock { ($0.isHeld, $0.isClosed, $0.trigger) = (false, false, nil) } }
-        func losesAnswer(to text: String, closing: Bool) {
-            state.withLock { ($0.trigger, $0.closesThen) = (Array(text.utf8), closing) }
+        /// Loses the answer to what the client says after it has said `text`.
+        func losesAnswer(after text: String, closing: Bool) {
+            state.withLock { ($0.trigger, $0.isNext, $0.closesThen) = (Array(text.utf8), false, closing) }
         }
 
         func stop() {
@@ -122,12 +124,15 @@
                 where ready[index].revents != 0 {
                     let count = recv(from, &buffer, buffer.count, 0)
                     guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
-                    if index == 0, let trigger = now.trigger, contains(buffer[..<count], trigger) {
+                    let then = state.withLock { $0 }
+                    guard index == 0, let trigger = then.trigger else { continue }
+                    if then.isNext {
                         // The server gets it, and its answer finds no way.
-                        state.withLock { ($0.trigger, $0.isClosed) = (nil, $0.closesThen) }
+                        state.withLock { ($0.trigger, $0.isNext, $0.isClosed) = (nil, false, $0.closesThen) }
                         usleep(50_000)
                         return
                     }
+                    if contains(buffer[..<count], trigger) { state.withLock { $0.isNext = true } }
                 }
             }
         }

@@ -15,7 +15,14 @@ struct StoreUpgrade {
         guard options.migratesAutomatically, !store.isReadOnly,
             StoreCompatibility.difference(of: store, from: model) != nil
         else { return }
-        let source = try sourceModel()
+        let source: NSManagedObjectModel
+        do { source = try sourceModel() } catch {
+            // Another program may have migrated the store since its metadata were read: then it keeps the new model.
+            guard Swift.type(of: store).isOnServer else { throw error }
+            try store.loadMetadata()
+            guard StoreCompatibility.difference(of: store, from: model) != nil else { return }
+            throw error
+        }
         if let manager = store.options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
             return try migrate(from: source, by: manager)
         }
