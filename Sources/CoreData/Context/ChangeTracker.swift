@@ -22,6 +22,9 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)
     @exclusivity(unchecked) private(set) var pendingRefreshed = ObjectList(flag: .pendingRefreshed)
 
+    /// Objects whose deletion a merge brought since the last event was processed. There is nothing to save of them.
+    private var mergedDeletions: [NSManagedObject] = []
+
     /// The number of the current event.
     private(set) var event: UInt64 = 1
 
@@ -33,6 +36,13 @@ final class ChangeTracker {
     // MARK: Asking
 
     var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty || !deleted.isEmpty }
+
+    /// The objects that count as deleted: those that the next save deletes, and until the event is processed those that
+    /// others deleted and a merge told of.
+    var allDeleted: Set<NSManagedObject> {
+        let merged = mergedDeletions.filter { $0.flags.contains(.dropped) && $0.managedObjectContext === context }
+        return merged.isEmpty ? deleted.set : deleted.set.union(merged)
+    }
 
     /// Whether the event has anything to process.
     var hasPending: Bool {
@@ -87,6 +97,15 @@ final class ChangeTracker {
         pendingDeleted.add(object)
         events.schedule()
     }
+
+    /// Others deleted the object, and a merge tells of it.
+    func noteMergedDeletion(_ object: NSManagedObject) {
+        mergedDeletions.append(object)
+        events.schedule()
+    }
+
+    /// The event that merges belong to is over.
+    func settleMergedDeletions() { if !mergedDeletions.isEmpty { mergedDeletions = [] } }
 
     /// A deletion is taken back.
     func noteRevival(_ object: NSManagedObject) {
@@ -243,6 +262,7 @@ final class ChangeTracker {
         pendingUpdated.takeAll()
         pendingDeleted.takeAll()
         pendingRefreshed.takeAll()
+        settleMergedDeletions()
         context.faults.unread.forgetAll()
         event += 1
     }

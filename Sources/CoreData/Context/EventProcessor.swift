@@ -59,6 +59,8 @@ final class EventProcessor {
     ///   - isForSave: Whether a save needs it: then what came while an event is posted is an event of its own, within that.
     func process(propagatesDeletes: Bool, isForSave: Bool = false) {
         context.registry.releaseUnusedAfterMany()
+        context.registry.tellStores()
+        if !isProcessing { context.changes.settleMergedDeletions() }
         let waits = propagatesDeletes && !unpropagated.isEmpty
         let isWithinPosting = isPosting && isForSave
         guard !isProcessing || isWithinPosting, waits || context.changes.hasPending else { return }

@@ -208,6 +208,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The object of that ID, a fault if the context does not have it. Never reads: the row may not exist.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         requireQueue("object(with:)")
+        defer { registry.tellStores() }
         return registry.object(for: objectID)
     }
 
@@ -276,10 +277,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         requireQueue("updatedObjects")
         return changes.updated.set
     }
-    /// Saved objects that were deleted.
+    /// Saved objects that were deleted. Those whose deletion a merge brought are among them until the event is processed;
+    /// of them there is nothing to save.
     open var deletedObjects: Set<NSManagedObject> {
         requireQueue("deletedObjects")
-        return changes.deleted.set
+        return changes.allDeleted
     }
     /// Whether there is anything to save.
     open var hasChanges: Bool {

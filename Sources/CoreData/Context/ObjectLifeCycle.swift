@@ -79,6 +79,7 @@ final class ObjectLifeCycle {
         let object = registry.object(for: id)
         if object.waitsForRow { try context.faults.fetchRows(of: [object]) }
         if object.isFault, object.snapshot != nil { object.fire() }
+        registry.tellStores()
         guard !object.isDeleted, !object.isFault, !object.flags.contains(.inaccessible) else {
             throw Self.missing(id, [object])
         }
@@ -112,6 +113,7 @@ final class ObjectLifeCycle {
             object.leave()
         }
         changes.leaveNoTrace(of: objects)
+        registry.tellStores()
     }
 
     /// The context goes away: its objects do without it.

@@ -19,6 +19,10 @@ final class ObjectRegistry {
         var reference: StoreReference?
         let rows = RowTable()
     }
+    /// Those of the tables whose stores want to know which rows contexts hold.
+    private var logs: [RegistrationLog] = []
+    /// Whether stores are told of this context's objects: not of those in which the framework itself makes a request.
+    var tellsStores = true
     /// New objects, by the numbers of their temporary IDs.
     private var temporaries = RowTable()
 
@@ -39,6 +43,12 @@ final class ObjectRegistry {
         contextReference = .passUnretained(context)
         children = context.children
         othersSaved = context.othersSaved
+    }
+
+    deinit {
+        guard !logs.isEmpty else { return }
+        for table in tables { table.rows.noteAllLeaving() }
+        for log in logs { log.tellLater() }
     }
 
     // MARK: Looking up
@@ -266,8 +276,22 @@ final class ObjectRegistry {
 
     private func addTable(_ store: String) -> Int {
         tables.append(Table(store: store))
+        tables[tables.count - 1].rows.log = log(of: store)
         return tables.count - 1
     }
+
+    private func log(of store: String) -> RegistrationLog? {
+        if let known = logs.first(where: { $0.storeIdentifier == store }) { return known }
+        guard tellsStores, let coordinator = context.source?.coordinator,
+            let found = coordinator.persistentStores.first(where: { $0.identifier == store }) as? NSIncrementalStore
+        else { return nil }
+        let log = RegistrationLog(found)
+        logs.append(log)
+        return log
+    }
+
+    /// Tells incremental stores which rows came and left since they were last told.
+    func tellStores() { if !logs.isEmpty { for log in logs { log.tell() } } }
 
     private static func key(_ temporary: UInt64) -> RowKey {
         RowKey(entity: 0, reference: Int64(bitPattern: temporary))
@@ -343,7 +367,10 @@ final class ObjectRegistry {
         if sharesTemporaryIDs { _ = adoptPermanentIDs() }
         var taken: [NSManagedObject] = []
         taken.reserveCapacity(tables.reduce(temporaries.room) { $0 + $1.rows.room })
-        for table in tables { table.rows.moveAll(to: &taken) }
+        for table in tables {
+            table.rows.noteAllLeaving()
+            table.rows.moveAll(to: &taken)
+        }
         temporaries.moveAll(to: &taken)
         tables = []
         temporaries = RowTable()

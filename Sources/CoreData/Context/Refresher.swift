@@ -342,6 +342,7 @@ final class Refresher {
         }
         context.changes.removeAll()
         context.manualChanges = [:]
+        context.registry.tellStores()
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context,
             userInfo: [NSInvalidatedAllObjectsKey: ids])

@@ -59,6 +59,11 @@ final class RowTable {
         @inline(__always)
         var key: RowKey { memory.assumingMemoryBound(to: RowKey.self).pointee }
 
+        /// That of the row at `place`.
+        func key(of place: Int) -> RowKey {
+            RowKey(entity: key.entity, reference: key.reference << Self.bits | Int64(place))
+        }
+
         /// Has the memory brought near that tells whether there is an object at `place`.
         @inline(__always)
         func approach(_ place: Int) {
@@ -99,6 +104,8 @@ final class RowTable {
     @exclusivity(unchecked)
     private var last: Page?
     private var used = 0
+    /// Hears of the rows whose objects come and go, where their store wants to know.
+    var log: RegistrationLog?
     /// How many objects came since objects were last let go.
     private(set) var newcomers = 0
     /// Objects in whose place others came, as long as the user's code holds them: they have to hear of the context's
@@ -201,6 +208,7 @@ final class RowTable {
         let pageKey = Self.pageKey(key)
         if let page = page(pageKey) {
             let old = page.exchange(Self.place(key), for: object)
+            if old == nil { log?.noteComing(key) }
             if let old, old !== page.objects[Self.place(key)] {
                 displaced.removeAll { $0.object == nil }
                 displaced.append(WeakReference(object: old))
@@ -210,6 +218,7 @@ final class RowTable {
         if isFull { rebuild(room: 1) }
         let page = Page(pageKey)
         _ = page.exchange(Self.place(key), for: object)
+        log?.noteComing(key)
         enter(page)
         last = page
         used += 1
@@ -219,7 +228,17 @@ final class RowTable {
     @discardableResult
     @inline(__always)
     func take(_ key: RowKey) -> NSManagedObject? {
-        page(Self.pageKey(key))?.exchange(Self.place(key), for: nil)
+        let taken = page(Self.pageKey(key))?.exchange(Self.place(key), for: nil)
+        if taken != nil { log?.noteLeaving(key) }
+        return taken
+    }
+
+    /// Notes that all rows leave.
+    func noteAllLeaving() {
+        guard let log else { return }
+        forEachPage { page in
+            for place in 0..<Page.size where page.objects[place] != nil { log.noteLeaving(page.key(of: place)) }
+        }
     }
 
     /// Takes the objects out that have no other reference; they go away when the caller drops them, and what they alone
@@ -236,6 +255,7 @@ final class RowTable {
                     continue
                 }
                 page.objects[place] = nil
+                log?.noteLeaving(page.key(of: place))
                 object.leave()
                 unused.append(object)
             }

@@ -46,6 +46,7 @@ final class SavePipeline {
         try source.write(self)
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }
+        context.registry.tellStores()
     }
 
     /// A save without changes writes metadata at the most, and is announced all the same.

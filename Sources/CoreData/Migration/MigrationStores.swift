@@ -70,7 +70,7 @@ struct MigrationStores {
     private func keepMetadata(
         of old: NSPersistentStore, in new: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator
     ) throws {
-        let merged = (old.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
+        let merged = DeferredWork.leftOut(of: old.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
         coordinator.setMetadata(merged, for: new)
         if new.hasUnsavedMetadata { try new.operations.save(StoreChangeSet()) }
     }

@@ -70,15 +70,22 @@ final class ResultsState {
         }
         let id = identities.objectID(of: token)
         if givesIDs { return id }
-        if let left = leftObjects[id] { return left }
-        return deletedRows.contains(id) ? context.registry.objectOfDeletedRow(id) : context.registry.object(for: id)
+        return goneObject(id) ?? context.registry.object(for: id)
     }
+
+    /// The object of a row that is gone while a batch is told: the context must not be asked for it, as it would make
+    /// another one for the row.
+    private func goneObject(_ id: NSManagedObjectID) -> NSManagedObject? {
+        leftObjects[id] ?? (deletedRows.contains(id) ? context.registry.objectOfDeletedRow(id) : nil)
+    }
+
+    private var tellsOfGoneRows: Bool { !leftObjects.isEmpty || !deletedRows.isEmpty }
 
     /// The same for a row of the published contents, with its neighbours at hand.
     func result(at path: ListContents.Path) -> AnyObject? {
         guard let position = published.position(of: path) else { return nil }
         let token = published.rows[position]
-        if fixedResults != nil || givesIDs { return result(for: token) }
+        if fixedResults != nil || givesIDs || tellsOfGoneRows { return result(for: token) }
         return lookedAt.object(at: position, in: self)
     }
 
@@ -94,7 +101,15 @@ final class ResultsState {
     func results(in range: Range<Int>) -> [AnyObject] {
         let tokens = published.rows.elements(in: range)
         if fixedResults != nil || givesIDs { return tokens.map(result) }
-        return ObjectWindow.faults(for: identities.objectIDs(of: tokens), in: context, batchSize: lookedAt.batchSize)
+        let ids = identities.objectIDs(of: tokens)
+        guard tellsOfGoneRows else { return faults(for: ids) }
+        let gone = ids.map(goneObject)
+        var others = faults(for: ids.indices.filter { gone[$0] == nil }.map { ids[$0] }).makeIterator()
+        return gone.compactMap { $0 ?? others.next() }
+    }
+
+    private func faults(for ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        ObjectWindow.faults(for: ids, in: context, batchSize: lookedAt.batchSize)
     }
 
     /// The IDs at some positions of the published contents.

@@ -98,9 +98,27 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Does all that lightweight migrations have put off. Migrations here do everything at once, so that nothing ever is.
-    public func finishDeferredLightweightMigration() throws {}
+    /// Does all that lightweight migrations of the coordinator's stores have put off
+    /// (`NSPersistentStoreDeferredLightweightMigrationOptionKey`), step by step: contexts get their turn between two steps.
+    ///
+    /// - Throws: 513 for a store that was opened read-only, and what writing the store throws. What was done by then stays
+    ///   done.
+    public func finishDeferredLightweightMigration() throws {
+        while try finishDeferredStep() {}
+    }
 
-    /// Does one step of what lightweight migrations have put off: there is never any.
-    public func finishDeferredLightweightMigrationTask() throws {}
+    /// Does one step of what lightweight migrations have put off: a table, a column, or the indexes. Nothing where nothing
+    /// waits, which the metadata of the stores say: they have the option's key as long as something does.
+    ///
+    /// - Throws: as `finishDeferredLightweightMigration()`.
+    public func finishDeferredLightweightMigrationTask() throws { _ = try finishDeferredStep() }
+
+    /// - Returns: whether there is more to do.
+    private func finishDeferredStep() throws -> Bool {
+        try withLock {
+            let waiting = persistentStores.filter { DeferredWork.waits(in: $0.metadata) }
+            guard let store = waiting.first else { return false }
+            return try store.finishDeferredMigrationTask() || waiting.count > 1
+        }
+    }
 }

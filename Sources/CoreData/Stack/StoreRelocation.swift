@@ -91,7 +91,7 @@ struct StoreRelocation {
     private func copyRows() throws -> (NSPersistentStore, [NSManagedObjectID]) {
         let new = try add()
         do {
-            let metadata = (store.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
+            let metadata = DeferredWork.leftOut(of: store.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
             coordinator.setMetadata(metadata, for: new)
             var copier = StoreCopier(from: store, to: new, entities: entities)
             return (new, Array(try copier.run().values))

@@ -224,6 +224,20 @@ import Testing
         #expect(first.itemIdentifiers as? [NSManagedObjectID] == objects.map(\.objectID))
     }
 
+    @Test func theSnapshotOfAFlatListKnowsItsOneSection() throws {
+        let stadiums = try Stadiums()
+        let made = stadiums.add("A")
+        try stadiums.context.save()
+        let (controller, _) = try stadiums.list(stadiums.request())
+        let log = SnapshotLog()
+        controller.delegate = log
+        try controller.performFetch()
+        let snapshot = try #require(log.snapshots.last)
+        #expect(snapshot.sectionIdentifiers as? [String] == [""])
+        #expect(snapshot.itemIdentifiersInSection(withIdentifier: "") as? [NSManagedObjectID] == [made.objectID])
+        #expect(snapshot.numberOfItems(inSection: "") == 1 && snapshot.index(ofSectionIdentifier: "") == 0)
+    }
+
     @Test func case72_aFetchGivesASnapshotWithoutMarks() throws {
         let stadiums = try three()
         let controller = NSFetchedResultsController(

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Written and read on one thread.
-    private final class SavedNotification: @unchecked Sendable {
+    final class SavedNotification: @unchecked Sendable {
         var value: Notification?
     }
 
@@ -125,6 +125,16 @@ import Testing
             let (alice, bob, _) = try staff.savedThree()
             staff.context.undoManager = UndoManager()
             let (controller, recorder) = try staff.recorded()
+            staff.context.delete(bob)
+            staff.context.processPendingChanges()
+            recorder.clear()
+            staff.context.undo()
+            #expect(recorder.changes == ["insert Bob -→0,1"], "at its old place")
+            alice.setValue(9, forKey: "salary")
+            staff.context.processPendingChanges()
+            recorder.clear()
+            staff.context.rollback()
+            #expect(recorder.changes == ["update Alice 0,0→0,0"])
             staff.context.delete(bob)
             staff.context.processPendingChanges()
             alice.setValue("Zed", forKey: "name")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Employees (name, team, salary, isActive, department → Department) in a SQLite store of their own, in a folder that goes
+/// Employees (name, team, salary, isActive, hired, department → Department) in a SQLite store of their own, in a folder that goes
 /// with the last reference. A second one of the same folder stands for another process.
 final class Staff {
     let folder: URL
@@ -66,7 +66,7 @@ final class Staff {
         employee.properties = [
             attribute("name", .stringAttributeType, nil), attribute("team", .stringAttributeType, nil),
             attribute("salary", .integer32AttributeType, 0), attribute("isActive", .booleanAttributeType, true),
-            worksIn,
+            attribute("hired", .dateAttributeType, nil), worksIn,
         ]
         department.properties = [attribute("name", .stringAttributeType, nil), employees]
         let model = NSManagedObjectModel()

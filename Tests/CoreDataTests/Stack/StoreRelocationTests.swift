@@ -260,10 +260,11 @@ import Testing
         #expect(store.url == world.other)
     }
 
-    @Test func thereIsNothingDeferred() throws {
+    @Test func finishingWithoutAnythingThatWaitsDoesNothing() throws {
         let world = try World()
-        _ = try world.add(world.harness.url)
+        let store = try world.add(world.harness.url)
         try world.coordinator.finishDeferredLightweightMigrationTask()
         try world.coordinator.finishDeferredLightweightMigration()
+        #expect(store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] == nil)
     }
 }

@@ -47,6 +47,27 @@ final class DocumentStore: NSIncrementalStore, @unchecked Sendable {
 
     func forgetAsked() { asked = [] }
 
+    /// How many contexts hold an object of a row, for tests.
+    private(set) var holders: [NSManagedObjectID: Int] = [:]
+    /// `added`, `removed`: what the store's life was.
+    private(set) var life: [String] = []
+
+    override func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {
+        for id in objectIDs { holders[id, default: 0] += 1 }
+    }
+
+    override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
+        for id in objectIDs { holders[id, default: 0] -= 1 }
+    }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) {
+        life.append(coordinator === persistentStoreCoordinator ? "added" : "added elsewhere")
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        life.append(coordinator === persistentStoreCoordinator ? "removed" : "removed elsewhere")
+    }
+
     override var type: String { Self.type.rawValue }
 
     override class func identifierForNewStore(at storeURL: URL) -> Any { "Documents-" + UUID().uuidString }

@@ -73,6 +73,7 @@ final class FetchPipeline {
         if !request.returnsObjectsAsFaults && request.fetchBatchSize <= 0 {
             objects.forEachHeld { $0.fireIfNeeded() }
         }
+        context.registry.tellStores()
         return objects
     }
 

@@ -174,6 +174,7 @@ struct MergeWork {
         context.changes.forget(object)
         object.flags.remove(.stored)
         object.flags.insert(.dropped)
+        context.changes.noteMergedDeletion(object)
         guard seen.insert(ObjectIdentifier(object)).inserted else { return }
         deleted.append(object)
     }

@@ -147,6 +147,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             134110, "Stores of the type \(type) cannot be migrated in place; \(url?.path ?? "") stays as it was.")
     }
 
+    /// Does one step of what lightweight migrations of the store put off.
+    ///
+    /// - Returns: whether there is more to do.
+    func finishDeferredMigrationTask() throws -> Bool { false }
+
     /// The model cached in the store at `url`, as a compiled model's data; `nil` where the store keeps none.
     class func cachedModelData(at url: URL, options: [AnyHashable: Any]?) throws -> Data? { nil }
 

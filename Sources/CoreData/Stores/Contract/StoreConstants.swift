@@ -62,7 +62,9 @@ public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// Array or set: the version identifiers of the model.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 
-/// Whether what a lightweight migration can put off is put off. Nothing ever is here: a migration does all at once.
+/// Bool: put off what a lightweight migration can put off, which are the costs that grow with the store and that no fetch
+/// sees: tables and columns that nothing reads any more, and fetch indexes. The same key stands in the store's metadata as
+/// long as anything waits: see `NSPersistentStoreCoordinator.finishDeferredLightweightMigration()`.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 

@@ -10,6 +10,7 @@ struct StoreOptions {
     var ignoresVersioning: Bool { flag(NSIgnorePersistentStoreVersioningOption) ?? false }
     var migratesAutomatically: Bool { flag(NSMigratePersistentStoresAutomaticallyOption) ?? false }
     var infersMappingModel: Bool { flag(NSInferMappingModelAutomaticallyOption) ?? false }
+    var defersMigration: Bool { flag(NSPersistentStoreDeferredLightweightMigrationOptionKey) ?? false }
     var forcesDestruction: Bool { flag(NSPersistentStoreForceDestroyOption) ?? false }
     var runsAnalyze: Bool { flag(NSSQLiteAnalyzeOption) ?? false }
     var runsVacuum: Bool { flag(NSSQLiteManualVacuumOption) ?? false }

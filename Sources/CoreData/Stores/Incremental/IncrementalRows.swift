@@ -24,6 +24,7 @@ final class IncrementalRows: StoreOperations {
         if let lent { return try body(lent) }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = store.persistentStoreCoordinator
+        context.registry.tellsStores = false
         lent = context
         defer { lent = nil }
         return try context.performAndWait { try body(context) }

@@ -102,10 +102,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         throw Swift.type(of: self).lacks("obtainPermanentIDs(for:)")
     }
 
-    /// For a store to know which rows contexts use. Does nothing by default; not called yet (DIVERGENCES.md).
+    /// For a store to know which rows contexts use: a context has an object for each of these rows from now on. Called after
+    /// fetches and saves and in the end of events, with all rows that came since. Each context tells of its own objects, so
+    /// that a store counts: a row is in use until as many have told that they do not have it any more. Does nothing by
+    /// default.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-    /// For a store to know which rows contexts do not use any more. Does nothing by default; not called yet.
+    /// For a store to know which rows contexts do not use any more: a context let their objects go, or was reset, or went
+    /// away itself, which is told a little later. Does nothing by default.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     private class func lacks(_ member: String) -> NSError {

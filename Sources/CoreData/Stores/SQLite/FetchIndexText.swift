@@ -12,13 +12,14 @@ struct FetchIndexText {
     private var table: String { SQLName.quoted(layout.table(of: entity)) }
     private var entityName: String { entity.name ?? "" }
 
-    func statements() -> [String] {
+    func statements() -> [String] { namedStatements().map(\.text) }
+
+    func namedStatements() -> [(name: String, text: String)] {
         var names: Set<String> = []
         let fetchIndexes = entity.indexes.compactMap(statement)
         return (markedAttributes() + fetchIndexes + compoundIndexes() + uniqueIndexes()).filter {
             names.insert($0.name).inserted
-        }.map(
-            \.text)
+        }
     }
 
     private typealias NamedStatement = (name: String, text: String)

@@ -132,10 +132,27 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
                 connection: connection, path: file.path, old: try TableLayout(numbering: numbering, file: schema),
                 new: try TableLayout(numbering: new),
                 difference: try ModelDifference(
-                    from: numbering.entries.map(\.entity), to: new.entries.map(\.entity)), creation: creation)
+                    from: numbering.entries.map(\.entity), to: new.entries.map(\.entity)), creation: creation,
+                defers: StoreOptions(options).defersMigration)
             metadata = try migration.run(metadata)
         }
         metadataIsDirty = false
+    }
+
+    override func finishDeferredMigrationTask() throws -> Bool {
+        guard DeferredWork.waits(in: metadata) else { return false }
+        guard !isReadOnly else {
+            throw CoreDataError.make(
+                513, "Cannot finish the migration of the store \(url?.path ?? ""): it was opened read-only.",
+                userInfo: [NSFilePathErrorKey: url?.path ?? ""])
+        }
+        return try withSession(.migrating) { session in
+            let noted = try DeferredMigration(connection: session.connection, layout: session.layout).step()
+            let wasDirty = metadataIsDirty
+            for key in DeferredWork.metadataKeys { metadata[key] = noted[key] }
+            metadataIsDirty = wasDirty
+            return DeferredWork.waits(in: noted)
+        }
     }
 
     override func prepare() throws {

@@ -42,6 +42,13 @@ struct SchemaText {
         }
     }
 
+    /// The indexes that make fetches faster and nothing else, with their names.
+    func fetchIndexes() -> [(name: String, text: String)] {
+        layout.tables.flatMap { table in
+            table.entities.flatMap { FetchIndexText(entity: $0, layout: layout).namedStatements() }
+        }.filter { !$0.text.hasPrefix("CREATE UNIQUE") }
+    }
+
     private func relationshipIndexes(of table: EntityTable) -> [String] {
         table.columns.compactMap { column in
             switch column.content {

@@ -288,7 +288,8 @@ extension ListScreen: RecordListDelegate {
         case .move: changed.append((.moved, object))
         case .update: changed.append((.updated, object))
         case .delete:
-            // What the user deletes needs no sign.
+            // What the user deletes needs no sign; what others deleted counts as deleted until the event is processed.
+            session.context.processPendingChanges()
             guard let old, !session.context.deletedObjects.contains(object) else { return }
             records.fade(object, at: old)
         @unknown default: break

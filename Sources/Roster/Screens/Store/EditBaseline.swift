@@ -27,6 +27,8 @@ struct EditBaseline {
 
     /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
     mutating func takeLostEdits(in context: NSManagedObjectContext) -> [LostEdit] {
+        // What others deleted counts as deleted until then.
+        context.processPendingChanges()
         let deletedHere = context.deletedObjects
         let lost = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
         for (object, _, _) in lost { values[ObjectIdentifier(object)] = nil }

@@ -14,6 +14,10 @@ struct LightweightMigration {
     let difference: ModelDifference
     /// Model, entities and the model in the form in which the store keeps it.
     let creation: StoreCreation
+    /// Whether what can wait is put off.
+    var defers = false
+
+    private var deferred: DeferredMigration { DeferredMigration(connection: connection, layout: new) }
 
     /// The name under which a table of the old version stands while the new ones are filled.
     static func parkedName(of table: String) -> String { "Z_MIGRATING_" + table }
@@ -27,9 +31,12 @@ struct LightweightMigration {
         changed[NSStoreModelVersionIdentifiersKey] = creation.model.versionIdentifiers.map { "\($0.base)" }.sorted()
         try connection.transaction(.exclusive) {
             try checkThatNobodyWasQuicker(metadata)
-            try moveRows()
+            // What an earlier version left would have the names that are needed now.
+            try DeferredMigration.dropParkedTables(of: connection)
+            let waiting = try moveRows(waiting: DeferredMigration.columns(in: metadata))
             try number()
             try adjustHistory()
+            changed = try deferred.noting(waiting, in: changed)
             try StoreMetadata.write(changed, to: connection)
             try connection.execute("CREATE TABLE IF NOT EXISTS Z_MODELCACHE (Z_CONTENT BLOB)")
             try connection.execute("DELETE FROM Z_MODELCACHE")
@@ -49,11 +56,14 @@ struct LightweightMigration {
 
     // MARK: Rows
 
-    private func moveRows() throws {
+    /// - Parameter waiting: the columns that earlier versions left in their tables.
+    /// - Returns: those that are there afterwards.
+    private func moveRows(waiting: [DeferredMigration.Column]) throws -> [DeferredMigration.Column] {
         let source = MigrationSource(old: old, new: new, difference: difference)
         let tables = new.tables.map { TableMigration(table: $0, source: source) }
         let joins = new.joinTables.map { JoinMigration(table: $0.table, source: source) }
-        let stayingTables = Set(tables.filter(\.isUnchanged).map { $0.table.name })
+        let unchanged = tables.filter { defers ? $0.surplusColumns != nil : $0.isUnchanged }
+        let stayingTables = Set(unchanged.map { $0.table.name })
         let stayingJoins = Set(joins.filter(\.isUnchanged).map { $0.table.name })
         let staying = stayingTables.union(stayingJoins)
         let objects = try SchemaObjects(connection, old: old, new: new, staying: staying)
@@ -78,11 +88,17 @@ struct LightweightMigration {
             for statement in table.statementsForOwners() { try connection.execute(statement) }
         }
         try readFilesOfInlineValues(tables)
-        for name in parked where !staying.contains(name) {
+        for name in parked where !staying.contains(name) && !defers {
             try connection.execute("DROP TABLE \(SQLName.quoted(Self.parkedName(of: name)))")
         }
         try connection.execute("PRAGMA legacy_alter_table = OFF")
+        let surplus = unchanged.flatMap { table in
+            (table.surplusColumns ?? []).map { DeferredMigration.Column(table: table.table.name, name: $0) }
+        }
+        let left = waiting.filter { stayingTables.contains($0.table) } + surplus
+        if !defers { for column in left { try deferred.drop(column) } }
         try makeIndexes(objects)
+        return defers ? left : []
     }
 
     /// Every attribute that is required has a value in every row.
@@ -136,7 +152,8 @@ struct LightweightMigration {
 
     private func makeIndexes(_ objects: SchemaObjects) throws {
         let text = SchemaText(layout: new)
-        for statement in text.indexes() where !objects.stays(statement) {
+        let later = defers ? Set(text.fetchIndexes().map(\.text)) : []
+        for statement in text.indexes() where !objects.stays(statement) && !later.contains(statement) {
             do {
                 try connection.execute(statement)
             } catch let error as SQLiteError where [.constraint, .uniqueConstraint].contains(error.kind) {

@@ -19,15 +19,22 @@ struct TableMigration {
     private var oldTable: EntityTable? { pairs.first.map { old.entityTable(of: $0.old) } }
 
     /// Whether the table stays as it is, but for the numbers of its entities.
-    var isUnchanged: Bool {
+    var isUnchanged: Bool { surplusColumns?.isEmpty ?? false }
+
+    /// The columns that no property has any more, of a table that stays as it is otherwise; `nil` for one that does not.
+    var surplusColumns: [String]? {
         guard let oldTable, oldTable.name == table.name, pairs.count == oldTable.entities.count,
-            pairs.count == table.entities.count, oldTable.columns.count == table.columns.count
-        else { return false }
-        let isSame = zip(oldTable.columns, table.columns).allSatisfy {
-            $0.name == $1.name && $0.declaredType == $1.declaredType
+            pairs.count == table.entities.count
+        else { return nil }
+        let wanted = Set(table.columns.map(\.name))
+        let kept = oldTable.columns.filter { wanted.contains($0.name) }
+        let isSame =
+            kept.count == table.columns.count
+            && zip(kept, table.columns).allSatisfy { $0.name == $1.name && $0.declaredType == $1.declaredType }
+        guard isSame, table.columns.allSatisfy({ (try? expression(for: $0)) == SQLName.quoted($0.name) }) else {
+            return nil
         }
-        guard isSame else { return false }
-        return table.columns.allSatisfy { (try? expression(for: $0)) == SQLName.quoted($0.name) }
+        return oldTable.columns.map(\.name).filter { !wanted.contains($0) }
     }
 
     /// What moves the rows: each with its arguments.

@@ -1,0 +1,106 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Issue 18, number 12: deletions that a merge brings are in `deletedObjects` while they are pending.
+@Suite struct MergedDeletionTests {
+    private func model() -> NSManagedObjectModel {
+        let name = NSAttributeDescription()
+        name.name = "name"
+        name.attributeType = .stringAttributeType
+        name.isOptional = true
+        let entity = NSEntityDescription()
+        entity.name = "Team"
+        entity.properties = [name]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return model
+    }
+
+    private struct Pair {
+        let context: NSManagedObjectContext
+        let sibling: NSManagedObjectContext
+        let ids: [NSManagedObjectID]
+    }
+
+    /// What notifications brought, on the queue of their context.
+    private final class Heard: @unchecked Sendable {
+        var deleted: Set<NSManagedObject> = []
+        var save: Notification?
+    }
+
+    /// Two teams, and two contexts that know them.
+    private func pair() throws -> Pair {
+        let container = NSPersistentContainer(name: "Teams", managedObjectModel: model())
+        let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
+        container.persistentStoreDescriptions = [description]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
+        let sibling = container.newBackgroundContext()
+        let ids = try sibling.performAndWait {
+            let made = (0..<2).map { number in
+                let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: sibling)
+                team.setValue("Team \(number)", forKey: "name")
+                return team
+            }
+            try sibling.save()
+            return made.map(\.objectID)
+        }
+        return Pair(context: container.newBackgroundContext(), sibling: sibling, ids: ids)
+    }
+
+    @Test func number12_mergedDeletionsArePendingUntilTheEventIsProcessed() throws {
+        let pair = try pair()
+        let (context, sibling) = (pair.context, pair.sibling)
+        try context.performAndWait {
+            let teams = try pair.ids.map { try context.existingObject(with: $0) }
+            context.delete(teams[1])
+            context.processPendingChanges()
+            let heard = Heard()
+            let observer = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+            ) { _ in
+                context.performAndWait { heard.deleted = context.deletedObjects }
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            let keeper = NotificationCenter.default.addObserver(
+                forName: NSManagedObjectContext.didSaveObjectsNotification, object: sibling, queue: nil
+            ) { heard.save = $0 }
+            defer { NotificationCenter.default.removeObserver(keeper) }
+            try sibling.performAndWait {
+                sibling.delete(sibling.object(with: pair.ids[0]))
+                try sibling.save()
+            }
+            context.mergeChanges(fromContextDidSave: try #require(heard.save))
+            #expect(heard.deleted == Set(teams), "who hears of the merge finds them there")
+            #expect(context.deletedObjects == Set(teams) && teams[0].isDeleted)
+            context.processPendingChanges()
+            #expect(context.deletedObjects == [teams[1]], "and then only what this context deletes")
+            #expect(teams[0].isDeleted)
+            try context.save()
+            #expect(context.deletedObjects.isEmpty && !context.hasChanges)
+        }
+    }
+
+    @Test func thereIsNothingToSaveOfThem() throws {
+        let pair = try pair()
+        let (context, sibling) = (pair.context, pair.sibling)
+        try context.performAndWait {
+            let team = try context.existingObject(with: pair.ids[0])
+            try sibling.performAndWait {
+                sibling.delete(sibling.object(with: pair.ids[0]))
+                try sibling.save()
+            }
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectIDsKey: [pair.ids[0]]], into: [context])
+            #expect(context.deletedObjects == [team] && !context.hasChanges)
+            try context.save()
+            #expect(context.deletedObjects.isEmpty)
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectIDsKey: [pair.ids[1]]], into: [context])
+            context.reset()
+            #expect(context.deletedObjects.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,282 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A staff that changes at random, and a list of it.
+final class SectionReplayWorld {
+    let staff: Staff
+    private(set) var setup: SectionReplayTests.Setup
+    let recorder = Recorder()
+    let controller: NSFetchedResultsController<NSManagedObject>
+    private(set) var last = ""
+    private var random: SeededGenerator
+    private var departments: [NSManagedObject] = []
+    private var other: Staff?
+    private let heard = HeardBatches()
+    private let followers = ListFollowers()
+
+    init(_ staff: Staff, _ setup: SectionReplayTests.Setup, seed: UInt64) {
+        self.staff = staff
+        self.setup = setup
+        random = SeededGenerator(seed: seed)
+        controller = staff.controller(section: nil, sort: setup.sort, where: setup.predicate)
+        recorder.mayHaveEmptySections = true
+    }
+
+    func use(_ setup: SectionReplayTests.Setup) {
+        self.setup = setup
+        setupChanged = true
+        Self.set(setup, controller, staff)
+    }
+
+    private var setupChanged = false
+
+    private static func set(
+        _ setup: SectionReplayTests.Setup, _ controller: NSFetchedResultsController<NSManagedObject>, _ staff: Staff
+    ) {
+        let request = staff.request(setup.sort, setup.predicate.map { NSPredicate(format: $0) })
+        controller.fetchRequest.sortDescriptors = request.sortDescriptors
+        controller.fetchRequest.predicate = request.predicate
+        controller.fetchRequest.fetchLimit = setup.limit
+        controller.fetchRequest.fetchOffset = setup.offset
+        controller.sectionBy = setup.sectionBy
+        controller.aggregates = SectionReplayTests.all
+    }
+
+    func begin() throws {
+        departments = (0..<3).map { staff.department("D\($0)") }
+        for _ in 0..<30 { add() }
+        try staff.context.save()
+        staff.context.undoManager = UndoManager()
+        staff.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        Self.set(setup, controller, staff)
+        controller.delegate = recorder
+        try controller.performFetch()
+        recorder.load(controller)
+        heard.listen(to: controller)
+        try followers.begin {
+            staff.controller(section: nil, sort: setup.sort, where: setup.predicate)
+        } as: {
+            Self.set(setup, $0, staff)
+        }
+        other = try Staff(in: staff.folder)
+    }
+
+    private func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+
+    private func date() -> Date? {
+        number(6) == 0 ? nil : Date(timeIntervalSinceReferenceDate: Double(number(40)) * 10 * 86_400 + 43_200)
+    }
+
+    private func add() {
+        let made = staff.employee(
+            "\(["N", "é", "m", "1"][number(4)])\(number(9))", number(7) == 0 ? nil : "T\(number(5))", number(20))
+        made.setValue(number(4) == 0 ? nil : departments[number(3)], forKey: "department")
+        made.setValue(number(2) == 0, forKey: "isActive")
+        made.setValue(date(), forKey: "hired")
+    }
+
+    /// Several edits, and what makes a batch of them.
+    func change(follows: Bool = true) throws {
+        let all = try staff.context.fetch(staff.request([])).filter { !$0.isDeleted }
+            .sorted { ObjectOrdering.compare($0.objectID, $1.objectID) == .orderedAscending }
+        let kind = number(follows ? 14 : 4)
+        for _ in 0..<(1 + number(5)) { edit(all) }
+        switch kind {
+        case 0, 1, 2:
+            last = "process"
+            staff.context.processPendingChanges()
+        case 3, 4:
+            last = "save"
+            try staff.context.save()
+        case 5, 6: takeBack()
+        case 7, 8: rollBack(all)
+        case 9:
+            last = "batch update"
+            try staff.context.save()
+            try batchUpdate()
+        case 10:
+            last = "batch delete"
+            try staff.context.save()
+            try batchDelete()
+        case 11:
+            last = "batch insert"
+            try staff.context.save()
+            try batchInsert()
+        case 12:
+            last = "a sibling's save"
+            try staff.context.save()
+            try saveInSibling()
+        default:
+            last = "another coordinator"
+            try staff.context.save()
+            try changeElsewhere()
+        }
+    }
+
+    private func takeBack() {
+        last = "undo"
+        staff.context.processPendingChanges()
+        for _ in 0..<(1 + number(2)) { staff.context.undo() }
+        staff.context.processPendingChanges()
+        guard number(2) == 0 else { return }
+        last = "redo"
+        staff.context.redo()
+        staff.context.processPendingChanges()
+    }
+
+    /// Of new rows, changed ones and deleted ones, that the list was told of, or was not.
+    private func rollBack(_ all: [NSManagedObject]) {
+        last = "rollback"
+        for object in all.prefix(5) where !object.isDeleted { object.setValue(number(20), forKey: "salary") }
+        add()
+        if number(3) > 0 { staff.context.processPendingChanges() }
+        if number(2) == 0 { edit(all) }
+        staff.context.rollback()
+    }
+
+    private func edit(_ all: [NSManagedObject]) {
+        guard let object = all.randomElement(using: &random), !object.isDeleted, number(6) > 0 || all.count > 40 else {
+            return add()
+        }
+        switch number(9) {
+        case 0: if all.count > 15 { staff.context.delete(object) } else { add() }
+        case 1: object.setValue("N\(number(9))", forKey: "name")
+        case 2: object.setValue(number(7) == 0 ? nil : "T\(number(10))", forKey: "team")
+        case 3, 4: object.setValue(number(20), forKey: "salary")
+        case 5: object.setValue(number(2) == 0, forKey: "isActive")
+        case 6: object.setValue(number(4) == 0 ? nil : departments[number(3)], forKey: "department")
+        case 7: object.setValue(date(), forKey: "hired")
+        default: departments[number(3)].setValue("D\(number(5))", forKey: "name")
+        }
+    }
+
+    private func batchDelete() throws {
+        let wanted = staff.request(["salary"], NSPredicate(format: "salary == %d", number(20)))
+        wanted.fetchLimit = 2
+        let ids = try staff.context.fetch(wanted).map(\.objectID)
+        let request = NSBatchDeleteRequest(objectIDs: ids)
+        request.resultType = .resultTypeObjectIDs
+        guard !ids.isEmpty, let result = try staff.context.execute(request) as? NSBatchDeleteResult else { return }
+        merge(NSDeletedObjectIDsKey, result.result)
+    }
+
+    private func batchInsert() throws {
+        let rows: [[String: Any]] = (0..<(1 + number(2))).map { _ in
+            ["name": "N\(number(9))", "team": "T\(number(5))", "salary": number(20)]
+        }
+        let request = NSBatchInsertRequest(entityName: "Employee", objects: rows)
+        request.resultType = .objectIDs
+        let result = try staff.context.execute(request) as? NSBatchInsertResult
+        merge(NSInsertedObjectIDsKey, result?.result)
+    }
+
+    private func merge(_ key: String, _ ids: Any?) {
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [key: ids as? [NSManagedObjectID] ?? []], into: [staff.context])
+    }
+
+    /// Another context of the same coordinator saves, and its notification is merged.
+    private func saveInSibling() throws {
+        let sibling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        sibling.persistentStoreCoordinator = staff.coordinator
+        let saved = ControllerSourceTests.SavedNotification()
+        let observer = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectsNotification, object: sibling, queue: nil
+        ) { saved.value = $0 }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let (salary, team, goes) = (number(20), "T\(number(5))", number(3) == 0)
+        let request = staff.request(["name", "-salary"], NSPredicate(format: "salary == %d", number(20)))
+        try sibling.performAndWait {
+            for (place, object) in try sibling.fetch(request).prefix(3).enumerated() {
+                if goes, place == 0 { sibling.delete(object) } else { object.setValue(salary, forKey: "salary") }
+            }
+            let made = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: sibling)
+            made.setValue("é\(salary)", forKey: "name")
+            made.setValue(team, forKey: "team")
+            try sibling.save()
+        }
+        if let saved = saved.value { staff.context.mergeChanges(fromContextDidSave: saved) }
+    }
+
+    private func batchUpdate() throws {
+        let request = NSBatchUpdateRequest(entityName: "Employee")
+        request.predicate = NSPredicate(format: "salary == %d", number(20))
+        request.propertiesToUpdate = ["salary": number(20), "team": "T\(number(5))"]
+        request.resultType = .updatedObjectIDsResultType
+        let result = try staff.context.execute(request) as? NSBatchUpdateResult
+        merge(NSUpdatedObjectIDsKey, result?.result)
+    }
+
+    /// Another coordinator of the same file saves, and its changes are merged by ID, as a program does it by the history.
+    private func changeElsewhere() throws {
+        guard let other else { return }
+        let (name, salary, team) = ("N\(number(9))", number(20), "T\(number(5))")
+        let place = number(10)
+        let changes = try other.context.performAndWait { () -> [String: [URL]] in
+            other.context.reset()
+            let all = try other.context.fetch(other.request(["name", "salary"]))
+            let made = other.employee(name, team, salary)
+            var gone: [NSManagedObject] = []
+            for (index, object) in all.enumerated() where index % 10 == place {
+                if index > 30 {
+                    gone.append(object)
+                    other.context.delete(object)
+                } else {
+                    object.setValue(salary, forKey: "salary")
+                }
+            }
+            let updated = all.filter { $0.hasChanges && !$0.isDeleted }
+            try other.context.save()
+            return [
+                NSInsertedObjectIDsKey: [made.objectID.uriRepresentation()],
+                NSUpdatedObjectIDsKey: updated.map { $0.objectID.uriRepresentation() },
+                NSDeletedObjectIDsKey: gone.map { $0.objectID.uriRepresentation() },
+            ]
+        }
+        let ids = changes.mapValues { urls in
+            urls.compactMap { staff.coordinator.managedObjectID(forURIRepresentation: $0) }
+        }
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: ids, into: [staff.context])
+    }
+
+    // MARK: Judging
+
+    func problem() throws -> String? {
+        if let violation = recorder.violations.first { return violation }
+        if let broken = controller.tracker.state?.published.brokenInvariant() { return broken }
+        if let problem = heard.problem(controller) { return problem }
+        if !setupChanged, let problem = followers.problem(controller) { return problem }
+        let fresh = staff.controller(section: nil, sort: setup.sort, where: setup.predicate)
+        Self.set(setup, fresh, staff)
+        try fresh.performFetch()
+        guard fresh.sections?.map(\.name) == controller.sections?.map(\.name),
+            fresh.fetchedObjects == controller.fetchedObjects
+        else { return "a fetch gives\n\(fresh.text)\nthe controller has\n\(controller.text)\n" }
+        for aggregate in SectionReplayTests.all {
+            if fresh.aggregate(aggregate) != controller.aggregate(aggregate) {
+                return "\(aggregate) is \(String(describing: controller.aggregate(aggregate)))"
+            }
+            if let problem = try wrong(aggregate, fresh) { return problem }
+        }
+        return nil
+    }
+
+    /// Against the objects themselves, for sums, and a fresh list.
+    private func wrong(
+        _ aggregate: SectionAggregate, _ fresh: NSFetchedResultsController<NSManagedObject>
+    ) throws -> String? {
+        for (mine, new) in zip(controller.sections ?? [], fresh.sections ?? []) {
+            guard mine.aggregate(aggregate) == new.aggregate(aggregate) else {
+                return "\(aggregate) of \(mine.name) is \(String(describing: mine.aggregate(aggregate)))"
+            }
+            guard aggregate == .sum("salary") else { continue }
+            let sum = (mine.objects ?? []).reduce(0) { sum, object in
+                sum + Int((object as? NSManagedObject)?.value(forKey: "salary") as? Int32 ?? 0)
+            }
+            if mine.aggregate(aggregate) != .integer(sum) { return "the sum of \(mine.name) is \(sum)" }
+        }
+        return nil
+    }
+}
