@@ -197,6 +197,25 @@
             #expect(there.count >= before + 20, "the store went on by itself")
             #expect(Set(found) == there && found.count == there.count)
             #expect(refused.isDisjoint(with: found))
+            try aStandbyIsReadAndNotWritten(cluster, url, found.count)
+        }
+
+        /// The same server as a hot standby: it has no notifications, and takes no changes.
+        private func aStandbyIsReadAndNotWritten(_ cluster: PostgreSQLCluster, _ url: URL, _ count: Int) throws {
+            try cluster.stop(mode: "fast")
+            try Data().write(to: cluster.folder.appendingPathComponent("data/standby.signal"))
+            try cluster.start()
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: url, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let found = try context.rows("Label").count
+                #expect(found == count)
+                context.insert("Label", ["text": "x"])
+                let refused = code { try context.save() }
+                #expect(refused == 513)
+            }
         }
     }
 #endif
