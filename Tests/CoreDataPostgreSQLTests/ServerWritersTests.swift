@@ -122,11 +122,22 @@
                 try labels.performFetch()
             }
             let contexts = try (0..<plan.writers).map { _ in ServerStack.context(try stack.another()) }
-            DispatchQueue.concurrentPerform(iterations: contexts.count) { writer in
-                contexts[writer].performAndWait {
-                    do { try Self.work(contexts[writer], writer, plan, times) } catch { Issue.record("\(error)") }
+            // A thread for each: there may be fewer processors.
+            let isDone = DispatchGroup()
+            let failures = Mutex<[String]>([])
+            for writer in contexts.indices {
+                isDone.enter()
+                Thread.detachNewThread {
+                    contexts[writer].performAndWait {
+                        do { try Self.work(contexts[writer], writer, plan, times) } catch {
+                            failures.withLock { $0.append("\(error)") }
+                        }
+                    }
+                    isDone.leave()
                 }
             }
+            isDone.wait()
+            #expect(failures.withLock { $0 }.isEmpty)
             func table(_ name: String) -> String { "\"\(stack.schema)\".\"\(name)\"" }
             #expect(try stack.psql("SELECT sum(stock) FROM \(table("Good"))") == "\(plan.rows * 5)")
             let found = try stack.psql("SELECT text FROM \(table("Label"))").split(separator: "\n").map(String.init)
