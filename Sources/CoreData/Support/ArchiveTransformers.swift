@@ -52,6 +52,10 @@ enum KeyedArchiveCoding {
     /// Whether Foundation can read objects of a class: it stops the program at one that it may not or cannot read.
     private static func isReadable(_ name: String, _ classes: [AnyClass]?) -> Bool {
         if ArchivedValues.classNames.contains(name) { return true }
+        if let type = NSClassFromString(name), !NSStringFromClass(type).contains("."), !ArchiveShapes.knows(name) {
+            // One of Foundation's that was not tried with damaged archives.
+            return false
+        }
         guard let type = NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name),
             type is any NSCoding.Type
         else { return false }
@@ -68,7 +72,8 @@ enum KeyedArchiveCoding {
         case let array as NSArray: array.lazy.compactMap(uncodable).first
         case let set as NSSet: set.lazy.compactMap(uncodable).first
         case let set as NSOrderedSet: set.lazy.compactMap(uncodable).first
-        default: (value as? NSObject) is any NSCoding ? nil : value
+        // Foundation's archiver asks for the hash of each object.
+        default: (value as? NSObject) is any NSCoding && Hashing.isSafe(value) ? nil : value
         }
     }
 
@@ -86,8 +91,9 @@ enum KeyedArchiveCoding {
             if let value = values.root() { return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil }
         }
         guard archive.isWhole,
-            archive.classNames.allSatisfy({ isReadable($0, classes) }),
-            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data)
+            archive.classNames.allSatisfy({ isReadable($0, classes) }), ArchiveShapes(archive: archive).areSound,
+            // Foundation stops at lists that its own writer never makes.
+            let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: archive.rewritten)
         else { return nil }
         unarchiver.requiresSecureCoding = classes != nil
         // Else an archive of a class that is not here would stop the program.

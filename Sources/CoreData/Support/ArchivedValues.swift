@@ -5,7 +5,8 @@ import ModelFiles
 // of property lists, which nearly all archives are made of, are decoded here, and an archive of others is handed to
 // Foundation only when its table of objects is whole.
 
-/// Reads the values of the classes of property lists, `NSURL`, `NSUUID` and `NSNull` out of a keyed archive.
+/// Reads the values of the classes of property lists, ordered sets, errors, `NSURL`, `NSUUID` and `NSNull` out of a keyed
+/// archive.
 ///
 /// The archive must be nested no deeper than ``deepestNesting``, and nothing in it may contain itself.
 struct ArchivedValues {
@@ -17,7 +18,8 @@ struct ArchivedValues {
 
     static let classNames: Set = [
         "NSString", "NSMutableString", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary",
-        "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull",
+        "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull", "NSOrderedSet",
+        "NSMutableOrderedSet", "NSError", "NSURLQueryItem",
     ]
 
     /// How deep the objects may be nested in each other.
@@ -55,8 +57,8 @@ struct ArchivedValues {
                 .map { object.className == "NSString" ? NSString(string: $0 as String) : $0 }
         case "NSArray": return elements(value).map { NSArray(array: $0) }
         case "NSMutableArray": return elements(value).map { NSMutableArray(array: $0) }
-        case "NSSet": return elements(value).map { NSSet(array: $0) }
-        case "NSMutableSet": return elements(value).map { NSMutableSet(array: $0) }
+        case "NSSet": return hashable(elements(value)).map { NSSet(array: $0) }
+        case "NSMutableSet": return hashable(elements(value)).map { NSMutableSet(array: $0) }
         case "NSDictionary": return dictionary(value)?.copy() as? NSDictionary
         case "NSMutableDictionary": return dictionary(value)
         case "NSDate": return real(fields["NS.time"]).map { NSDate(timeIntervalSinceReferenceDate: $0) }
@@ -66,6 +68,13 @@ struct ArchivedValues {
         case "NSUUID": return uuid(fields["NS.uuidbytes"])
         case "NSURL": return url(fields)
         case "NSNull": return NSNull()
+        case "NSOrderedSet": return hashable(members(fields)).map { NSOrderedSet(array: $0) }
+        case "NSMutableOrderedSet": return hashable(members(fields)).map { NSMutableOrderedSet(array: $0) }
+        case "NSError": return error(fields)
+        case "NSURLQueryItem":
+            return archive.text(fields["NS.name"]).map {
+                NSURLQueryItem(name: $0, value: archive.text(fields["NS.value"]))
+            }
         default: return nil
         }
     }
@@ -80,11 +89,37 @@ struct ArchivedValues {
         return objects
     }
 
+    /// `nil` where one of the objects cannot be a member of a set.
+    private func hashable(_ objects: [NSObject]?) -> [NSObject]? {
+        objects.flatMap { $0.allSatisfy(Hashing.isSafe) ? $0 : nil }
+    }
+
+    /// The elements of an ordered set, which archives hold one by one; `nil` where one of them is missing.
+    private mutating func members(_ fields: [String: PropertyListValue]) -> [NSObject]? {
+        var objects: [NSObject] = []
+        for number in 0..<fields.keys.count(where: { $0.hasPrefix("NS.object.") }) {
+            guard let field = fields["NS.object.\(number)"], let object = object(field) else { return nil }
+            objects.append(object)
+        }
+        return objects
+    }
+
+    private mutating func error(_ fields: [String: PropertyListValue]) -> NSError? {
+        guard let domain = archive.text(fields["NSDomain"]), let code = archive.integer(fields["NSCode"]) else {
+            return nil
+        }
+        guard let info = fields["NSUserInfo"], archive.resolve(info) != nil else {
+            return NSError(domain: domain, code: Int(code))
+        }
+        guard let entries = dictionary(info) as? [String: Any] else { return nil }
+        return NSError(domain: domain, code: Int(code), userInfo: entries)
+    }
+
     private mutating func dictionary(_ value: PropertyListValue?) -> NSMutableDictionary? {
         guard let entries = archive.entries(value) else { return nil }
         let result = NSMutableDictionary()
         for (key, value) in entries {
-            guard let key = object(key), let value = object(value) else { return nil }
+            guard let key = object(key), Hashing.isSafe(key), let value = object(value) else { return nil }
             result[key] = value
         }
         return result

@@ -10,6 +10,7 @@ package struct KeyedArchive {
         package let fields: [String: PropertyListValue]
     }
 
+    private let content: PropertyListValue
     private let objects: [PropertyListValue]
     /// The reference to the root object.
     package let root: PropertyListValue
@@ -18,14 +19,19 @@ package struct KeyedArchive {
     ///
     /// - Throws: ``PropertyListError``.
     package init(_ data: Data) throws {
-        guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
-            archive["$archiver"] == .string("NSKeyedArchiver"), case .array(let objects) = archive["$objects"],
+        let content = try BinaryPropertyListReader.read(data)
+        guard case .dictionary(let archive) = content, archive["$archiver"] == .string("NSKeyedArchiver"),
+            case .array(let objects) = archive["$objects"],
             case .dictionary(let top) = archive["$top"]
         else { throw PropertyListError("the property list is not a keyed archive") }
         guard let root = top["root"] else { throw PropertyListError("the keyed archive has no root object") }
+        self.content = content
         self.objects = objects
         self.root = root
     }
+
+    /// The same archive written anew: with nothing but what was read of it.
+    package var rewritten: Data { BinaryPropertyListWriter.write(content) }
 
     /// Whether every reference leads to an object, and every object's class is described: what an unarchiver takes for
     /// granted.
@@ -61,6 +67,9 @@ package struct KeyedArchive {
         else { return false }
         return ancestors.allSatisfy { if case .string = $0 { true } else { false } }
     }
+
+    /// All objects that have a class.
+    package var instances: [Object] { objects.indices.compactMap { object(.reference($0)) } }
 
     /// The value that `value` refers to, or itself; `nil` for no value, the null object, and references that lead nowhere.
     package func resolve(_ value: PropertyListValue?) -> PropertyListValue? {

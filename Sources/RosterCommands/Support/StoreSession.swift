@@ -73,6 +73,11 @@ final class StoreSession {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
+    /// Says once what could not be read of the records.
+    func tellNotes(in surroundings: CommandSurroundings) {
+        for note in coordinator.readingNotes { surroundings.note(VisibleText.shown(note)) }
+    }
+
     /// A store that keeps a history goes on keeping it, whatever is asked; one that does not is not given tables that its
     /// owner never asked for.
     private static func options(for access: StoreAccess) -> [AnyHashable: Any] {

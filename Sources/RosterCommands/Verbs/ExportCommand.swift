@@ -64,6 +64,7 @@ public struct ExportCommand {
             }
             try writer.end()
         }
+        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 }

@@ -57,6 +57,7 @@ public struct ListCommand {
                 try write(controller, of: entity, in: surroundings)
             }
         }
+        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 

@@ -34,6 +34,7 @@ public struct ShowCommand {
                 try writer.end()
             }
         }
+        session.tellNotes(in: surroundings)
         try surroundings.output.flush()
     }
 
@@ -50,7 +51,7 @@ public struct ShowCommand {
         try output.write(style.bold(VisibleText.shown(RecordLabel.shown(object))) + "  ")
         try output.write(style.dim(RecordLabel.uri(of: object)) + "\n")
         for attribute in entity.storedAttributes {
-            try line(attribute.name, ValueText.shown(object.value(forKey: attribute.name), of: attribute))
+            try line(attribute.name, Self.value(of: attribute, object))
         }
         for relationship in entity.storedRelationships {
             if relationship.isToMany {
@@ -62,6 +63,18 @@ public struct ShowCommand {
                 try line(relationship.name, destination.map { "→ " + Self.label($0) } ?? "")
             }
         }
+    }
+
+    /// What cannot be read here is shown as the store keeps it.
+    private static func value(of attribute: NSAttributeDescription, _ object: NSManagedObject) throws -> String {
+        let value = object.value(forKey: attribute.name)
+        if value == nil, attribute.attributeType == .transformableAttributeType,
+            let coordinator = object.managedObjectContext?.persistentStoreCoordinator,
+            let text = try coordinator.storedValueDescription(forKey: attribute.name, of: object.objectID)
+        {
+            return VisibleText.shown(text)
+        }
+        return ValueText.shown(value, of: attribute)
     }
 
     private static func label(_ object: NSManagedObject) -> String {

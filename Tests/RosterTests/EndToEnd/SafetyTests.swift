@@ -85,6 +85,45 @@ import Testing
         #expect(outcome.output.contains(text) && outcome.output.utf8.count < text.utf8.count + 81 * 300)
     }
 
+    /// A value whose class is not here is shown as the store keeps it, said once, and exported as nothing.
+    @Test func whatAnArchiveOfAnUnknownClassHoldsIsShown() throws {
+        _ = try FileManager.default.createDirectory(
+            atPath: sample.path("Paint.xcdatamodel"), withIntermediateDirectories: true)
+        _ = try sample.file(
+            "Paint.xcdatamodel/contents",
+            "<model><entity name=\"Paint\"><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/>"
+                + "<attribute name=\"colour\" optional=\"YES\" attributeType=\"Transformable\"/></entity></model>")
+        let store = sample.path("paint.sqlite")
+        try #require(
+            RosterProcess.run(["create", store, "--model", sample.path("Paint.xcdatamodel")]).status == 0)
+        for name in ["sky", "sea"] {
+            try #require(RosterProcess.run(["insert", store, "Paint", "name=\(name)"]).status == 0)
+        }
+        let connection = try Connection(path: store, access: .readWrite)
+        try connection.execute("UPDATE ZPAINT SET ZCOLOUR = ?", [.blob(Self.unknownArchive())])
+        connection.close()
+        let shown = try RosterProcess.run(["show", store, "Paint/p1"])
+        #expect(shown.output.contains("UIColor(alpha: 1, label: \"deep ␉\", red: 0.5)"), "\(shown.output)")
+        #expect(shown.errorLines.count == 1 && shown.errors.contains("Paint.colour: a value of the class UIColor"))
+        let listed = try RosterProcess.run(["list", store, "Paint"])
+        #expect(listed.status == 0 && listed.errorLines.count == 1, "\(listed.errors)")
+    }
+
+    private static func unknownArchive() throws -> Data {
+        func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
+        let object: [String: Any] = ["red": 0.5, "alpha": 1, "label": "deep \u{9}", "$class": reference(2)]
+        let list: [String: Any] = [
+            "$version": 100000, "$archiver": "NSKeyedArchiver", "$top": ["root": reference(1)] as [String: Any],
+            "$objects": [
+                "$null", object, ["$classname": "UIColor", "$classes": ["UIColor", "NSObject"]] as [String: Any],
+            ],
+        ]
+        // Foundation writes references in binary form only for what it read as references.
+        let xml = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        let read = try PropertyListSerialization.propertyList(from: xml, format: nil)
+        return try PropertyListSerialization.data(fromPropertyList: read, format: .binary, options: 0)
+    }
+
     // MARK: Records
 
     @Test func aKeyStandsOnceInARecord() throws {

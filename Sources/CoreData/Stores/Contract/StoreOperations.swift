@@ -56,6 +56,13 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
+    /// What was read as nil because it could not be understood: one line for each property. By default nothing.
+    var readingNotes: [String] { get }
+
+    /// The bytes that the store keeps for an attribute of a row; `nil` where it keeps none, or values of another kind, as it is by
+    /// default.
+    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data?
+
     /// A number that grows with every row that is written through this store; `nil` where it is not told. For dropping what
     /// was read before.
     var ownChangeCount: Int64? { get }
@@ -99,6 +106,10 @@ struct EntityRun {
 
 extension StoreOperations {
     var readsRowByRow: Bool { false }
+
+    var readingNotes: [String] { [] }
+
+    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? { nil }
 
     var ownChangeCount: Int64? { nil }
 

@@ -37,10 +37,24 @@ final class DecodingContext {
         case .externalData: return externalData.value(of: statement.data(at: column)).map(SlotValue.data) ?? .null
         case .transformable:
             guard let attribute else { return .null }
-            return TransformableCoding.object(from: statement.data(at: column), attribute: attribute)
-                .map(SlotValue.object) ?? .null
+            let data = statement.data(at: column)
+            if let object = TransformableCoding.object(from: data, attribute: attribute) { return .object(object) }
+            noteUnreadable(attribute, data)
+            return .null
         default: return .null
         }
+    }
+
+    // MARK: What cannot be read
+
+    /// One line for each attribute with a value that could not be read, by the attribute's name.
+    private(set) var unreadable: [String: String] = [:]
+
+    private func noteUnreadable(_ attribute: NSAttributeDescription, _ data: Data) {
+        let name = "\(attribute.owningEntity?.name ?? "").\(attribute.name)"
+        guard unreadable[name] == nil else { return }
+        unreadable[name] =
+            "\(name): \(TransformableCoding.obstacle(data, attribute)); such values read as nil, and stay in the store as they are"
     }
 
     private func leaves(

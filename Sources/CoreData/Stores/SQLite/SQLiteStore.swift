@@ -443,6 +443,19 @@ extension SQLiteStore: StagedSaving, BesideReading {
         }
     }
 
+    var readingNotes: [String] { session?.context.unreadable.values.sorted() ?? [] }
+
+    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? {
+        try withVisibleSession { session in
+            guard let column = session.layout.column(of: attribute, in: id.entity) else { return nil }
+            let table = SQLName.quoted(session.layout.table(of: id.entity))
+            let value = try session.connection.value(
+                "SELECT \(SQLName.quoted(column)) FROM \(table) WHERE Z_PK = ?", [.integer(id.savedKey)])
+            if case .blob(let data)? = value { return data }
+            return nil
+        }
+    }
+
     var ownChangeCount: Int64? { session.map { $0.connection.totalChanges &+ reader.openings << 40 } }
 
     func changeToken() throws -> String {

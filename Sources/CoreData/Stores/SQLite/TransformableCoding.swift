@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 /// Transformable values as bytes: what the attribute's value transformer makes of them, by default a keyed archive.
 ///
@@ -40,6 +41,20 @@ enum TransformableCoding {
         CoreDataError.make(
             134030, "Cannot save \(attribute.owningEntity?.name ?? "").\(attribute.name): \(reason).",
             userInfo: [NSValidationKeyErrorKey: attribute.name])
+    }
+
+    /// Why ``object(from:attribute:)`` gives nothing.
+    static func obstacle(_ data: Data, _ attribute: NSAttributeDescription) -> String {
+        guard let transformer = transformer(of: attribute) else {
+            return "there is no value transformer named \(attribute.valueTransformerName ?? "")"
+        }
+        guard givesObjects(transformer) else {
+            return "the value transformer \(type(of: transformer)) makes nothing of a value"
+        }
+        guard let archive = try? KeyedArchive(data) else { return "a value is no keyed archive" }
+        let unknown = archive.classNames.filter { !ArchivedValues.classNames.contains($0) }.sorted().joined(
+            separator: ", ")
+        return unknown.isEmpty ? "a value is a damaged archive" : "a value of the class \(unknown) cannot be made here"
     }
 
     /// `nil` where the transformer is not here, or makes nothing of the bytes.

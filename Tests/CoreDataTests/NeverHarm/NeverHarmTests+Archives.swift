@@ -1,0 +1,212 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import Testing
+
+/// Keyed archives in a store, damaged or of classes that are not here: nothing stops the program, and nothing is lost.
+extension NeverHarmTests {
+    private static func model() -> NSManagedObjectModel {
+        let entity = NSEntityDescription()
+        entity.name = "Thing"
+        let value = NSAttributeDescription()
+        value.name = "value"
+        value.attributeType = .transformableAttributeType
+        value.isOptional = true
+        let name = NSAttributeDescription()
+        name.name = "name"
+        name.attributeType = .stringAttributeType
+        name.isOptional = true
+        entity.properties = [value, name]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        return model
+    }
+
+    /// A store with one row whose value is these bytes, open.
+    private func store(_ world: World, _ bytes: Data) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
+        let url = world.url("\(UUID().uuidString).sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = coordinator.context()
+        try context.performAndWait {
+            _ = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            try context.save()
+            context.reset()
+        }
+        let connection = try Connection(path: url.path, access: .readWrite)
+        try connection.execute("UPDATE ZTHING SET ZVALUE = ?", [.blob(bytes)])
+        connection.close()
+        return (coordinator, context)
+    }
+
+    /// An archive of one object, as XML, which the tests write by hand.
+    static func archive(_ name: String, _ fields: [String: Any] = [:], others: [Any] = []) throws -> Data {
+        func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
+        var object = fields
+        object["$class"] = reference(2)
+        let list: [String: Any] = [
+            "$version": 100000, "$archiver": "NSKeyedArchiver", "$top": ["root": reference(1)] as [String: Any],
+            "$objects": ["$null", object, ["$classname": name, "$classes": [name, "NSObject"]] as [String: Any]]
+                + others,
+        ]
+        let xml = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        // Foundation writes references in binary form only for what it read as references.
+        let read = try PropertyListSerialization.propertyList(from: xml, format: nil)
+        return try PropertyListSerialization.data(fromPropertyList: read, format: .binary, options: 0)
+    }
+
+    @Test func archivesThatLackWhatTheirClassesNeed() throws {
+        let world = try World()
+        let names = [
+            "NSError", "NSOrderedSet", "NSMutableOrderedSet", "NSURLQueryItem", "NSString", "NSTextCheckingResult",
+            "NSOrthography", "NSDecimalNumber", "NSDateComponents", "NSIndexSet", "NSLocale",
+        ]
+        for name in names {
+            let (coordinator, context) = try store(world, Self.archive(name))
+            try context.performAndWait {
+                let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+                _ = thing.value(forKey: "value")
+                #expect(try coordinator.storedValueDescription(forKey: "value", of: thing.objectID) != nil, "\(name)")
+            }
+        }
+        let sparse = try Self.archive("NSOrderedSet", ["NS.object.1": "b", "NS.object.3": "d"])
+        let (_, context) = try store(world, sparse)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil)
+        }
+    }
+
+    @Test func orderedSetsAndErrorsAreReadWhole() throws {
+        let world = try World()
+        let ordered = NSOrderedSet(array: ["b", "a", 3])
+        let plain = NSError(domain: "Some", code: 7)
+        let archives: [(value: NSObject, data: Data)] = [
+            (ordered, try NSKeyedArchiver.archivedData(withRootObject: ordered, requiringSecureCoding: false)),
+            (plain, try Self.archive("NSError", ["NSDomain": "Some", "NSCode": 7])),
+            (
+                NSError(domain: "Other", code: -1, userInfo: [NSLocalizedDescriptionKey: "text"]),
+                try Self.archive(
+                    "NSError", ["NSDomain": "Other", "NSCode": -1, "NSUserInfo": ["CF$UID": 3] as [String: Any]],
+                    others: [
+                        [
+                            "$class": ["CF$UID": 4] as [String: Any],
+                            "NS.keys": [["CF$UID": 5] as [String: Any]],
+                            "NS.objects": [["CF$UID": 6] as [String: Any]],
+                        ] as [String: Any],
+                        ["$classname": "NSDictionary", "$classes": ["NSDictionary", "NSObject"]] as [String: Any],
+                        NSLocalizedDescriptionKey, "text",
+                    ])
+            ),
+        ]
+        for (value, data) in archives {
+            let (_, context) = try store(world, data)
+            try context.performAndWait {
+                let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+                #expect((thing.value(forKey: "value") as? NSObject)?.isEqual(value) == true, "\(value)")
+            }
+        }
+    }
+
+    /// Foundation on Linux cannot tell the hash of errors and decimal numbers, which its archiver asks for, and sets.
+    @Test func whatHasNoHashIsRefusedAndReadsAsNil() throws {
+        let world = try World()
+        let (_, context) = try store(world, Self.archive("NSNull"))
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            for value: NSObject in [NSError(domain: "Some", code: 7), NSArray(array: [NSDecimalNumber(string: "1.5")])]
+            {
+                thing.setValue(value, forKey: "value")
+                #expect(thrownCode { try context.save() } == 134030)
+            }
+        }
+        for name in ["NSSet", "NSCountedSet", "NSMutableSet"] {
+            let data = try Self.archive(
+                name, ["NS.objects": [["CF$UID": 3] as [String: Any], ["CF$UID": 5] as [String: Any]]],
+                others: [
+                    ["$class": ["CF$UID": 4] as [String: Any], "NSDomain": "Some", "NSCode": 7] as [String: Any],
+                    ["$classname": "NSError", "$classes": ["NSError", "NSObject"]] as [String: Any],
+                    [
+                        "$class": ["CF$UID": 6] as [String: Any], "NS.exponent": 0, "NS.length": 1,
+                        "NS.negative": false,
+                        "NS.compact": true, "NS.mantissabo": 1, "NS.mantissa": Data(repeating: 1, count: 16),
+                    ] as [String: Any],
+                    [
+                        "$classname": "NSDecimalNumber",
+                        "$classes": ["NSDecimalNumber", "NSNumber", "NSValue", "NSObject"],
+                    ]
+                        as [String: Any],
+                ])
+            let (_, context) = try store(world, data)
+            try context.performAndWait {
+                let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+                #expect(thing.value(forKey: "value") == nil)
+            }
+        }
+    }
+
+    /// A value of a class that is not here is nil, is said once, shown as text, and stays through saves of its row.
+    @Test func valuesOfUnknownClassesStay() throws {
+        let world = try World()
+        let bytes = try Self.archive("UIColor", ["red": 0.5, "name": "sky"])
+        let (coordinator, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil)
+            let text = try coordinator.storedValueDescription(forKey: "value", of: thing.objectID)
+            #expect(text == "UIColor(name: \"sky\", red: 0.5)")
+            #expect(coordinator.readingNotes.count == 1)
+            #expect(coordinator.readingNotes.first?.contains("Thing.value: a value of the class UIColor") ?? false)
+            thing.setValue("renamed", forKey: "name")
+            try context.save()
+            #expect(try coordinator.storedValueDescription(forKey: "value", of: thing.objectID) == text)
+        }
+    }
+
+    /// Mutated archives of all classes that Foundation is given, in a process of its own: none stops it.
+    @Test func mutatedArchivesDoNotStopTheProgram() async {
+        await #expect(processExitsWith: .success) {
+            var components = DateComponents()
+            components.year = 2026
+            let values: [NSObject] = [
+                NSOrderedSet(array: ["a", "b"]), NSSet(array: ["a", 1]), components as NSDateComponents,
+                NSIndexSet(indexesIn: NSRange(2..<9)),
+                NSLocale(localeIdentifier: "de_DE"), NSURLQueryItem(name: "q", value: "v"),
+                NSDictionary(dictionary: ["k": NSArray(array: [NSUUID(), NSURL(string: "http://a.b/c") as Any])]),
+                NSAttributedString(string: "text"), NSDateInterval(start: Date(), duration: 5),
+                NSCharacterSet(charactersIn: "abc"), NSTimeZone(name: "Europe/Rome") ?? NSNull(),
+                NSCalendar(identifier: .gregorian) ?? NSNull(), UnitLength.kilometers,
+                NSMeasurement(doubleValue: 3, unit: UnitLength.meters), NSCountedSet(array: ["a", "a"]),
+                NSValue(range: NSRange(1..<3)), NSIndexPath(indexes: [1, 2, 3], length: 3),
+                try NSRegularExpression(pattern: "a.b"),
+            ]
+            let transformer = ValueTransformer(forName: .keyedUnarchiveFromDataTransformerName)
+            var generator = SeededNumbers(seed: 24)
+            let times = 60 * (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1)
+            var archives = try (values + [NSArray(array: values)]).map {
+                try NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: false)
+            }
+            archives.append(
+                try NeverHarmTests.archive(
+                    "NSDecimalNumber",
+                    [
+                        "NS.exponent": 0, "NS.length": 1, "NS.negative": false, "NS.compact": true, "NS.mantissabo": 1,
+                        "NS.mantissa": Data(repeating: 1, count: 16),
+                    ]))
+            archives.append(try NeverHarmTests.archive("NSError", ["NSDomain": "Some", "NSCode": 7]))
+            for whole in archives {
+                for _ in 0..<times {
+                    var damaged = whole
+                    for _ in 0...Int.random(in: 0...2, using: &generator) {
+                        let place = Int.random(in: 8..<damaged.count, using: &generator)
+                        // Small changes turn references and lengths into others.
+                        damaged[place] =
+                            Bool.random(using: &generator)
+                            ? damaged[place] &+ 1 : .random(in: 0...255, using: &generator)
+                    }
+                    _ = transformer?.transformedValue(damaged)
+                }
+            }
+        }
+    }
+}
