@@ -126,7 +126,8 @@ extension FormatParser {
     }
 
     private mutating func parseIndex() throws(FormatError) -> CollectionIndex {
-        if tokens[index + 1].kind == .sign("]") {
+        // The text may end behind the bracket.
+        if tokens[index].kind != .end, tokens[index + 1].kind == .sign("]") {
             if takeWord("FIRST") { return .first }
             if takeWord("LAST") { return .last }
             if takeWord("SIZE") { return .size }

@@ -74,7 +74,7 @@ package enum FormatPrinter {
         switch expression {
         case .constant(let value): constant(value)
         case .evaluatedObject: "SELF"
-        case .variable(let name): "$" + name
+        case .variable(let name): "$" + component(name)
         case .keyPath(let keys): keyPath(keys)
         case .keyPathOf(let base, let keys): operand(base) + "." + keys.map(component).joined(separator: ".")
         case .function(let name, let arguments): function(name, arguments)
@@ -82,7 +82,7 @@ package enum FormatPrinter {
             "FUNCTION(\(([string(target), quoted(selector)] + arguments.map(string)).joined(separator: ", ")))"
         case .aggregate(let elements): "{\(elements.map(string).joined(separator: ", "))}"
         case .subquery(let collection, let variable, let predicate):
-            "SUBQUERY(\(string(collection)), $\(variable), \(string(predicate)))"
+            "SUBQUERY(\(string(collection)), $\(component(variable)), \(string(predicate)))"
         case .index(let collection, let position): "\(operand(collection))[\(index(position))]"
         case .conditional(let condition, let first, let second):
             "TERNARY(\(string(condition)), \(string(first)), \(string(second)))"
@@ -109,7 +109,9 @@ package enum FormatPrinter {
         if name == FormatWords.cast, arguments.count == 2 {
             return "CAST(\(string(arguments[0])), \(string(arguments[1])))"
         }
-        return "\(name)(\(arguments.map(string).joined(separator: ", ")))"
+        let words = name.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let escaped = ([component(words[0])] + words.dropFirst()).joined(separator: ":")
+        return "\(escaped)(\(arguments.map(string).joined(separator: ", ")))"
     }
 
     private static func name(_ operation: SetOperation) -> String {

@@ -37,6 +37,19 @@ struct SeededGenerator: RandomNumberGenerator {
     private static let count =
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 10_000 } ?? 6_000
 
+    @Test(arguments: ["a[", "ANY a.b[", "$x[", "'a'[", "a[FIRST", "a[0][", "SUBQUERY(a, $x, $x["])
+    func aTextThatEndsInABracketIsRefused(_ format: String) {
+        let error = #expect(throws: FormatError.self) { try FormatParser.predicate(format) }
+        #expect(error?.found == "the end")
+    }
+
+    @Test(arguments: ["a == $se\\tt", "\\now() == 1", "SUBQUERY(a, $\\n, $\\n.b == 1).@count == 1"])
+    func escapedNamesAreEscapedAgain(_ format: String) throws {
+        let printed = FormatPrinter.string(try FormatParser.predicate(format))
+        #expect(FormatPrinter.string(try FormatParser.predicate(printed)) == printed)
+        #expect(printed.contains("\\U0000000"))
+    }
+
     @Test func everyMutationIsReadOrRefused() {
         let seed: UInt64 = 20_240_611
         var random = SeededGenerator(seed: seed)
