@@ -10,6 +10,9 @@ import Foundation
 // The stores may be asked under the coordinator's lock only. The watcher never waits for it in front of other work: it
 // tries, and if another thread works with the stores it comes again a little later. Only after many misses does it
 // queue up, so that a busy process sees the others too.
+//
+// While a context has not come to the last changes yet, the next ones are left where they are: its queue has enough to do.
+// So the looks become as seldom as the merges take, up to a limit, because other contexts may be waiting.
 
 /// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
 /// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world.
@@ -22,6 +25,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
     /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
     static let patience = 20
+    /// So many looks in a row are left out at most because a context is behind.
+    static let mostLeftOut = 6
 
     /// What is known of one store. Touched under the coordinator's lock only.
     private struct Watched {
@@ -38,6 +43,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     /// Touched on `queue` only.
     private var misses = 0
+    /// Touched on `queue` only.
+    private var leftOut = 0
 
     init() {}
 
@@ -101,6 +108,11 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     private func poll() {
         guard let coordinator else { return }
+        if leftOut < Self.mostLeftOut, coordinator.hasObserversBehind {
+            leftOut += 1
+            return
+        }
+        leftOut = 0
         if misses < Self.patience {
             guard coordinator.tryLock() else {
                 misses += 1

@@ -27,6 +27,9 @@ protocol CommitObserver: AnyObject, Sendable {
     /// - Parameter source: the context that saved, or `nil` for another process.
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?)
 
+    /// Whether it has not come yet to what it was told of other processes. Any thread.
+    var isBehind: Bool { get }
+
     /// Called on any thread after `store` was taken out of the coordinator.
     func coordinatorDidRemove(_ store: NSPersistentStore)
 
@@ -60,6 +63,31 @@ final class CommitObservers: @unchecked Sendable {
 }
 
 extension CommittedChanges {
+    /// Adds what was committed after this: a row that was inserted and updated counts as inserted, one that was inserted and
+    /// deleted as deleted. Each row is named once, in the order of its first change.
+    mutating func append(_ later: CommittedChanges) {
+        enum Kind { case insert, update, delete }
+        var kinds: [NSManagedObjectID: Kind] = [:]
+        var order: [NSManagedObjectID] = []
+        func note(_ ids: [NSManagedObjectID], _ kind: Kind) {
+            for id in ids {
+                let before = kinds[id]
+                if before == nil { order.append(id) }
+                kinds[id] = before == .insert && kind == .update ? .insert : kind
+            }
+        }
+        for changes in [self, later] {
+            note(changes.inserted, .insert)
+            note(changes.updated, .update)
+            note(changes.deleted, .delete)
+        }
+        inserted = order.filter { kinds[$0] == .insert }
+        updated = order.filter { kinds[$0] == .update }
+        deleted = order.filter { kinds[$0] == .delete }
+        rows += later.rows
+        staleStores += later.staleStores.filter { store in !staleStores.contains { $0 === store } }
+    }
+
     /// The stores that the changes are about, each once.
     var stores: [NSPersistentStore] {
         var seen: Set<ObjectIdentifier> = []

@@ -203,6 +203,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Lets `observer` hear of every commit, until it is gone.
     func addCommitObserver(_ observer: any CommitObserver) { observers.add(observer) }
 
+    /// Whether a context has not come yet to what other processes committed.
+    var hasObserversBehind: Bool { observers.live.contains { $0.isBehind } }
+
     /// Tells the world that batches changed stores. Contexts hear nothing: a program merges what it wants them to see. Call it
     /// outside of the lock.
     func didWriteBatch(to stores: [NSPersistentStore]) { remoteChanges.ownCommit(to: stores) }

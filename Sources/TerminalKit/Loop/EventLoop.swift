@@ -27,9 +27,15 @@ public protocol TerminalProgram: AnyObject {
 /// main-actor work run between keys. It waits in one `poll` for the terminal, for signals, which come as bytes through a
 /// pipe, and for the main queue's descriptor; while nothing happens it does not run at all. All pending input is read
 /// before a frame is drawn, so that a held key never lags behind, and frames are at least a sixtieth of a second apart.
+/// Keys go first: work of the main queue, such as changes of other programs that are merged, waits until what the keys
+/// did is on the screen, for one turn at most, so that held keys do not keep the changes away.
 public final class EventLoop {
     private let screen: any Screen
     private static let frameInterval = Duration.milliseconds(16)
+    private var needsFrame = true
+    private var lastFrame = ContinuousClock.now - EventLoop.frameInterval
+    /// Whether the main queue was left to wait for keys.
+    private var hasPutOff = false
 
     /// A loop over that screen.
     public init(screen: any Screen) { self.screen = screen }
@@ -38,21 +44,20 @@ public final class EventLoop {
     public func run(_ program: any TerminalProgram) {
         let signals = terminal_signals_begin()
         defer { terminal_signals_end() }
-        var needsFrame = true
-        var lastFrame = ContinuousClock.now - Self.frameInterval
         while !program.isFinished {
             // Asked first: a program that has something to do at once answers with the time at which it was asked.
             if let wake = program.nextWake, wake <= .now { program.wake() }
-            let now = ContinuousClock.now
             needsFrame = needsFrame || program.needsDisplay
-            if needsFrame, now - lastFrame >= Self.frameInterval {
-                Self.show(program, on: screen)
-                needsFrame = false
-                lastFrame = now
-            }
+            if needsFrame, .now - lastFrame >= Self.frameInterval { showFrame(of: program) }
             let deadline = [needsFrame ? lastFrame + Self.frameInterval : nil, program.nextWake].compactMap { $0 }.min()
             if wait(signals: signals, until: deadline, program: program) { needsFrame = true }
         }
+    }
+
+    private func showFrame(of program: any TerminalProgram) {
+        lastFrame = .now
+        Self.show(program, on: screen)
+        needsFrame = false
     }
 
     /// Draws the program's state on a screen.
@@ -71,12 +76,20 @@ public final class EventLoop {
         guard count > 0 else { return false }
         var happened = false
         if descriptors[1].revents != 0 { happened = handleSignals(from: signals, program: program) || happened }
-        if descriptors[2].revents != 0 {
-            terminal_main_queue_drain()
+        let hasInput = descriptors[0].revents & Int16(POLLIN) != 0
+        if hasInput {
+            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
             happened = true
         }
-        if descriptors[0].revents & Int16(POLLIN) != 0 {
-            for event in screen.readEvents() where !program.isFinished { program.handle(event) }
+        if descriptors[2].revents != 0, !program.isFinished {
+            if hasInput, !hasPutOff {
+                hasPutOff = true
+                return true
+            }
+            // What the keys did is seen before other work begins, which may take its time.
+            if hasPutOff, needsFrame || program.needsDisplay { showFrame(of: program) }
+            hasPutOff = false
+            terminal_main_queue_drain()
             happened = true
         }
         if descriptors[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0, input >= 0 {

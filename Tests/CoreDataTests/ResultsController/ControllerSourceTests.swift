@@ -277,6 +277,45 @@ import Testing
         }
     }
 
+    /// Commits that come while the context's queue has other things to do are merged together when it comes to them.
+    @Test func commitsOfAnotherProcessAreMergedTogetherWhereTheQueueIsBusy() throws {
+        let staff = try Staff(watches: true)
+        let (controller, recorder) = try staff.context.performAndWait {
+            for number in 0..<20 { staff.employee("N\(number)", "T", number) }
+            try staff.context.save()
+            staff.context.automaticallyMergesChangesFromParent = true
+            return try staff.recorded(sort: ["team", "salary", "name"])
+        }
+        let other = try Staff(in: staff.folder)
+        let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        staff.context.perform {
+            begun.signal()
+            done.wait()
+        }
+        begun.wait()
+        try other.context.performAndWait {
+            for number in 0..<20 {
+                try other.find("N\(number)").setValue(100 - number, forKey: "salary")
+                try other.context.save()
+                Thread.sleep(forTimeInterval: 0.02)
+            }
+            other.context.delete(try other.find("N7"))
+            try other.context.save()
+        }
+        // The last commit is seen a tenth of a second later.
+        Thread.sleep(forTimeInterval: 0.25)
+        done.signal()
+        let expected = "T: " + (0..<20).reversed().filter { $0 != 7 }.map { "N\($0)" }.joined(separator: " ")
+        #expect(waits { staff.context.performAndWait { controller.text == expected } })
+        staff.context.performAndWait {
+            #expect(controller.text == expected)
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+            // Without it there were as many as looks at the store: five or more.
+            #expect((1...3).contains(recorder.batches), "\(recorder.batches)")
+        }
+    }
+
     @Test func storeWithoutHistoryIsComparedWithAFetch() throws {
         let staff = try Staff(keepsHistory: false, watches: true)
         let (controller, recorder) = try staff.context.performAndWait {

@@ -16,6 +16,8 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// Weak, because commits are heard on any thread and the context may be on its way out.
     private weak var context: NSManagedObjectContext?
     private let isAutomatic = Atomic<Bool>(false)
+    /// What other processes committed and the context's queue has not come to yet: one merge takes all of it.
+    private let foreign = Mutex<CommittedChanges?>(nil)
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -31,9 +33,28 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         guard let context, source !== context else { return }
         context.noteChangesBeneath()
         guard mergesAutomatically else { return }
-        context.perform { [weak self] in
-            self?.merge(changes)
+        guard source == nil else {
+            context.perform { [weak self] in self?.merge(changes) }
+            return
         }
+        let isFirst = foreign.withLock { waiting in
+            waiting?.append(changes)
+            guard waiting == nil else { return false }
+            waiting = changes
+            return true
+        }
+        if isFirst { context.perform { [weak self] in self?.mergeForeign() } }
+    }
+
+    /// Whether the context's queue has not come yet to what other processes committed. Any thread.
+    var isBehind: Bool { foreign.withLock { $0 != nil } }
+
+    private func mergeForeign() {
+        let changes = foreign.withLock { waiting in
+            defer { waiting = nil }
+            return waiting
+        }
+        if let changes { merge(changes) }
     }
 
     func coordinatorDidRemove(_ store: NSPersistentStore) {

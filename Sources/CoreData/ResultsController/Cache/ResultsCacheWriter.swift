@@ -6,8 +6,11 @@ import Foundation
 /// brought forward by the store's history: it is exact for one state of the store, whatever the context has merged. In a
 /// store without history nothing is written after the fetch; the next launch fetches anew.
 final class ResultsCacheWriter {
-    /// Changes that come within so many seconds are written together.
+    /// The list is written when the store was still for so many seconds: a long list takes its time, which whoever writes
+    /// without pause would take from the keys again and again.
     private static let delay = 2.0
+    /// But not later than so many seconds after the first change.
+    private static let longestDelay = 30.0
 
     private let cache: ResultsCache
     private let context: NSManagedObjectContext
@@ -16,6 +19,9 @@ final class ResultsCacheWriter {
     private var list: LoadedResults
     private var origin: ListOrigin
     private var isScheduled = false
+    /// When the store changed for the first time since the list was written, and when for the last.
+    private var firstChange = DispatchTime.now()
+    private var lastChange = DispatchTime.now()
     private var isStale = false
 
     /// - Returns: `nil` when the list cannot be kept.
@@ -36,7 +42,13 @@ final class ResultsCacheWriter {
 
     /// The store may have changed: the list is written a little later.
     func storeChanged() {
+        lastChange = .now()
+        if !isStale { firstChange = lastChange }
         isStale = true
+        schedule()
+    }
+
+    private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
         let weakSelf = UncheckedSendable(WeakWriter(writer: self))
@@ -44,9 +56,15 @@ final class ResultsCacheWriter {
             weakSelf.value.writer?.context.perform {
                 guard let writer = weakSelf.value.writer else { return }
                 writer.isScheduled = false
-                writer.flush()
+                if writer.mayWait { writer.schedule() } else { writer.flush() }
             }
         }
+    }
+
+    private var mayWait: Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return Double(now - lastChange.uptimeNanoseconds) < (Self.delay - 0.1) * 1e9
+            && Double(now - firstChange.uptimeNanoseconds) < Self.longestDelay * 1e9
     }
 
     private struct WeakWriter {

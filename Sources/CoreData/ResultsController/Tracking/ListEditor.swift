@@ -18,6 +18,8 @@ struct ListEditor {
         var touched: Set<RowToken> = []
         /// The rows that were given a place.
         var placed: [RowToken] = []
+        /// What these were compared with.
+        var comparisons: [RecentPlacements.Comparison] = []
     }
 
     /// The list after `touched`.
@@ -44,6 +46,7 @@ struct ListEditor {
         edit.sectionOrder = definition.sectionOrder
         result.placed = edit.arrivals.map(\.row)
         result.contents = try edit.applied(to: old, areBefore: reader.areBefore)
+        result.comparisons = reader.comparisons
         return result
     }
 

@@ -1,43 +1,83 @@
 import Dispatch
 
-/// Rows that were given a place lately, and may have been compared with rows that were newer than the list.
+/// Rows that were given a place lately, with the rows that they were compared with for that.
 ///
 /// A row that the context does not hold is read from the store as it is now. If another process changed it a moment ago,
 /// the change is in the store but not yet merged, and whatever is compared with it may come to stand in the wrong place.
-/// The change is merged soon; then the rows of this list are put into place once more.
+/// The change is merged soon; then what was compared with that row, and what was compared with that again, is put into
+/// place once more. Under many commits a second that is a few rows, where all that were placed lately would be thousands.
 struct RecentPlacements {
-    /// As many rows are remembered at most.
-    private static let limit = 4_096
-    /// Rows are put into place again for so many merges and so long, whichever is more.
+    /// A row that was given a place, and a row of the list that it was compared with.
+    struct Comparison {
+        let row: RowToken
+        let placed: RowToken
+    }
+
+    /// As many comparisons are remembered at most; the oldest go.
+    private static let limit = 250_000
+    /// Comparisons are remembered for so many merges and so long, whichever is more.
     private static let merges = 4
     private static let seconds = 5.0
 
+    /// The comparisons of one edit of the list.
     private struct Entry {
-        let row: RowToken
+        var comparisons: [Comparison]
         let merge: Int
         let time: DispatchTime
+        /// What was compared with a row; made when a merge asks for the first time.
+        private var placedByRow: [RowToken: [RowToken]]?
+
+        init(_ comparisons: [Comparison], merge: Int) {
+            self.comparisons = comparisons
+            self.merge = merge
+            time = DispatchTime.now()
+        }
+
+        /// The rows that were compared with `row`.
+        mutating func placed(by row: RowToken) -> [RowToken] {
+            if let placedByRow { return placedByRow[row] ?? [] }
+            var made: [RowToken: [RowToken]] = [:]
+            for comparison in comparisons { made[comparison.row, default: []].append(comparison.placed) }
+            placedByRow = made
+            return made[row] ?? []
+        }
     }
 
     private var entries: [Entry] = []
+    private var count = 0
     private var merge = 0
 
-    mutating func note(_ rows: [RowToken]) {
-        let now = DispatchTime.now()
-        entries += rows.suffix(Self.limit).map { Entry(row: $0, merge: merge, time: now) }
-        if entries.count > 2 * Self.limit { entries.removeFirst(entries.count - Self.limit) }
+    mutating func note(_ comparisons: [Comparison]) {
+        guard !comparisons.isEmpty else { return }
+        entries.append(Entry(comparisons, merge: merge))
+        count += comparisons.count
+        while count > Self.limit, entries.count > 1 { count -= entries.removeFirst().comparisons.count }
     }
 
     /// The rows to put into place again with a merge of others' changes.
-    mutating func takeForMerge() -> [RowToken] {
+    ///
+    /// - Parameter changed: the rows that the merge changes or takes away.
+    mutating func takeForMerge(of changed: Set<RowToken>) -> [RowToken] {
         merge += 1
         let now = DispatchTime.now()
         entries.removeAll { entry in
             let age = Double(now.uptimeNanoseconds - entry.time.uptimeNanoseconds) / 1e9
             return merge - entry.merge > Self.merges && age > Self.seconds
         }
-        var seen: Set<RowToken> = []
-        return entries.suffix(Self.limit).map(\.row).filter { seen.insert($0).inserted }
+        count = entries.reduce(0) { $0 + $1.comparisons.count }
+        var found: [RowToken] = []
+        var seen = changed
+        var waiting = Array(changed)
+        while let row = waiting.popLast() {
+            for index in entries.indices {
+                for placed in entries[index].placed(by: row) where seen.insert(placed).inserted {
+                    found.append(placed)
+                    waiting.append(placed)
+                }
+            }
+        }
+        return found
     }
 
-    mutating func removeAll() { entries = [] }
+    mutating func removeAll() { (entries, count) = ([], 0) }
 }

@@ -19,13 +19,13 @@ extension ResultsTracker {
     func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
-        let replaced = isMerge ? recent.takeForMerge() : []
+        let replaced = isMerge ? recent.takeForMerge(of: changedRows(work, state)) : []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
         let editor = ListEditor(
             definition: state.definition, context: context,
             base: base.map { $0.state?.published ?? state.definition.noContents })
         let result = try editor.edit(state.tracked, work, replacing: replaced)
-        recent.note(result.placed)
+        recent.note(result.comparisons)
         return TrackedChange(contents: result.contents, touched: result.touched, replaced: Set(replaced))
     }
 
@@ -37,7 +37,7 @@ extension ResultsTracker {
         guard let result = try window.edit(work, replacing: replacing, with: editor) else {
             return try refill(window, of: state, known: known(work, state))
         }
-        recent.note(result.placed)
+        recent.note(result.comparisons)
         let contents = try window.visible(state.definition, in: context)
         let touched = ListComparison.touchedRows(from: state.tracked, to: contents, known: result.touched)
         return TrackedChange(contents: contents, touched: touched, replaced: Set(replacing), window: window)
@@ -73,6 +73,15 @@ extension ResultsTracker {
         ResultsLoader(
             context: context, request: state.request, sectionNameKeyPath: nil, cacheName: nil,
             followsRelatedObjects: related != nil, base: base)
+    }
+
+    /// The same, and the rows that are gone.
+    private func changedRows(_ work: TouchedObjects, _ state: ResultsState) -> Set<RowToken> {
+        var rows = known(work, state)
+        for id in work.deletedIDs where state.definition.plan.includes(id.entity) {
+            rows.insert(state.identities.token(of: id))
+        }
+        return rows
     }
 
     /// The rows of the list's entity that something is known to have happened to.

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import CoreData
+
+/// Which rows are put into place again with a merge.
+@Suite struct RecentPlacementsTests {
+    private func row(_ number: UInt64) -> RowToken { RowToken(code: number) }
+
+    private func codes(_ rows: [RowToken]) -> Set<UInt64> { Set(rows.map(\.code)) }
+
+    @Test func onlyWhatWasComparedWithAChangedRowIsPutIntoPlaceAgain() {
+        var recent = RecentPlacements()
+        recent.note([.init(row: row(1), placed: row(10)), .init(row: row(2), placed: row(10))])
+        recent.note([.init(row: row(3), placed: row(20)), .init(row: row(10), placed: row(30))])
+        #expect(recent.takeForMerge(of: [row(9)]).isEmpty)
+        #expect(codes(recent.takeForMerge(of: [row(3)])) == [20])
+        // What was compared with a row that stood in the wrong place may stand in the wrong place as well.
+        #expect(codes(recent.takeForMerge(of: [row(2)])) == [10, 30])
+        // What changed itself gets its place anyway.
+        #expect(codes(recent.takeForMerge(of: [row(2), row(10)])) == [30])
+        recent.removeAll()
+        #expect(recent.takeForMerge(of: [row(2)]).isEmpty)
+    }
+
+    @Test func comparisonsAreRememberedForAWhileOnly() {
+        var recent = RecentPlacements()
+        recent.note([.init(row: row(1), placed: row(10))])
+        for number in 0..<300 {
+            recent.note((0..<1000).map { .init(row: row(UInt64(100 + $0)), placed: row(UInt64(5000 + number))) })
+        }
+        #expect(recent.takeForMerge(of: [row(1)]).isEmpty)
+        #expect(recent.takeForMerge(of: [row(100)]).count == 250)
+    }
+}
