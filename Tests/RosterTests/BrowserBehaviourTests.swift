@@ -188,6 +188,17 @@ import Testing
         #expect(driver.selectedLine?.contains("Brazil") == true)
     }
 
+    @Test func theScreenIsPaintedAnewWhateverLiesOnTop() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        var count = 0
+        driver.browser.redraw = { count += 1 }
+        driver.keys("<C-l>")
+        driver.keys("E")
+        driver.type("x")
+        driver.keys("<Esc><C-l>")
+        #expect(count == 2 && driver.text.contains("Leave the form?"), "\(driver.text)")
+    }
+
     @Test func anUnknownKeySaysWhereHelpIs() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.keys("x")

@@ -39,6 +39,8 @@ import Testing
         #expect(driver.selectedLine?.contains("importer") == true, "\(driver.text)")
         driver.keys("j<Enter>")
         #expect(driver.text.contains("┌─ Espagne"), "\(driver.text)")
+        // Beneath the record stands what the list says, not a line of the history.
+        #expect(driver.lines[22].contains("16 Teams") && !driver.lines[22].contains("inserted"), "\(driver.text)")
         driver.keys("<Esc>zM")
         #expect(!driver.text.contains("~ Team"))
         driver.keys("H")

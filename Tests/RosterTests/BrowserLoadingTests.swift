@@ -95,4 +95,25 @@ import Testing
         #expect(driver.text.contains("marking"), "\(driver.text)")
         try await driver.wait(for: "the marks") { driver.text.contains("80 marked") }
     }
+
+    @Test func recordsToRelateAreLookedForBesideTheKeys() async throws {
+        let driver = try await open()
+        let session = try #require(driver.browser.session)
+        let entity = try #require(session.model.entitiesByName["Team"])
+        let source = RecordPickerSource(
+            entity: entity, session: session, chosen: [],
+            onDisplay: { [unowned browser = driver.browser] in browser.needsDisplay = true })
+        #expect(source.isReading && source.count == 0)
+        nonisolated(unsafe) var picked: [String] = []
+        driver.browser.layers.push(Picker(title: "Teams", source: source) { picked.append(source.text(at: $0)) })
+        driver.draw()
+        #expect(driver.text.contains("looking…"), "\(driver.text)")
+        // Enter takes what was typed for, not what happens to stand there.
+        driver.type("05999")
+        driver.keys("<Enter>")
+        #expect(picked.isEmpty)
+        try await driver.wait(for: "the record") { picked == ["Team 005999"] }
+        driver.keys("j")
+        #expect(driver.selectedLine?.contains("Team") == true)
+    }
 }

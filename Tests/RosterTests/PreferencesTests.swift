@@ -19,6 +19,10 @@ import Testing
                 copy JSON =
                 [keys record]
                 close = x
+                [keys history]
+                close = x
+                [keys calendar]
+                today = h
                 [colors]
                 heading = bright-red on #303030 bold underline
                 [entity Team]
@@ -36,6 +40,10 @@ import Testing
         #expect(tables.list.command(named: "copy JSON")?.keys == [])
         #expect(tables.list.problems == [] && tables.record.problems == [])
         #expect(tables.record.command(named: "close")?.keyLabel == "x")
+        #expect(tables.history.command(named: "close")?.keyLabel == "x" && tables.history.problems == [])
+        // The other command has lost the key.
+        #expect(tables.calendar.command(named: "today")?.keyLabel == "h")
+        #expect(tables.calendar.command(named: "day back")?.keyLabel == "Left  -")
         let team = preferences.entities["Team"]
         #expect(
             team?.columns == ["teamName", "wins"] && team?.section == "qualifyingZone" && team?.sort == "wins:desc")
@@ -50,6 +58,7 @@ import Testing
         ("mouse", "config:1: “mouse” is no setting: key = value"),
         ("[keys\ndown = j", "config:1: a heading is a name in brackets, as [keys]"),
         ("[mice]\ndown = j", "config:2: unknown heading “mice”"),
+        ("[keys calendar]\ntodya = t", "config:2: there is no command “todya”; there is today"),
         ("[keys]\ndwn = j", "config:2: there is no command “dwn”"),
         ("[keys]\ndown = <Hyper>", "config:2: “<Hyper>” names no key"),
         ("[keys]\ndown = g", "config:2: g (“down”) begins the keys of another command"),

@@ -123,6 +123,27 @@ final class Terminal {
         try await terminal.wait(for: "the match") { $0.contains("Team 009999") && $0.contains("1 found") }
     }
 
+    /// Another program commits as fast as it can: keys are answered at once all the same.
+    @Test func keysGoFirstWhileAnotherProgramCommitsWithoutPause() async throws {
+        let sample = try SampleFolder()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(sample.store)' --entity Team --section qualifyingZone --sort wins:desc",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("80 Teams") }
+        try terminal.run([
+            "split-window", "-d", "-l", "1", "exec '\(Terminal.program)' simulate '\(sample.store)' --count 1000000",
+        ])
+        try await terminal.wait(for: "changes of the other program") { $0.contains("~ ") || $0.contains("↕ ") }
+        for _ in 0..<3 {
+            for (key, isHelp) in [("?", true), ("q", false)] {
+                let began = ContinuousClock.now
+                try terminal.type(key)
+                try await terminal.wait(for: key) { $0.contains("Keys of the list") == isHelp }
+                #expect(ContinuousClock.now - began < .seconds(2))
+            }
+        }
+    }
+
     @Test func statementsGoToAFileBesideTheScreen() async throws {
         let fixture = try await Fixture.filled()
         let log = fixture.storeURL.deletingLastPathComponent().appendingPathComponent("statements.log")

@@ -43,8 +43,8 @@ import Translation
         let missing = all.filter {
             catalog[$0]?.isEmpty != false && !$0.hasPrefix("entity ") && !$0.hasPrefix("entity number ")
         }
-        // What is new is in English until it is translated; most is not new.
-        #expect(missing.count * 4 <= all.count, "not translated: \(missing.sorted())")
+        // What is new is in English until it is translated; nearly all is not new.
+        #expect(missing.count * 20 <= all.count, "not translated: \(missing.sorted())")
         for (english, chinese) in catalog where !english.isEmpty {
             #expect(english.matches(of: /%s/).count == chinese.matches(of: /%s/).count, "\(english)")
         }

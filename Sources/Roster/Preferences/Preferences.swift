@@ -14,6 +14,8 @@ struct Preferences {
     private(set) var listKeys: [KeyBinding] = []
     /// Keys of the record's commands.
     private(set) var recordKeys: [KeyBinding] = []
+    /// Keys of the commands of panes, by the pane's name.
+    private(set) var paneKeys: [String: [KeyBinding]] = [:]
     /// What is said of entities, by name.
     private(set) var entities: [String: EntityPreferences] = [:]
     /// What was left out, and why.
@@ -27,7 +29,9 @@ struct Preferences {
     }
 
     static let settings = ["theme", "mouse", "popup"]
-    static let headings = "[keys], [keys record], [colors] and [entity NAME]"
+    static let headings =
+        "[keys], [keys record], [keys PANE], [colors] and [entity NAME]; the panes are "
+        + PaneName.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// What holds without a configuration.
     init() {}
@@ -64,6 +68,8 @@ struct Preferences {
                 bind(entry, in: \.listKeys, table: ListCommands.table)
             case "keys" where entry.section == ["keys", "record"]:
                 bind(entry, in: \.recordKeys, table: DetailCommands.table)
+            case "keys" where entry.section.count == 2 && PaneName(rawValue: entry.section[1]) != nil:
+                bindPane(entry)
             case "colors" where entry.section.count == 1: if let look = look(entry) { looks.append(look) }
             case "entity" where entry.section.count == 2: set(entry, ofEntity: entry.section[1])
             default:
@@ -120,6 +126,24 @@ struct Preferences {
         }
     }
 
+    private subscript(keysOf pane: String) -> [KeyBinding] {
+        get { paneKeys[pane] ?? [] }
+        set { paneKeys[pane] = newValue }
+    }
+
+    private mutating func bindPane(_ entry: ConfigurationFile.Entry) {
+        let name = entry.section[1]
+        let place = \Preferences[keysOf: name]
+        switch PaneName(rawValue: name) {
+        case .columns: bind(entry, in: place, table: ColumnsPane.table)
+        case .changes: bind(entry, in: place, table: ChangesPane.table)
+        case .conflicts: bind(entry, in: place, table: ConflictScreen.table)
+        case .calendar: bind(entry, in: place, table: CalendarPicker.table)
+        case .history: bind(entry, in: place, table: HistoryPane.table)
+        case nil: break
+        }
+    }
+
     private mutating func bind<Target>(
         _ entry: ConfigurationFile.Entry, in place: WritableKeyPath<Preferences, [KeyBinding]>,
         table: CommandTable<Target>
@@ -147,7 +171,8 @@ struct Preferences {
             return complain(entry, problem.text)
         }
         self[keyPath: place] = bindings
-        lines["\(entry.section.last == "record" ? "record" : "keys").\(entry.key)"] = entry.line
+        let place = entry.section.count == 2 && entry.section[1] != "list" ? entry.section[1] : "keys"
+        lines["\(place).\(entry.key)"] = entry.line
     }
 
     private mutating func look(_ entry: ConfigurationFile.Entry) -> (Role, Theme.Look)? {
@@ -204,13 +229,34 @@ struct Preferences {
     }
 }
 
+/// The panes whose keys may be set, as the configuration calls them.
+enum PaneName: String, CaseIterable {
+    case columns, changes, conflicts, calendar, history
+}
+
 /// The commands of the screens under the user's keys.
 struct CommandTables {
     let list: CommandTable<ListScreen>
     let record: CommandTable<DetailScreen>
+    let columns: CommandTable<ColumnsPane>
+    let changes: CommandTable<ChangesPane>
+    let conflicts: CommandTable<ConflictScreen>
+    let calendar: CommandTable<CalendarPicker>
+    let history: CommandTable<HistoryPane>
 
     init(_ preferences: Preferences) {
-        list = ListCommands.table.binding(preferences.listKeys.map { ($0.command, $0.keys) }).table
-        record = DetailCommands.table.binding(preferences.recordKeys.map { ($0.command, $0.keys) }).table
+        func bound<Target>(_ table: CommandTable<Target>, _ keys: [Preferences.KeyBinding]?) -> CommandTable<Target> {
+            table.binding((keys ?? []).map { ($0.command, $0.keys) }).table
+        }
+        func bound<Target>(_ table: CommandTable<Target>, _ pane: PaneName) -> CommandTable<Target> {
+            bound(table, preferences.paneKeys[pane.rawValue])
+        }
+        list = bound(ListCommands.table, preferences.listKeys)
+        record = bound(DetailCommands.table, preferences.recordKeys)
+        columns = bound(ColumnsPane.table, .columns)
+        changes = bound(ChangesPane.table, .changes)
+        conflicts = bound(ConflictScreen.table, .conflicts)
+        calendar = bound(CalendarPicker.table, .calendar)
+        history = bound(HistoryPane.table, .history)
     }
 }

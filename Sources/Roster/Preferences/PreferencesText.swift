@@ -50,7 +50,17 @@ struct PreferencesText {
         for command in tables.list.commands { key(command.name, command.keys, command.help, origin: "keys") }
         heading("keys record", "The keys of a record.")
         for command in tables.record.commands { key(command.name, command.keys, command.help, origin: "record") }
+        pane(.columns, tables.columns, "The keys of the columns (|).")
+        pane(.changes, tables.changes, "The keys of what is not saved (gu).")
+        pane(.conflicts, tables.conflicts, "The keys where a save meets changes of others.")
+        pane(.calendar, tables.calendar, "The keys of the calendar.")
+        pane(.history, tables.history, "The keys of the history (H).")
         writeEntities()
+    }
+
+    private mutating func pane<Target>(_ name: PaneName, _ table: CommandTable<Target>, _ remark: String) {
+        heading("keys \(name.rawValue)", remark)
+        for command in table.commands { key(command.name, command.keys, command.help, origin: name.rawValue) }
     }
 
     private mutating func writeColors() {

@@ -57,21 +57,22 @@ final class Browser: TerminalProgram {
         case .resize, .resumed: break
         default:
             message = nil
+            if event == .key(Key(.character("l"), .control)) {
+                // Whatever lies on top: what another program wrote over the screen goes.
+                redraw?()
+                break
+            }
             if stopsWaitingSave(event) { break }
             if !layers.handle(event), case .key(let key) = event { explain(key) }
         }
         session?.context.processPendingChanges()
         list?.rememberCursor()
-        list?.updateAggregatesOfFocus()
+        list?.updateAggregates()
     }
 
     /// What a key does that no command has.
     private func explain(_ key: Key) {
-        if key == Key(.character("l"), .control) {
-            redraw?()
-        } else {
-            say("\(key.label) means nothing here; ? lists the keys")
-        }
+        say("\(key.label) means nothing here; ? lists the keys")
     }
 
     /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.

@@ -1,3 +1,5 @@
+import Translation
+
 /// Something that lies on the screen: a screen of the program, a question, a list to pick from. The topmost gets the keys.
 public protocol Layer: AnyObject {
     /// Paints the present state. A layer that covers only a part leaves the rest alone.
@@ -60,6 +62,6 @@ public final class LayerStack {
         // The keys of the layers beneath mean nothing now.
         guard let footer = top?.footer, layers.count > 1, canvas.height > 1 else { return }
         canvas.fillLine(canvas.height - 1, style: .text)
-        canvas.write(footer, x: 0, y: canvas.height - 1, style: .muted)
+        canvas.write(tr(footer), x: 0, y: canvas.height - 1, style: .muted)
     }
 }

@@ -7,8 +7,23 @@ public protocol PickerSource: AnyObject {
     func text(at index: Int) -> String
     /// A remark at the right of the item.
     func detail(at index: Int) -> String
-    /// Narrows the items to those that have `text`.
+    /// Narrows the items to those that have `text`: at once, or beside the keys, and ``isReading`` says so meanwhile.
     func filter(_ text: String)
+    /// Whether the items are being looked for.
+    var isReading: Bool { get }
+    /// Where the cursor goes when they are found.
+    var placeAfterReading: Int { get }
+    /// Called on the main thread when they are found. Set by the picker.
+    var onRead: () -> Void { get set }
+}
+
+extension PickerSource {
+    public var isReading: Bool { false }
+    public var placeAfterReading: Int { 0 }
+    public var onRead: () -> Void {
+        get { {} }
+        set {}
+    }
 }
 
 /// A picker's items in an array.
@@ -72,6 +87,8 @@ public final class Picker: Layer {
     /// Called with the index in the source of the item picked.
     private let onPick: (Int) -> Void
     private let onCancel: () -> Void
+    /// Whether the item under the cursor is taken as soon as the items are found.
+    private var picksWhenRead = false
 
     /// A picker with the cursor on the item `selected`.
     ///
@@ -90,6 +107,13 @@ public final class Picker: Layer {
         self.cursor = max(0, min(selected, source.count - 1))
         self.onPick = onPick
         self.onCancel = onCancel
+        source.onRead = { [weak self] in self?.sourceDidRead() }
+    }
+
+    private func sourceDidRead() {
+        cursor = max(0, min(source.placeAfterReading, source.count - 1))
+        top = 0
+        if picksWhenRead { pick() }
     }
 
     /// A picker over an array, whose `onPick` gets the item's number in it.
@@ -132,6 +156,7 @@ public final class Picker: Layer {
     private func handle(_ key: Key) -> Bool {
         switch (key.code, key.modifiers) {
         case (.escape, []), (.character("c"), .control):
+            source.onRead = {}
             isFinished = true
             onCancel()
         case (.enter, []): pick()
@@ -149,12 +174,15 @@ public final class Picker: Layer {
     }
 
     private func pick() {
-        guard source.count > 0 else { return }
+        // What is shown is not what was typed yet.
+        picksWhenRead = source.isReading
+        guard source.count > 0, !picksWhenRead else { return }
         isFinished = true
         onPick(cursor)
     }
 
     private func refilter() {
+        picksWhenRead = false
         source.filter(editor.text)
         cursor = 0
         top = 0
@@ -167,7 +195,7 @@ public final class Picker: Layer {
 
     /// Paints the present state.
     public func draw(in canvas: Canvas) {
-        let width = min(canvas.width, max(50, canvas.width * 2 / 3))
+        let width = min(canvas.width, max(50, min(canvas.width * 2 / 3, 90)))
         let boxHeight = min(canvas.height, max(7, min(source.count + 5, canvas.height * 3 / 4)))
         let box = canvas.part(
             x: (canvas.width - width) / 2, y: (canvas.height - boxHeight) / 2, width: width, height: boxHeight)
@@ -180,7 +208,8 @@ public final class Picker: Layer {
         let used = box.write("/", x: 1, y: 1, style: .key)
         let items = box.part(x: 1, y: 2, width: width - 2, height: height)
         for row in 0..<height where top + row < source.count { drawItem(top + row, in: items, y: row) }
-        if source.count == 0 { items.write(tr("nothing matches"), x: 1, y: 0, style: .muted) }
+        if source.isReading { box.write(" \(tr("looking…")) ", x: width - 14, y: 1, style: .muted, limit: 13) }
+        if source.count == 0, !source.isReading { items.write(tr("nothing matches"), x: 1, y: 0, style: .muted) }
         let count = source.count == 1 ? tr("1 item") : tr("%s items", "\(source.count)")
         box.write(tr("Enter pick  Esc cancel  %s", count), x: 2, y: boxHeight - 2, style: .muted, limit: width - 4)
         editor.draw(in: box, x: 1 + used, y: 1, width: width - 3, style: .text, showsCursor: true)

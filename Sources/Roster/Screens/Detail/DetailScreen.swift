@@ -136,7 +136,9 @@ final class DetailScreen: Layer {
         guard count > 0 else { return browser.say("\(PropertyTitle.title(property.name)) is empty") }
         let title = PropertyTitle.title(property.name)
         if let predicate = related.predicate, count > 500, let entity = relationship.destinationEntity {
-            let source = RecordPickerSource(entity: entity, context: session.context, chosen: [], among: predicate)
+            let source = RecordPickerSource(
+                entity: entity, session: session, chosen: [], among: predicate,
+                onDisplay: { [unowned browser] in browser.needsDisplay = true })
             browser.layers.push(
                 Picker(title: title, source: source) { [unowned self] in go(to: source.object(at: $0)) })
             return
@@ -273,8 +275,9 @@ final class DetailScreen: Layer {
                 x: canvas.width - width, y: isWide ? 1 : 0, width: width,
                 height: canvas.height - below - (isWide ? 1 : 0)),
             isFocused: true)
-        guard below == 2 else { return }
-        drawHints(in: canvas)
+        // Between them and this lie other screens, such as the history.
+        browser.list?.drawStatus(in: canvas, y: canvas.height - below)
+        if below == 2 { drawHints(in: canvas) }
     }
 
     func drawHints(in canvas: Canvas) {

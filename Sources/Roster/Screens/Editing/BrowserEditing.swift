@@ -86,7 +86,10 @@ extension Browser {
     }
 
     private func ask(about conflicts: [RecordConflict], next: @escaping () -> Void) {
-        layers.push(ConflictScreen(conflicts: conflicts) { [unowned self] decision in decide(decision, next: next) })
+        layers.push(
+            ConflictScreen(conflicts: conflicts, table: tables.conflicts) { [unowned self] decision in
+                decide(decision, next: next)
+            })
     }
 
     private func decide(_ decision: ConflictScreen.Decision, next: @escaping () -> Void) {

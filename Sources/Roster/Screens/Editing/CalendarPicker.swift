@@ -10,6 +10,7 @@ final class CalendarPicker: Layer {
     private var origin = Point(x: 0, y: 0)
     private var firstOfGrid = Date.distantPast
     private var keys = KeySequenceReader()
+    private let table: CommandTable<CalendarPicker>
     private static let calendar = DateDisplay.utc
     private static let weekdays = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"]
     private static let months = [
@@ -19,8 +20,10 @@ final class CalendarPicker: Layer {
 
     /// - Parameters:
     ///   - date: the day where it begins. The time of the day stays with the day that is picked.
+    ///   - table: the commands under the user's keys.
     ///   - onPick: gets the date.
-    init(_ date: Date, onPick: @escaping (Date) -> Void) {
+    init(_ date: Date, table: CommandTable<CalendarPicker> = table, onPick: @escaping (Date) -> Void) {
+        self.table = table
         // Beyond this, calendars mean little, and their arithmetic less.
         let limit = 3e11
         let seconds = date.timeIntervalSinceReferenceDate
@@ -67,7 +70,7 @@ final class CalendarPicker: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            guard case .command(let command) = keys.read(key, in: Self.table) else { return false }
+            guard case .command(let command) = keys.read(key, in: table) else { return false }
             command.action(self)
         case .mouse(let mouse):
             let (x, y) = (mouse.position.x - origin.x, mouse.position.y - origin.y)

@@ -156,7 +156,7 @@ final class ChangesPane: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: Self.table) {
+            switch keys.read(key, in: browser.tables.changes) {
             case .command(let command): command.action(self)
             case .prefix: break
             case .none: return false

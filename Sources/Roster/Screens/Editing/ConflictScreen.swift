@@ -1,5 +1,6 @@
 import CoreData
 import TerminalKit
+import Translation
 
 /// What the user and another program both changed, field by field: for each one mine, theirs, or what was there before.
 final class ConflictScreen: Layer {
@@ -32,8 +33,12 @@ final class ConflictScreen: Layer {
     private(set) var cursor = 0
     private var top = 0
     private var keys = KeySequenceReader()
+    private let table: CommandTable<ConflictScreen>
 
-    init(conflicts: [RecordConflict], onDecide: @escaping (Decision) -> Void) {
+    init(
+        conflicts: [RecordConflict], table: CommandTable<ConflictScreen>, onDecide: @escaping (Decision) -> Void
+    ) {
+        self.table = table
         self.onDecide = onDecide
         entries = conflicts.flatMap { conflict in
             conflict.fields.enumerated().map { Entry(object: conflict.object, field: $1, isFirst: $0 == 0) }
@@ -87,11 +92,11 @@ final class ConflictScreen: Layer {
 
     func handle(_ event: Event) -> Bool {
         guard case .key(let key) = event else { return true }
-        if case .command(let command) = keys.read(key, in: Self.table) { command.action(self) }
+        if case .command(let command) = keys.read(key, in: table) { command.action(self) }
         return true
     }
 
-    var footer: String? { "Space choose for the field  s save as chosen  m all mine  t all theirs  Esc not now" }
+    var footer: String? { "Space choose  s save as chosen  m all mine  t all theirs  Esc not now" }
 
     func draw(in canvas: Canvas) {
         let heading = entries.count { $0.isFirst }
@@ -101,7 +106,7 @@ final class ConflictScreen: Layer {
         let box = canvas.part(
             x: (canvas.width - width) / 2, y: max(0, (canvas.height - height) / 2), width: width, height: height)
         box.clear()
-        box.box(title: "Changed by another program too")
+        box.box(title: tr("Changed by another program too"))
         let room = max(1, height - 4)
         let lines = self.lines
         let cursorLine = lines.firstIndex { $0.entry == cursor } ?? 0

@@ -163,7 +163,9 @@ final class RecordForm {
         let current =
             field.value == nil
             ? [] : picked[field.id] ?? (isNew ? [] : ValueDisplay.destinations(object.value(forKey: field.id)))
-        let source = RecordPickerSource(entity: entity, context: session.context, chosen: Set(current))
+        let source = RecordPickerSource(
+            entity: entity, session: session, chosen: Set(current),
+            onDisplay: { [unowned browser] in browser.needsDisplay = true })
         source.offersNew = !entity.isAbstract
         let verb = relationship.isToMany ? "add or remove" : "choose"
         browser.layers.push(
@@ -209,7 +211,7 @@ final class RecordForm {
         guard let attribute = object.entity.attributesByName[field.id] else { return }
         let date = (try? FieldText.value(field.value, of: attribute)) as? Date
         browser.layers.push(
-            CalendarPicker(date ?? DateDisplay.utc.startOfDay(for: Date())) { day in
+            CalendarPicker(date ?? DateDisplay.utc.startOfDay(for: Date()), table: browser.tables.calendar) { day in
                 form.setValue(FieldText.text(day, of: attribute), of: field.id)
             })
     }

@@ -2,11 +2,12 @@ import CoreData
 import Foundation
 import TerminalKit
 
-/// The records of an entity to pick one from, by name. Only a page of them is read at a time.
+/// The records of an entity to pick one from, by name. Only a page of them is read at a time; long lists are searched
+/// beside the keys.
 final class RecordPickerSource: PickerSource {
     private let entity: NSEntityDescription
     private let label: NSAttributeDescription?
-    private let context: NSManagedObjectContext
+    private let session: StoreSession
     private let chosen: Set<NSManagedObject>
     private let condition: NSPredicate?
     private var objects: [NSManagedObject] = []
@@ -14,21 +15,29 @@ final class RecordPickerSource: PickerSource {
     private(set) var text = ""
     /// Whether the last item makes a new record.
     var offersNew = false
+    private var task: Task<Void, Never>?
+    /// Called when the screen has to be painted anew.
+    private let onDisplay: () -> Void
+    var onRead: () -> Void = {}
 
     /// - Parameters:
     ///   - chosen: the records that are marked as chosen already.
     ///   - condition: which records there are to choose from; `nil` for all.
+    ///   - onDisplay: called when records were found beside the keys.
     init(
-        entity: NSEntityDescription, context: NSManagedObjectContext, chosen: Set<NSManagedObject>,
-        among condition: NSPredicate? = nil
+        entity: NSEntityDescription, session: StoreSession, chosen: Set<NSManagedObject>,
+        among condition: NSPredicate? = nil, onDisplay: @escaping () -> Void
     ) {
         self.condition = condition
         self.entity = entity
-        self.context = context
+        self.session = session
         self.chosen = chosen
+        self.onDisplay = onDisplay
         label = EntityDisplay.label(of: entity)
         filter("")
     }
+
+    deinit { task?.cancel() }
 
     var count: Int { objects.count + (offersNew ? 1 : 0) }
 
@@ -37,6 +46,10 @@ final class RecordPickerSource: PickerSource {
 
     /// Where the picker begins: at the record that is chosen, when it is one.
     var firstChosen: Int { chosen.count == 1 ? objects.firstIndex { chosen.contains($0) } ?? 0 : 0 }
+
+    var isReading: Bool { task != nil }
+
+    var placeAfterReading: Int { text.isEmpty ? firstChosen : 0 }
 
     func object(at index: Int) -> NSManagedObject { objects[index] }
 
@@ -51,6 +64,16 @@ final class RecordPickerSource: PickerSource {
 
     func filter(_ text: String) {
         self.text = text
+        task?.cancel()
+        task = nil
+        if session.counts[entity] ?? .max <= ListScreen.longList {
+            objects = (try? session.context.fetch(request)) ?? []
+        } else {
+            read()
+        }
+    }
+
+    private var request: NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.fetchBatchSize = 128
@@ -62,6 +85,24 @@ final class RecordPickerSource: PickerSource {
         if !conditions.isEmpty {
             request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
         }
-        objects = (try? context.fetch(request)) ?? []
+        return request
+    }
+
+    /// Looks for the records beside the keys. What was found before stays until then.
+    private func read() {
+        // SAFETY: all of it is used on the main thread.
+        nonisolated(unsafe) weak let source = self
+        nonisolated(unsafe) let work = (context: session.context, request: request)
+        task = Task { @MainActor in
+            // Several letters typed at once are worth one search.
+            try? await Task.sleep(for: .milliseconds(40))
+            guard !Task.isCancelled else { return }
+            let found = try? await work.context.fetchAsynchronously(work.request)
+            guard !Task.isCancelled, let source else { return }
+            source.task = nil
+            source.objects = found ?? []
+            source.onRead()
+            source.onDisplay()
+        }
     }
 }

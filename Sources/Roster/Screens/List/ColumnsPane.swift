@@ -68,7 +68,7 @@ final class ColumnsPane: Layer {
     func close() { isFinished = true }
 
     // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table: CommandTable<ColumnsPane> = CommandTable([
+    nonisolated(unsafe) static let table = CommandTable<ColumnsPane>([
         Command("down", keys: "j <Down> <Tab>", category: "Columns", help: "next column") { $0.move(by: 1) },
         Command("first", keys: "gg <Home>", category: "Columns", help: "first column") { $0.move(by: -1000) },
         Command("last", keys: "G <End>", category: "Columns", help: "last column") { $0.move(by: 1000) },
@@ -87,7 +87,7 @@ final class ColumnsPane: Layer {
         },
         Command("reset", keys: "0", category: "Columns", help: "all columns as they were at first") { $0.reset() },
         Command("help", keys: "? <F1>", category: "Columns", help: "this help") { pane in
-            pane.list.browser.showHelp(table, title: "Keys of the columns")
+            pane.list.browser.showHelp(pane.list.browser.tables.columns, title: "Keys of the columns")
         },
         Command("close", keys: "<Esc> q <Enter> | <C-c>", category: "Columns", help: "back to the list") { $0.close() },
     ])
@@ -95,7 +95,7 @@ final class ColumnsPane: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: Self.table) {
+            switch keys.read(key, in: list.browser.tables.columns) {
             case .command(let command): command.action(self)
             case .prefix: break
             case .none: return false

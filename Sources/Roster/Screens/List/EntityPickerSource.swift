@@ -1,5 +1,6 @@
 import CoreData
 import TerminalKit
+import Translation
 
 /// The entities of a store to choose from, with how many records each has: first those that have some.
 final class EntityPickerSource: PickerSource {
@@ -35,7 +36,7 @@ final class EntityPickerSource: PickerSource {
 
     func detail(at index: Int) -> String {
         guard let count = session.counts[matching[index]] else { return "?" }
-        return count == 0 ? "empty" : Self.grouped(count)
+        return count == 0 ? tr("empty") : Self.grouped(count)
     }
 
     func filter(_ text: String) {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// What happens to the records of an entity while their list stands still.
 final class WaitingChanges {
@@ -74,6 +75,8 @@ extension ListScreen {
         waitingChanges = waiting
         records.fading.removeAll()
         records.goneWhileFrozen = []
+        aggregateTask?.cancel()
+        aggregateTask = nil
         records.isFollowing = false
         records.refresh()
         view.reload()
@@ -90,6 +93,7 @@ extension ListScreen {
         let object = cursorObject
         let line = view.screenLine
         do { try records.fetchAgain() } catch { browser.complain(error) }
+        updateAggregates()
         let now = ContinuousClock.now
         for id in waiting.changed.prefix(1000) {
             if let object = session.context.registeredObject(for: id) {
@@ -119,60 +123,54 @@ extension ListScreen {
         if let waitingChanges {
             let count = waitingChanges.count
             return count == 0
-                ? "frozen" : "frozen: \(DeletePlan.counted(count, "change")) \(count == 1 ? "waits" : "wait")"
+                ? tr("frozen") : "frozen: \(DeletePlan.counted(count, "change")) \(count == 1 ? "waits" : "wait")"
         }
-        return followsNewest ? "following" : nil
+        return followsNewest ? tr("following") : nil
     }
 
     // MARK: What is said of a column
 
     func toggleAggregates() {
         showsAggregates.toggle()
-        records.aggregates = nil
         updateAggregates()
     }
 
-    /// Works out what is said of the column with the focus, unless that is known.
-    func updateAggregatesOfFocus() {
-        guard showsAggregates, aggregateKey != focusedKey else { return }
-        updateAggregates()
-    }
-
-    /// Works it out anew: at once for short lists, beside the keys for long ones.
+    /// Lets the controller compute what is said of the column with the focus, unless it does: at once in short lists, beside
+    /// the keys in long ones. It keeps it right from then on.
     // SAFETY: all of it is used on the main thread.
     func updateAggregates() {
+        let key = showsAggregates ? focusedKey : nil
+        let isWaitedFor = aggregateTask != nil || waitingChanges != nil
+        guard aggregateKey != key || records.aggregates.map({ !$0.isKnown && !isWaitedFor }) ?? false else { return }
         aggregateTask?.cancel()
         aggregateTask = nil
-        guard showsAggregates else {
-            records.aggregates = nil
+        aggregateKey = key
+        records.aggregate(key)
+        // A list that stands still is not read again for that.
+        guard let aggregates = records.aggregates, !aggregates.isKnown, waitingChanges == nil else { return }
+        guard records.objectCount > Self.longList else {
+            do { try records.fetchAgain() } catch { browser.complain(error) }
             return
         }
-        aggregateKey = focusedKey
-        let reader = AggregateReader(list: records, key: focusedKey)
-        if records.objectCount <= AggregateReader.countByRecords || reader.storeRequest() == nil {
-            records.aggregates = reader.readRecords()
-            return
-        }
-        if records.aggregates?.key != focusedKey { records.aggregates = nil }
-        guard let request = reader.storeRequest() else { return }
-        // All of it is used on the main thread.
-        nonisolated(unsafe) let work = (request: request, reader: reader, context: session.context)
-        nonisolated(unsafe) weak let list = self
+        nonisolated(unsafe) let list = records
+        nonisolated(unsafe) weak let screen = self
         aggregateTask = Task { @MainActor in
-            // Many changes in a short time are worth one answer.
-            try? await Task.sleep(for: .milliseconds(150))
-            guard !Task.isCancelled, let rows = try? await work.context.fetchAsynchronously(work.request) else {
-                return
-            }
-            guard let list, list.records === work.reader.list, !Task.isCancelled else { return }
-            if let found = work.reader.aggregates(from: rows) { list.records.aggregates = found }
-            list.browser.needsDisplay = true
+            // The focus may go over many columns on its way.
+            try? await Task.sleep(for: .milliseconds(100))
+            guard !Task.isCancelled else { return }
+            // Where another fetch takes its place, what is wanted comes with that. The delegate takes up the new sections.
+            try? await list.controller.refetch(telling: .contents)
+            guard let screen, screen.records === list, !Task.isCancelled else { return }
+            screen.aggregateTask = nil
+            screen.browser.needsDisplay = true
         }
     }
 
     /// What the line above the status says of the whole list.
     var aggregateFooter: String? {
         guard showsAggregates else { return nil }
-        return records.aggregates?.footer ?? "\(PropertyTitle.title(focusedKey)): …"
+        if let aggregates = records.aggregates { return aggregates.footer }
+        let title = focusedKey.isEmpty ? "the record" : PropertyTitle.title(focusedKey)
+        return "nothing to compute of \(title)"
     }
 }

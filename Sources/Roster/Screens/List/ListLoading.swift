@@ -28,6 +28,8 @@ extension ListScreen {
         then next: @escaping () -> Void
     ) throws {
         stopWork()
+        // What is said of the column comes with the list.
+        if showsAggregates { list.aggregate(focusedKey) }
         guard !isLong(other) else { return loadBesideKeys(list, of: other, what: what, before: before, then: next) }
         do {
             try list.fetchAgain()

@@ -197,6 +197,7 @@ final class ListScreen: Layer {
         search = nil
         searchText = nil
         rememberCursor()
+        aggregateKey = nil
         updateAggregates()
     }
 
@@ -309,7 +310,6 @@ extension ListScreen: RecordListDelegate {
         search?.listChanged(changed.map(\.object))
         if revealsChanges { reveal(changed.map(\.object)) }
         if followsNewest, let newest = changed.last(where: { $0.mark == .inserted }) { moveCursor(to: newest.object) }
-        if showsAggregates { updateAggregates() }
         changed = []
         rememberCursor()
         log.didChange(sections: records.sectionCount, objects: records.objectCount)

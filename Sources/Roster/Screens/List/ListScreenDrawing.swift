@@ -118,17 +118,17 @@ extension ListScreen {
     func entityTab(at x: Int) -> NSEntityDescription? { tabs.first { $0.columns.contains(x) }?.entity }
 
     /// What the list is, and where in it the cursor stands.
-    private func drawStatus(in canvas: Canvas, y: Int) {
+    func drawStatus(in canvas: Canvas, y: Int) {
         let settings = records.settings
         let shown = DeletePlan.counted(records.objectCount, entity.name ?? "record")
         var left: [(String, Role)] = [(" \(shown)", .status)]
-        if !settings.filter.isEmpty { left.append(("  filter: \(settings.filter)", .status)) }
+        if !settings.filter.isEmpty { left.append(("  " + tr("filter: %s", settings.filter), .status)) }
         if let section = settings.sectionKey {
             let arrow = settings.sectionsAscend ? "" : "↓"
-            left.append(("  by \(arrow)\(PropertyTitle.title(section))", .status))
+            left.append((" " + tr(" by %s", arrow + PropertyTitle.title(section)), .status))
         }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
-        if !arrows.isEmpty { left.append(("  sorted " + arrows.joined(separator: " "), .status)) }
+        if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
         if let work { right.append((" \(Activity.text(work.what, since: work.began)), Esc stops ", .warning)) }
@@ -136,9 +136,9 @@ extension ListScreen {
         if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
-        if !marks.isEmpty { right.append((" \(marks.objects.count) marked ", .status)) }
+        if !marks.isEmpty { right.append((" " + tr("%s marked", "\(marks.objects.count)") + " ", .status)) }
         let unsaved = session.unsavedCount
-        if unsaved > 0 { right.append((" *\(unsaved) unsaved ", .status)) }
+        if unsaved > 0 { right.append((" *" + tr("%s unsaved", "\(unsaved)") + " ", .status)) }
         if let number = view.rowNumber { right.append((" \(number)/\(records.objectCount) ", .status)) }
         StatusLine(left: left, right: right).draw(in: canvas, y: y)
     }
@@ -186,21 +186,21 @@ extension ListScreen {
     private func drawEmptyNote(in canvas: Canvas) {
         let plural = DeletePlan.plural(entity.name ?? "record")
         let isFiltered = !records.settings.filter.isEmpty
-        let first = isFiltered ? "No \(plural) match the filter." : "There are no \(plural) yet."
+        let first = isFiltered ? tr("No %s match the filter.", plural) : tr("There are no %s yet.", plural)
         let second =
             isFiltered
             ? "Press \\ to change the filter; an empty one shows all."
             : session.isReadOnly ? "The store is open read-only." : "Press o to add one."
         canvas.write(first, x: 2, y: 2, style: .text)
-        canvas.write(second, x: 2, y: 3, style: .muted)
+        canvas.write(tr(second), x: 2, y: 3, style: .muted)
     }
 
     private func drawCallbacks(in canvas: Canvas) {
         canvas.rule(y: 0)
-        canvas.write(" Callbacks of the results controller ", x: 2, y: 0, style: .heading)
+        canvas.write(tr(" Callbacks of the results controller "), x: 2, y: 0, style: .heading)
         let height = canvas.height - 1
         if log.isEmpty {
-            canvas.write("none yet: change a record, here or in another program", x: 2, y: 1, style: .muted)
+            canvas.write(tr("none yet: change a record, here or in another program"), x: 2, y: 1, style: .muted)
         }
         for (row, line) in log.lines(height).enumerated() {
             canvas.fillLine(row + 1, style: .text)

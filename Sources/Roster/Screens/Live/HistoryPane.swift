@@ -113,7 +113,7 @@ final class HistoryPane: Layer {
     func close() { isFinished = true }
 
     // SAFETY: immutable, and used on the main thread only.
-    nonisolated(unsafe) static let table: CommandTable<HistoryPane> = CommandTable([
+    nonisolated(unsafe) static let table = CommandTable<HistoryPane>([
         Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: 1) },
         Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -1) },
         Command("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: "History", help: "a page down") {
@@ -142,7 +142,7 @@ final class HistoryPane: Layer {
             $0.setAllUnfolded(false)
         },
         Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in
-            pane.browser.showHelp(table, title: "Keys of the history")
+            pane.browser.showHelp(pane.browser.tables.history, title: "Keys of the history")
         },
         Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { $0.close() },
     ])
@@ -150,7 +150,7 @@ final class HistoryPane: Layer {
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
-            switch keys.read(key, in: Self.table) {
+            switch keys.read(key, in: browser.tables.history) {
             case .command(let command): command.action(self)
             case .prefix: break
             case .none: return false

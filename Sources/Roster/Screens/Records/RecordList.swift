@@ -26,8 +26,8 @@ final class RecordList: ListSource {
     var goneWhileFrozen: Set<NSManagedObjectID>? { didSet { if goneWhileFrozen == nil { frozenTexts = [:] } } }
     /// What was shown of records while the list is frozen: what goes meanwhile stays to be read.
     private var frozenTexts: [NSManagedObjectID: [Int: String]] = [:]
-    /// What is said of the column with the focus, by the sections' places.
-    var aggregates: ListAggregates?
+    /// What is said of the column with the focus.
+    private(set) var aggregates: ListAggregates?
     /// Asked whether the user marked a record.
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
 
@@ -53,6 +53,12 @@ final class RecordList: ListSource {
     var isFollowing: Bool {
         get { controller.delegate != nil }
         set { controller.delegate = newValue ? observer : nil }
+    }
+
+    /// Lets the controller compute what is said of a column, from the next fetch on; `nil` lets it compute nothing.
+    func aggregate(_ key: String?) {
+        aggregates = key.flatMap { ListAggregates(of: display.entity.propertiesByName[$0], in: controller) }
+        controller.aggregates = aggregates?.wanted ?? []
     }
 
     /// Fetches, or fetches anew, without a word to the delegate.
@@ -89,6 +95,7 @@ final class RecordList: ListSource {
     /// Takes up the controller's sections after they changed.
     func refresh() {
         sections = controller.sections ?? []
+        aggregates?.listChanged()
         rowCounts = sections.map(\.numberOfObjects)
         objectCount = 0
         rowStarts = rowCounts.map { count in
@@ -182,7 +189,7 @@ final class RecordList: ListSource {
     func count(ofSection section: Int) -> Int { rowCounts[section] }
 
     func note(ofSection section: Int) -> (text: String, share: Double?)? {
-        aggregates?.note(ofSection: section)
+        aggregates?.note(of: sections[section])
     }
 
     func key(ofSection section: Int) -> String { sections[section].name }

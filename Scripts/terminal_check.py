@@ -1,0 +1,248 @@
+"""Plays the terminal program in an independent emulator: see Scripts/terminal-check."""
+import argparse
+import fcntl
+import os
+import pty
+import random
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+import pyte
+
+parser = argparse.ArgumentParser()
+parser.add_argument("program")
+parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+parser.add_argument("--keys", type=int, default=150, help="random keys for each size and character set")
+options = parser.parse_args()
+options.program = os.path.abspath(options.program)
+folder = tempfile.mkdtemp(prefix="roster-terminal-")
+failures = 0
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def fail(text):
+    global failures
+    failures += 1
+    say("FAILED " + text)
+
+
+class Terminal:
+    """The program on a terminal of its own, and what the emulator makes of its bytes."""
+
+    def __init__(self, store, columns, lines, locale):
+        self.columns, self.lines = columns, lines
+        self.bytes = b""
+        self.fresh()
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            environment = {
+                "PATH": os.environ["PATH"], "HOME": folder, "TERM": "tmux-256color", "LC_ALL": locale,
+                "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder,
+            }
+            # A terminal that does not repeat characters: the emulator does not know how. The size has to be there before the program asks for it.
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+            os.execve(
+                options.program,
+                [options.program, store, "--entity", "Team", "--section", "qualifyingZone", "--sort", "wins:desc"],
+                environment)
+
+    def fresh(self):
+        self.screen = pyte.Screen(self.columns, self.lines)
+        self.stream = pyte.ByteStream(self.screen)
+
+    def pump(self, quiet=0.25, longest=8.0):
+        """Reads until nothing came for a while."""
+        end = time.time() + longest
+        while time.time() < end:
+            ready, _, _ = select.select([self.fd], [], [], quiet)
+            if not ready:
+                return True
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:
+                return False
+            if not data:
+                return False
+            self.bytes += data
+            self.stream.feed(data)
+        return True
+
+    def send(self, text):
+        os.write(self.fd, text.encode())
+
+    def resize(self, columns, lines):
+        self.columns, self.lines = columns, lines
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self.screen.resize(lines, columns)
+
+    def grid(self):
+        return [line.rstrip() for line in self.screen.display]
+
+    def compare(self, what):
+        """What the differences painted has to be what a full repaint paints."""
+        self.pump()
+        before = self.grid()
+        kept = self.screen
+        self.fresh()
+        self.send("\x0c")
+        self.pump()
+        after = self.grid()
+        if before != after:
+            # A message may have gone in between: the last line is no difference.
+            different = [n for n in range(self.lines) if before[n] != after[n]]
+            if different != [self.lines - 1]:
+                fail(f"{what}: lines {different} differ")
+                for number in different[:3]:
+                    say(f"  painted  {before[number]!r}\n  repaint  {after[number]!r}")
+        del kept
+
+    def end(self):
+        """Ends the program and gives back its status."""
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return status
+
+
+def store(name):
+    path = os.path.join(folder, name + ".sqlite")
+    sample = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sample-data")
+    run = [options.program]
+    quiet = {"check": True, "stdout": subprocess.DEVNULL}
+    subprocess.run(run + ["create", path, "--model", os.path.join(sample, "WorldCup.xcdatamodeld")], **quiet)
+    subprocess.run(run + ["import", path, "Venue", os.path.join(sample, "venues.json")], **quiet)
+    subprocess.run(run + ["import", path, "Team", os.path.join(sample, "teams.json")], **quiet)
+    return path
+
+
+# Keys that walk through the program and change nothing outside; escapes come often, so that no layer stays long.
+KEYS = [
+    "j", "k", "l", "h", "]", "[", "G", "gg", "za", "zM", "zR", "\x04", "\x15", "p", "\t", "\r", "\x1b", "\x1b", "\x1b",
+    "?", "gm", "gb", "gs", "ge", "|", "c", "gt", "ga", "Z", "Z", "v", " ", "/ar", "\\wins > 3\r", "\\\r", "2g", "H", "gu",
+    "s", "e", "E", "o", "\x10",
+]
+
+
+def walk(path, columns, lines, locale, source):
+    terminal = Terminal(path, columns, lines, locale)
+    terminal.pump(quiet=1.0)
+    for number in range(options.keys):
+        terminal.send(source.choice(KEYS))
+        terminal.pump(quiet=0.02)
+        if number % 10 == 9:
+            # A lone escape is told from a sequence by the time that passes.
+            time.sleep(0.05)
+            terminal.compare(f"{columns}x{lines} {locale} key {number + 1}")
+    if os.waitpid(terminal.pid, os.WNOHANG) != (0, 0):
+        fail(f"{columns}x{lines} {locale}: the program ended by itself")
+        return
+    terminal.end()
+    say(f"walked {columns}x{lines} {locale}: {options.keys} keys, {len(terminal.bytes)} bytes")
+
+
+def storm(path, source):
+    terminal = Terminal(path, 80, 24, "C.UTF-8")
+    terminal.pump(quiet=1.0)
+    for _ in range(200):
+        terminal.resize(source.randrange(1, 250), source.randrange(1, 70))
+        time.sleep(source.choice([0, 0, 0.002, 0.02]))
+        terminal.pump(quiet=0)
+    for columns, lines in [(80, 24), (20, 5), (200, 50)]:
+        terminal.resize(columns, lines)
+        terminal.pump()
+        terminal.compare(f"after the storm {columns}x{lines}")
+    terminal.end()
+    say("storm of 200 sizes")
+
+
+def modes(data):
+    """What private modes a stream leaves on."""
+    on = set()
+    position = 0
+    while True:
+        position = data.find(b"\x1b[?", position)
+        if position < 0:
+            return on
+        end = position + 3
+        while end < len(data) and (data[end:end + 1].isdigit() or data[end:end + 1] == b";"):
+            end += 1
+        for number in data[position + 3:end].split(b";"):
+            if data[end:end + 1] == b"h":
+                on.add(number)
+            elif data[end:end + 1] == b"l":
+                on.discard(number)
+        position = end
+
+
+def signals(path):
+    for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS,
+                   signal.SIGFPE, signal.SIGILL, signal.SIGQUIT]:
+        terminal = Terminal(path, 80, 24, "C.UTF-8")
+        settings = termios.tcgetattr(terminal.fd)
+        terminal.pump(quiet=1.0)
+        terminal.send("?")
+        terminal.pump()
+        os.kill(terminal.pid, number)
+        terminal.pump(quiet=1.5, longest=40)
+        left = modes(terminal.bytes) & {b"1049", b"1000", b"1002", b"1003", b"1006", b"2004", b"1004", b"2026"}
+        echo = termios.tcgetattr(terminal.fd)[3] & termios.ECHO if terminal_is_open(terminal) else settings[3] & termios.ECHO
+        if left:
+            fail(f"{number.name} leaves {sorted(left)} on")
+        if not echo:
+            fail(f"{number.name} leaves the terminal without echo")
+        terminal.end()
+        say(f"{number.name}: clean")
+    suspend(path)
+
+
+def terminal_is_open(terminal):
+    try:
+        termios.tcgetattr(terminal.fd)
+        return True
+    except (termios.error, OSError):
+        return False
+
+
+def suspend(path):
+    # Leader of a session of its own, the program cannot be stopped by the terminal: it is stopped under a shell.
+    terminal = Terminal(path, 80, 24, "C.UTF-8")
+    terminal.pump(quiet=1.0)
+    os.kill(terminal.pid, signal.SIGSTOP)
+    terminal.resize(100, 30)
+    os.kill(terminal.pid, signal.SIGCONT)
+    terminal.pump(quiet=0.6)
+    terminal.compare("after a stop with another size")
+    terminal.end()
+    say("SIGSTOP and SIGCONT: repainted")
+
+
+def main():
+    source = random.Random(options.seed)
+    say(f"seed {options.seed}")
+    try:
+        path = store("Cup")
+        for columns, lines in [(40, 10), (80, 24), (120, 40), (200, 50)]:
+            for locale in ["C.UTF-8", "C"]:
+                walk(path, columns, lines, locale, source)
+        storm(path, source)
+        signals(path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    say("all screens are what a repaint gives" if failures == 0 else f"{failures} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
