@@ -39,17 +39,17 @@ def fail(text):
 class Terminal:
     """The program on a terminal of its own, and what the emulator makes of its bytes."""
 
-    def __init__(self, store, columns, lines, locale):
+    def __init__(self, store, columns, lines, locale, terminal="linux"):
         self.columns, self.lines = columns, lines
         self.bytes = b""
         self.fresh()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             environment = {
-                "PATH": os.environ["PATH"], "HOME": folder, "TERM": "tmux-256color", "LC_ALL": locale,
+                "PATH": os.environ["PATH"], "HOME": folder, "TERM": terminal, "LC_ALL": locale,
                 "XDG_CACHE_HOME": folder, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder,
             }
-            # A terminal that does not repeat characters: the emulator does not know how. The size has to be there before the program asks for it.
+            # The emulator is one of the console: it neither repeats characters nor scrolls by several lines. The size has to be there before the program asks for it.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             os.execve(
                 options.program,
@@ -190,7 +190,8 @@ def modes(data):
 def signals(path):
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS,
                    signal.SIGFPE, signal.SIGILL, signal.SIGQUIT]:
-        terminal = Terminal(path, 80, 24, "C.UTF-8")
+        # A terminal with all the modes that have to be left.
+        terminal = Terminal(path, 80, 24, "C.UTF-8", "xterm-256color")
         settings = termios.tcgetattr(terminal.fd)
         terminal.pump(quiet=1.0)
         terminal.send("?")
