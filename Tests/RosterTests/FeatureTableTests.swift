@@ -39,7 +39,7 @@ import Testing
         "Conflicts with other writers are found and asked about": [
             "conflictsAreSettledFieldByField", "aConflictIsAskedAboutWhenSaving",
         ],
-        "Work beside the keys, with progress and cancel": [
+        "Background work, with progress and cancel": [
             "theOldListStaysInUseWhileAFilterIsAtWork", "whatGoesOnCanBeStopped",
             "recordsToRelateAreLookedForBesideTheKeys",
         ],

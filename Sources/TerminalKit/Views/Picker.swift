@@ -18,8 +18,11 @@ public protocol PickerSource: AnyObject {
 }
 
 extension PickerSource {
+    /// Items that are found at once are never looked for.
     public var isReading: Bool { false }
+    /// The first item.
     public var placeAfterReading: Int { 0 }
+    /// Never called where items are found at once.
     public var onRead: () -> Void {
         get { {} }
         set {}

@@ -6,8 +6,8 @@ import Foundation
 /// brought forward by the store's history: it is exact for one state of the store, whatever the context has merged. In a
 /// store without history nothing is written after the fetch; the next launch fetches anew.
 final class ResultsCacheWriter {
-    /// The list is written when the store was still for so many seconds: a long list takes its time, which whoever writes
-    /// without pause would take from the keys again and again.
+    /// The list is written when the store was still for so many seconds: writing a long list takes its time, and a program
+    /// that commits without pause would take it from the keys again and again.
     private static let delay = 2.0
     /// But not later than so many seconds after the first change.
     private static let longestDelay = 30.0
