@@ -38,7 +38,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
 
     /// The same with an object of the entity's class that no context has. Its attributes count; its relationships do not. It may be
-    /// used again: do not keep it.
+    /// used again: do not keep it. Where a row with the same unique values is there already and the merge policy lets the
+    /// request win, values that are those of a new object leave that row's alone: say in a dictionary what shall be written even
+    /// if it is a default value.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
 
     /// What to answer; the status only by default.

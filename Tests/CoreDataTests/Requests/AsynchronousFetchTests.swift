@@ -172,6 +172,29 @@ import Testing
         #expect(parent.fractionCompleted == 1)
     }
 
+    @Test func progressOfWhatWasCancelledIsComplete() async throws {
+        let stack = try Self.stack(dogs: 7)
+        let context = stack.container.newBackgroundContext()
+        let parent = Progress(totalUnitCount: 10)
+        let error: (any Error)? = try await withCheckedThrowingContinuation { continuation in
+            context.perform {
+                do {
+                    parent.becomeCurrent(withPendingUnitCount: 10)
+                    let request = NSAsynchronousFetchRequest(fetchRequest: Self.dogs()) { result in
+                        continuation.resume(returning: result.operationError)
+                    }
+                    let result = try context.execute(request) as? NSAsynchronousFetchResult<NSManagedObject>
+                    parent.resignCurrent()
+                    result?.cancel()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+        #expect((error as? CocoaError)?.code == .userCancelled)
+        #expect(parent.fractionCompleted == 1)
+    }
+
     @Test func tasksFetchAndAreCancelled() async throws {
         let stack = try Self.stack(dogs: 20)
         let context = stack.container.newBackgroundContext()

@@ -7,7 +7,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
     /// Why there is no result; `nil` until it is over, and where all went well. 3072 (`NSUserCancelledError`) when it was cancelled.
     public final fileprivate(set) var operationError: (any Error)?
     /// How far it is: a child of the progress that was current when the request was executed; `nil` where none was. Cancelling
-    /// either one cancels the work.
+    /// either one cancels the work. It is complete when the request is over, whether that succeeded or failed.
     public final let progress: Progress?
     let interruption = Interruption()
 
@@ -55,8 +55,9 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         case .success(let found): results = found
         case .failure(let error): operationError = error
         }
-        guard let progress, let results else { return }
-        progress.totalUnitCount = max(Int64(results.count), 1)
+        guard let progress else { return }
+        // What failed is over as well: the parent waits for its child.
+        if let results { progress.totalUnitCount = max(Int64(results.count), 1) }
         progress.completedUnitCount = progress.totalUnitCount
     }
 }

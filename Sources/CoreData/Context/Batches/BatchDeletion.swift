@@ -17,9 +17,8 @@ extension NSBatchDeleteRequest: ContextExecutable {
             let ids =
                 try given?.filter { $0.storeIdentifier == store.identifier }
                 ?? Self.ids(plan.limited(to: [store]))
-            for step in BatchRun.steps(of: ids) {
-                outcome.add(try RowDeletion(store: store).delete(step, through: steps))
-            }
+            var deletion = RowDeletion(store: store, planned: ids)
+            for step in BatchRun.steps(of: ids) { outcome.add(try deletion.delete(step, through: steps)) }
         }
         switch resultType {
         case .resultTypeStatusOnly: return NSBatchDeleteResult(true, type: resultType)
@@ -72,27 +71,53 @@ extension NSBatchDeleteRequest: ContextExecutable {
 
 /// Deletes rows of one store with what their delete rules demand, without objects.
 ///
-/// Cost: one query per relationship that has a rule to follow, for all rows of a step, and one statement per row.
+/// Rows that a later step deletes count as gone already, so the outcome is the same however many steps there are. Cost: one
+/// query per relationship that has a rule to follow, for all rows of a step, and one statement per row.
 struct RowDeletion {
     let store: NSPersistentStore
+    /// The rows that one of the steps deletes.
+    private let planned: Set<NSManagedObjectID>
+    /// The rows that were taken into the deletion so far.
     private var doomed: Set<NSManagedObjectID> = []
     private var deleted: [StoreRowChange] = []
     /// The slots that become nil in rows that stay.
     private var nullified: [NSManagedObjectID: Set<Int>] = [:]
+    /// The destinations of Deny rules that must be gone when the step ends.
+    private var denied: [(id: NSManagedObjectID, relationship: String, destinations: [NSManagedObjectID])] = []
 
-    init(store: NSPersistentStore) { self.store = store }
+    /// - Parameter planned: all rows that will be deleted, step by step.
+    init(store: NSPersistentStore, planned: [NSManagedObjectID]) {
+        self.store = store
+        self.planned = Set(planned)
+    }
+
+    private func goes(_ id: NSManagedObjectID) -> Bool { planned.contains(id) || doomed.contains(id) }
+
+    /// - Throws: 1600 where something stays that a Deny rule is about.
+    private func checkDenied() throws {
+        for (id, relationship, destinations) in denied {
+            let count = destinations.count { !goes($0) }
+            guard count > 0 else { continue }
+            throw CoreDataError.make(
+                1600,
+                "Cannot delete '\(id)' in a batch: its relationship \(relationship) has \(count) destinations, and its delete "
+                    + "rule is Deny.",
+                userInfo: [NSValidationKeyErrorKey: relationship])
+        }
+    }
 
     /// - Returns: the IDs of all deleted rows; those that are gone already are left out.
     /// - Throws: 1600 where a Deny rule forbids it, 1570 where a row would lose a relationship that it must have.
-    func delete(
+    mutating func delete(
         _ ids: some Collection<NSManagedObjectID>, through steps: any BatchSteps
     ) throws -> [NSManagedObjectID] {
-        var deletion = self
+        (deleted, nullified, denied) = ([], [:], [])
         var front = Array(ids)
-        while !front.isEmpty { front = try deletion.doom(front) }
+        while !front.isEmpty { front = try doom(front) }
+        try checkDenied()
         var changes = StoreChangeSet()
-        changes.deleted = deletion.deleted
-        changes.updated = try deletion.survivors()
+        changes.deleted = deleted
+        changes.updated = try survivors()
         try steps.write(changes)
         return changes.deleted.map(\.id)
     }
@@ -128,12 +153,7 @@ struct RowDeletion {
         switch relationship.deleteRule {
         case .cascadeDeleteRule: next += lists.joined()
         case .denyDeleteRule:
-            guard let (id, list) = zip(rows.map(\.id), lists).first(where: { !$1.isEmpty }) else { return }
-            throw CoreDataError.make(
-                1600,
-                "Cannot delete '\(id)' in a batch: its relationship \(relationship.name) has \(list.count) "
-                    + "destinations, and its delete rule is Deny.",
-                userInfo: [NSValidationKeyErrorKey: relationship.name])
+            for (row, list) in zip(rows, lists) where !list.isEmpty { denied.append((row.id, relationship.name, list)) }
         default: break
         }
         guard relationship.deleteRule != .cascadeDeleteRule, let inverse, !inverse.isToMany else { return }
@@ -160,7 +180,7 @@ struct RowDeletion {
 
     /// The rows that stay, without the references to those that go.
     private func survivors() throws -> [StoreRowChange] {
-        let ids = nullified.keys.filter { !doomed.contains($0) }
+        let ids = nullified.keys.filter { !goes($0) }
         var result: [StoreRowChange] = []
         for (id, row) in zip(ids, try store.operations.rows(inOrderOf: ids)) {
             guard let row, let slots = nullified[id]?.sorted() else { continue }
