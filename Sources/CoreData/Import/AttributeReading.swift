@@ -28,7 +28,7 @@ enum AttributeReading {
         case .integer16AttributeType: return .integer(Int64(try integer(text, Int16.self, attribute)))
         case .integer32AttributeType: return .integer(Int64(try integer(text, Int32.self, attribute)))
         case .integer64AttributeType: return .integer(try integer(text, Int64.self, attribute))
-        case .doubleAttributeType: return .real(try found(Double(text), attribute))
+        case .doubleAttributeType: return .real(try double(text, attribute))
         case .floatAttributeType: return .real(Double(try float(text, attribute)))
         case .decimalAttributeType: return .decimal(try decimal(text, attribute))
         case .booleanAttributeType: return .integer(try boolean(text, attribute) ? 1 : 0)
@@ -62,19 +62,29 @@ enum AttributeReading {
             reason: "is out of range: \(attribute.attributeType.editorName) goes from \(Number.min) to \(Number.max)")
     }
 
+    private static func double(_ text: String, _ attribute: NSAttributeDescription) throws -> Double {
+        try finite(found(DecimalDigits.isNumber(text) ? Double(text) : nil, attribute), attribute)
+    }
+
     private static func float(_ text: String, _ attribute: NSAttributeDescription) throws -> Float {
-        let number = try found(Float(text), attribute)
-        if number.isInfinite, let wide = Double(text), wide.isFinite {
-            throw ImportProblem(reason: "is out of range of a \(attribute.attributeType.editorName)")
-        }
-        return number
+        try finite(found(DecimalDigits.isNumber(text) ? Float(text) : nil, attribute), attribute)
+    }
+
+    private static func finite<Number: BinaryFloatingPoint>(
+        _ number: Number, _ attribute: NSAttributeDescription
+    ) throws -> Number {
+        if number.isFinite { return number }
+        throw ImportProblem(reason: "is out of range of a \(attribute.attributeType.editorName)")
     }
 
     private static func decimal(_ text: String, _ attribute: NSAttributeDescription) throws -> NSDecimalNumber {
-        // Decimal's own reader stops at the first character that it does not know.
-        guard Double(text) != nil, text.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),
-            let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
-        else { throw mismatch(attribute) }
+        guard DecimalDigits.isNumber(text) else { throw mismatch(attribute) }
+        guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
+            DecimalDigits(text) == DecimalDigits("\(number)")
+        else {
+            throw ImportProblem(
+                reason: "is no Decimal without being rounded: one has 38 digits, and exponents from -128 to 127")
+        }
         return NSDecimalNumber(decimal: number)
     }
 
@@ -155,7 +165,41 @@ final class ImportDateFormat {
 
     func date(from text: String) -> Date? {
         if let formatter { return formatter.date(from: text) }
-        return Double(text).map { Date(timeIntervalSince1970: $0) }
+        guard DecimalDigits.isNumber(text), let seconds = Double(text), seconds.isFinite else { return nil }
+        return Date(timeIntervalSince1970: seconds)
+    }
+}
+
+/// The digits of a number as it is written, so that two texts can be compared whatever their size: from the first to the last
+/// that is not 0, and the power of ten of the last one.
+private struct DecimalDigits: Equatable {
+    private let isNegative: Bool
+    private let digits: [UInt8]
+    private let exponent: Int
+
+    /// Whether a text is a decimal number: no hexadecimal one, and no name of one that is none.
+    static func isNumber(_ text: String) -> Bool {
+        // Decimal's own reader stops at the first character that it does not know.
+        text.utf8.allSatisfy { "+-.eE0123456789".utf8.contains($0) } && Double(text) != nil
+    }
+
+    init(_ text: String) {
+        let parts = text.lowercased().split(separator: "e", maxSplits: 1)
+        let mantissa = parts.first ?? ""
+        // A larger one belongs to no number that anything holds.
+        let largest = 1_000_000_000
+        var exponent = parts.count > 1 ? max(-largest, min(largest, Int(parts[1]) ?? largest)) : 0
+        if let point = mantissa.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            exponent -= mantissa.utf8.distance(from: point, to: mantissa.endIndex) - 1
+        }
+        var digits = mantissa.utf8.filter { (0x30...0x39).contains($0) }.drop { $0 == 0x30 }
+        while digits.last == 0x30 {
+            digits.removeLast()
+            exponent += 1
+        }
+        self.digits = Array(digits)
+        self.exponent = digits.isEmpty ? 0 : exponent
+        isNegative = !digits.isEmpty && mantissa.hasPrefix("-")
     }
 }
 

@@ -13,6 +13,14 @@ final class ImportKey {
         self.attributes = attributes
     }
 
+    /// Whether a store has an index of the attributes, because they are unique together.
+    var isUnique: Bool {
+        let names = Set(attributes.map(\.name))
+        return entity.uniquenessConstraints.contains { constraint in
+            names == Set(constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name })
+        }
+    }
+
     /// The values of the key in an object; `nil` where one has none.
     func identity(of object: NSManagedObject) -> ImportIdentity? {
         var parts: [SlotValue] = []
@@ -68,8 +76,9 @@ struct ImportLookUp {
     /// By the keys' numbers.
     private var tables: [Table]
 
-    /// SQLite takes 32,766 values in a statement.
+    /// SQLite takes 32,766 values in a statement, and expressions that are not too deep.
     private static let most = 10_000
+    private static let mostAlternatives = 400
 
     init(_ keys: ImportKeys) {
         self.keys = keys
@@ -103,10 +112,10 @@ struct ImportLookUp {
         for (key, index) in zip(keys.all, tables.indices) {
             let wanted = tables[index].wanted
             tables[index].wanted = []
-            for start in stride(from: 0, to: wanted.count, by: Self.most) {
+            for predicate in Self.predicates(key, wanted) {
                 let request = NSFetchRequest<NSManagedObject>()
                 request.entity = key.entity
-                request.predicate = Self.predicate(key, wanted[start..<min(start + Self.most, wanted.count)])
+                request.predicate = predicate
                 for object in try context.fetch(request) {
                     guard let identity = key.identity(of: object), tables[index].seen.contains(identity) else {
                         continue
@@ -117,13 +126,45 @@ struct ImportLookUp {
         }
     }
 
-    /// Those that have any of the values in each attribute: for a key of several attributes that is more than is wanted.
-    private static func predicate(_ key: ImportKey, _ identities: ArraySlice<ImportIdentity>) -> NSPredicate {
-        let parts = key.attributes.enumerated().map { place, attribute in
-            let values = Set(identities.map { $0.part(place) })
-                .compactMap { AttributeCoercion.value($0, type: attribute.attributeType) }
-            return NSPredicate(format: "%K IN %@", attribute.name, values)
+    /// What finds those objects, a part of them with each. Of a key of several attributes, the one with the most values is
+    /// asked for by all that go with each combination of the others. Only where many parts are needed and no index finds them
+    /// does a part find what has any of the values in each attribute, which each row answers at once.
+    private static func predicates(_ key: ImportKey, _ identities: [ImportIdentity]) -> [NSPredicate] {
+        guard key.attributes.count > 1 else {
+            return pieces(of: identities, most).map { isIn($0.map { $0.part(0) }, key.attributes[0]) }
         }
-        return parts.count == 1 ? parts[0] : NSCompoundPredicate(andPredicateWithSubpredicates: parts)
+        let counts = key.attributes.indices.map { place in Set(identities.map { $0.part(place) }).count }
+        let wide = key.attributes.indices.max { counts[$0] < counts[$1] } ?? 0
+        let others = key.attributes.indices.filter { $0 != wide }
+        let groups = Array(Dictionary(grouping: identities) { identity in others.map(identity.part) })
+        let parts = pieces(of: groups, mostAlternatives)
+        if parts.count > 1, !key.isUnique {
+            return parts.flatMap { pieces(of: $0.flatMap(\.value), most) }.map { identities in
+                NSCompoundPredicate(
+                    andPredicateWithSubpredicates: key.attributes.enumerated().map { place, attribute in
+                        isIn(identities.map { $0.part(place) }, attribute)
+                    })
+            }
+        }
+        return parts.flatMap { groups -> [NSPredicate] in
+            let alternatives = groups.flatMap { values, identities in
+                pieces(of: identities, most / groups.count).map { identities in
+                    NSCompoundPredicate(
+                        andPredicateWithSubpredicates: zip(others, values).map { isIn([$1], key.attributes[$0]) }
+                            + [isIn(identities.map { $0.part(wide) }, key.attributes[wide])])
+                }
+            }
+            return pieces(of: alternatives, mostAlternatives).map(
+                NSCompoundPredicate.init(orPredicateWithSubpredicates:))
+        }
+    }
+
+    private static func isIn(_ values: [SlotValue], _ attribute: NSAttributeDescription) -> NSPredicate {
+        let values = Set(values).compactMap { AttributeCoercion.value($0, type: attribute.attributeType) }
+        return NSPredicate(format: "%K IN %@", attribute.name, values)
+    }
+
+    private static func pieces<Element>(of list: [Element], _ count: Int) -> [[Element]] {
+        stride(from: 0, to: list.count, by: count).map { Array(list[$0..<min($0 + count, list.count)]) }
     }
 }

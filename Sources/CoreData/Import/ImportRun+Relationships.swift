@@ -27,8 +27,11 @@ extension ImportRun {
     ) throws -> Bool {
         let old = object.toOneTarget(slot)
         guard value != .null else {
-            if old != nil { InverseUpkeep.set(nil, of: object, slot: slot) }
-            return old != nil
+            guard let old else { return false }
+            InverseUpkeep.set(nil, of: object, slot: slot)
+            // A part has no owner any more.
+            if rule.isOwner, rule.related == nil { context.delete(old) }
+            return true
         }
         guard let (new, isPartChanged) = try destination(value, rule, present: old) else { return false }
         if new !== old { InverseUpkeep.set(new, of: object, slot: slot) }

@@ -6,10 +6,14 @@ import Testing
 struct ImportWorld {
     let context: NSManagedObjectContext
 
-    init() throws {
+    /// - Parameter type: the store's type; a SQLite store is in memory.
+    init(type: String = NSInMemoryStoreType) throws {
         let container = NSPersistentContainer(name: "Service", managedObjectModel: Self.model)
         container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
-        container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
+        container.persistentStoreDescriptions[0].type = type
+        if type == NSSQLiteStoreType {
+            container.persistentStoreDescriptions[0].url = URL(fileURLWithPath: "/dev/null")
+        }
         var failure: (any Error)?
         container.loadPersistentStores { failure = $1 }
         if let failure { throw failure }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Records of a web service become a graph of objects, as the model's user info says.
@@ -242,5 +243,69 @@ import Testing
         #expect(try importer.update(ada, from: .object([("name", .string("Countess")), ("home", .object([]))])))
         #expect(ada.value(forKey: "name") as? String == "Countess" && ada.value(forKey: "home") != nil)
         #expect(try !importer.update(ada, from: .object([("name", .string("Countess"))])))
+    }
+
+    // MARK: Nothing rounded, nothing left
+
+    @Test(arguments: [
+        ("Trip", "price", ImportValue.number("1e999"), "out of range"),
+        ("Trip", "price", .string("nan"), "not a number"), ("Trip", "price", .string("-Infinity"), "not a number"),
+        ("Trip", "price", .string("0x1p3"), "not a number"), ("Person", "seen", .string("nan"), "not a date"),
+        ("Person", "seen", .number("1e999"), "not a date"),
+        ("Person", "score", .number("123456789012345678901234567890123456789.5"), "38 digits"),
+        ("Person", "score", .number("1e300"), "38 digits"),
+    ])
+    func whatANumberCannotHoldIsRefused(
+        _ entity: String, _ key: String, _ value: ImportValue, _ reason: String
+    ) throws {
+        let error = #expect(throws: (any Error).self) {
+            try RecordImporter(context: world.context).importRecords([.object([(key, value)])], into: entity)
+        }
+        let text = error?.localizedDescription ?? ""
+        #expect(text.contains(reason), "\(text)")
+    }
+
+    @Test func decimalsThatFitAreTaken() throws {
+        for text in ["0", "-0.00", "1E3", "00012.3400", "99999999999999999999999999999999999999", "1e-100", "+5"] {
+            let record = ImportValue.object([("id", .number("1")), ("score", .string(text))])
+            try RecordImporter(context: world.context).importRecords([record], into: "Person")
+            #expect(try person(1).value(forKey: "score") as? NSDecimalNumber == NSDecimalNumber(string: text))
+        }
+    }
+
+    @Test func textsThatLookTheSameAreTakenOver() throws {
+        try world.take(#"[{"id": 1, "full_name": "e\u0301"}]"#)
+        try world.context.save()
+        #expect(try world.take(#"[{"id": 1, "full_name": "\u00e9"}]"#).outcomes == [.updated])
+        let name = try person(1).value(forKey: "name") as? String
+        #expect(name.map { Array($0.utf8) } == [0xc3, 0xa9])
+    }
+
+    @Test func aPartThatIsTakenAwayIsDeleted() throws {
+        try world.take(#"[{"id": 1, "home": {"street": "High Street"}, "company": {"name": "Engines"}}]"#)
+        try world.context.save()
+        #expect(try world.take(#"[{"id": 1, "home": null, "company": null}]"#).outcomes == [.updated])
+        try world.context.save()
+        #expect(try world.all("Address", by: "street").isEmpty)
+        #expect(try world.all("Company", by: "name").count == 1)
+    }
+
+    @Test func keysOfSeveralAttributesReadNothingElse() throws {
+        let world = try ImportWorld(type: NSSQLiteStoreType)
+        func trips(_ range: [(Int, Int)], price: Int) -> String {
+            let trips = range.map { #"{"code": "c\#($0.0)", "year": \#($0.1), "price": \#(price)}"# }
+            return "[\(trips.joined(separator: ","))]"
+        }
+        try world.take(trips((0..<30).flatMap { code in (0..<30).map { (code, $0) } }, price: 1), into: "Trip")
+        try world.context.save()
+        world.context.reset()
+        let rows = Mutex(0)
+        let observation = StatementObservation { statement in
+            if statement.sql.contains("FROM ZTRIP") { rows.withLock { $0 += statement.rows } }
+        }
+        let result = try world.take(trips((0..<30).map { ($0, $0) }, price: 2), into: "Trip")
+        withExtendedLifetime(observation) {}
+        #expect(result.outcomes == Array(repeating: .updated, count: 30))
+        #expect(rows.withLock { $0 } == 30)
     }
 }
