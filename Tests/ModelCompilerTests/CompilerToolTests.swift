@@ -64,10 +64,26 @@ import Testing
         let read = try #require(try CompiledMappingReader.read(compiled).first)
         #expect(read.policyClassName == "Club.TeamPolicy" && read.attributes == mapping.attributes)
         #expect(read.sourceHash != nil && read.sourceHash == read.destinationHash)
+        // Without a policy and a type, what changed is transformed, and what is the same is copied.
+        mapping.policyClassName = nil
+        #expect(try type(of: mapping, from: model, to: model, in: folder) == 4)
+        var changed = model
+        let team = try #require(changed.entities.firstIndex { $0.name == "Team" })
+        changed.entities[team].versionHashModifier = "another"
+        #expect(try type(of: mapping, from: model, to: changed, in: folder) == 5)
         #expect(run(source.path, "One.mom").status == 2)
         #expect(
             run(folder.appendingPathComponent("None.xcmappingmodel").path, compiled.path).errors.contains(
                 "no such file"))
+    }
+
+    /// The type of a mapping as it is read back.
+    private func type(
+        of mapping: EntityMappingDocument, from source: ModelDocument, to destination: ModelDocument, in folder: URL
+    ) throws -> UInt? {
+        let url = folder.appendingPathComponent("Typed.xcmappingmodel")
+        try SourceMappingWriter.write([mapping], between: .init(source: source, destination: destination), to: url)
+        return try SourceMappingReader.read(url).first?.type
     }
 
     @Test func filesAreOnlyWrittenWhenTheyChange() throws {

@@ -112,8 +112,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// How much of the migration is done, from 0 to 1; 0 while there is none. Any thread.
     open var migrationProgress: Float { progress.withLock { $0.fraction } }
 
-    /// Ends the migration that goes on, from any thread: `migrateStore` throws `error` after the object it is at.
-    open func cancelMigrationWithError(_ error: any Error) { progress.withLock { $0.cancellation = error } }
+    /// Ends the migration that goes on, from any thread: `migrateStore` throws `error` after the object it is at. Does nothing
+    /// while there is none: a later one is not cancelled by a call that came too late for the one before.
+    open func cancelMigrationWithError(_ error: any Error) {
+        progress.withLock { if $0.isRunning { $0.cancellation = error } }
+    }
 
     /// Forgets what became of which object.
     open func reset() { run.associations.reset() }

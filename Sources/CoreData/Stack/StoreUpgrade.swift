@@ -12,9 +12,12 @@ struct StoreUpgrade {
     ///   was.
     func runIfNeeded() throws {
         let options = StoreOptions(store.options)
-        guard options.migratesAutomatically, !store.isReadOnly,
-            StoreCompatibility.difference(of: store, from: model) != nil
-        else { return }
+        guard options.migratesAutomatically, !store.isReadOnly else { return }
+        let manager = store.options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+        guard StoreCompatibility.difference(of: store, from: model) != nil else {
+            guard let manager, StagedMigration.isAwaited(in: store.metadata) else { return }
+            return try migrate(from: model, by: manager)
+        }
         let source: NSManagedObjectModel
         do { source = try sourceModel() } catch {
             // Another program may have migrated the store since its metadata were read: then it keeps the new model.
@@ -23,9 +26,7 @@ struct StoreUpgrade {
             guard StoreCompatibility.difference(of: store, from: model) != nil else { return }
             throw error
         }
-        if let manager = store.options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager {
-            return try migrate(from: source, by: manager)
-        }
+        if let manager { return try migrate(from: source, by: manager) }
         if let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: model) {
             return try migrate(from: source, by: mapping)
         }

@@ -144,7 +144,8 @@ package struct SourceMappingReader {
         }
         if mapping.policyClassName != nil { return 1 }
         if mapping.sourceName == nil { return 2 }
-        return mapping.destinationName == nil ? 3 : 4
+        if mapping.destinationName == nil { return 3 }
+        return mapping.sourceHash == mapping.destinationHash ? 4 : 5
     }
 
     private func property(

@@ -1,6 +1,8 @@
 import Foundation
 
 /// Writes source mapping models: the `xcmapping.xml` of an `.xcmappingmodel` folder, as the editor keeps it.
+///
+/// User infos of mappings are left out: in which form the editor keeps them is not known. Compiled mapping models have them.
 package struct SourceMappingWriter {
     /// The models between which the mappings lead, and the paths under which the editor finds them.
     package struct Models {

@@ -42,6 +42,19 @@ import Testing
         #expect(ages == (0..<25).map { 2_345 - 6 - $0 })
     }
 
+    @Test func leavesUnsavedObjectsOutWhereTheRequestSaysSo() async throws {
+        let context = try container(3).viewContext
+        BandMember(context: context).age = 100
+        let request = NSFetchRequest<BandMember>(entityName: "BandMember")
+        var count = 0
+        for try await _ in context.objects(for: request) { count += 1 }
+        #expect(count == 4)
+        request.includesPendingChanges = false
+        count = 0
+        for try await _ in context.objects(for: request) { count += 1 }
+        #expect(count == 3)
+    }
+
     @Test func keepsOnlyABatchInMemory() async throws {
         let context = try container(5_000).viewContext
         var most = 0

@@ -169,6 +169,9 @@ import Testing
         }
         #expect(!FileManager.default.fileExists(atPath: made.path))
         #expect(manager.migrationProgress == 0)
+        // It came too late for that one, and the next one is another.
+        manager.cancelMigrationWithError(NSError(domain: "late", code: NSMigrationCancelledError))
+        try manager.migrateStore(from: desk.url, type: .sqlite, mapping: self.mapping(), to: made, type: .sqlite)
     }
 
     // MARK: What is wrong

@@ -91,6 +91,38 @@ import Testing
         try desk.close(container)
     }
 
+    @Test func theLastHandlerIsCalledAgainAfterItFailed() throws {
+        struct Trouble: Error {}
+        try fill()
+        nonisolated(unsafe) var calls = 0
+        nonisolated(unsafe) var fails = true
+        func stages() -> [NSMigrationStage] {
+            let last = splitting()
+            last.didMigrateHandler = { manager, _ in
+                calls += 1
+                let entity = try #require(manager.container?.managedObjectModel.entitiesByName["Person"])
+                #expect(entity.attributesByName.count == 2)
+                if fails { throw Trouble() }
+            }
+            return [NSLightweightMigrationStage([checksum(1), checksum(2)]), last]
+        }
+        // In a stage that is the last one, and in one that others follow.
+        #expect(throws: Trouble.self) { try open(stages(), as: 3) }
+        #expect(throws: Trouble.self) { try open(stages(), as: 3) }
+        #expect(throws: Trouble.self) { try open(stages(), as: 4) }
+        #expect(calls == 3)
+        fails = false
+        let container = try open(stages(), as: 4)
+        #expect(calls == 4)
+        let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
+        let metadata = container.persistentStoreCoordinator.metadata(for: store)
+        #expect(!metadata.keys.contains { $0.hasPrefix("Roster") })
+        #expect(try desk.all("Person", container.viewContext, by: "first").count == 3)
+        try desk.close(container)
+        try desk.close(try open(stages(), as: 4))
+        #expect(calls == 4)
+    }
+
     private func code(_ stages: [NSMigrationStage]) -> Int {
         do { try desk.close(try open(stages)) } catch { return (error as NSError).code }
         return 0

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// A request that is changed, told as one batch and computed beside the queue.
@@ -210,6 +211,20 @@ import Testing
         #expect(controller.fetchedObjects?.first?.value(forKey: "capacity") as? Int64 == 0)
     }
 
+    @Test func sectionsOfOneNameAreToldEach() async throws {
+        let stadiums = try Stadiums()
+        for (name, capacity) in [("A", 1), ("B", 2)] { stadiums.add(name, ["city": "x", "capacity": capacity]) }
+        try stadiums.context.save()
+        let (controller, log) = try stadiums.list(stadiums.request(["city", "name"]), section: "city")
+        controller.sectionBy = .value("city").ordered(by: "capacity")
+        try controller.performFetch()
+        #expect(names(controller) == "A | B")
+        controller.sectionBy = nil
+        try await controller.refetch()
+        #expect(names(controller) == "A B")
+        #expect(log.take() == ["section delete 1 x", "move 1,0→0,1"])
+    }
+
     @Test func aggregatesAreReadBesideTheQueueAfterASave() async throws {
         let stadiums = try saved()
         let (controller, log) = try stadiums.list(stadiums.request(["name"]))
@@ -220,8 +235,15 @@ import Testing
         stadiums.add("N", ["capacity": 5, "city": "x"])
         try stadiums.context.save()
         #expect(controller.aggregate(.sum("capacity")) == .integer(365))
+        // The second condition is in no other test's statements.
         controller.fetchRequest.predicate = NSPredicate(format: "capacity < 60 AND plan == nil")
+        let readings = Mutex(0)
+        let observation = StatementObservation { statement in
+            if statement.sql.contains("ZPLAN IS NULL") { readings.withLock { $0 += 1 } }
+        }
         try await controller.refetch()
+        withExtendedLifetime(observation) {}
+        #expect(readings.withLock { $0 } == 1)
         #expect(names(controller) == "A B C D N | E")
         #expect(controller.aggregate(.sum("capacity")) == .integer(155))
         let sums: [SectionValue?] = (controller.sections ?? []).map { $0.aggregate(.sum("capacity")) }

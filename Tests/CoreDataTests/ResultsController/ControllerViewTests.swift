@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Views of one store: joined lists, views of a list, lists on a background queue.
@@ -74,9 +75,16 @@ import Testing
         let (base, _) = try stadiums.list(stadiums.request(["name"], "capacity < 40"))
         let objects = base.fetchedObjects
         #expect(objects?.map { $0.value(forKey: "city") as? String } == ["c0", "c1", "c0"])
-        let view = base.view(where: NSPredicate(format: "city == 'c0'"))
+        // The second condition is in no other test's statements.
+        let view = base.view(where: NSPredicate(format: "city == 'c0' AND code == nil"))
         view.aggregates = [.sum("capacity")]
+        let statements = Mutex<[String]>([])
+        let observation = StatementObservation { statement in
+            if statement.sql.contains("ZCODE IS NULL") { statements.withLock { $0.append(statement.sql) } }
+        }
         try view.performFetch()
+        withExtendedLifetime(observation) {}
+        #expect(statements.withLock { $0 } == [])
         #expect(view.aggregate(.sum("capacity")) == .integer(40))
     }
 

@@ -32,7 +32,8 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
 
     /// Called while the store has the current version; `container` of the manager opens it.
     open var willMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
-    /// Called once the store has the next version; `container` of the manager opens it.
+    /// Called once the store has the next version; `container` of the manager opens it. Where it throws, or the process ends
+    /// before it is done, the store is not opened, and the next attempt begins with it, also where the next version is the last.
     open var didMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
 
     /// A stage from `currentModel` to `nextModel`, without handlers.

@@ -3,7 +3,8 @@ import Foundation
 /// Brings a store to the present version of its model through the stages of a manager.
 ///
 /// Each step is a migration of its own that leaves the store whole: where a later one fails, the store has the version that
-/// the last one gave it, and the next attempt goes on from there.
+/// the last one gave it, and the next attempt goes on from there. A store whose stage has not ended, because the handler after
+/// the migration failed or the process died, says so in its metadata: the next attempt begins with that handler.
 struct StagedMigration {
     let manager: NSStagedMigrationManager
     let url: URL
@@ -24,15 +25,17 @@ struct StagedMigration {
                     + "the store \(url.path).")
         }
         var current = source
+        try endAwaitedStage(checksum, source)
         for index in first..<steps.count {
             let step = steps[index]
             let next = index + 1 < steps.count ? steps[index + 1] : nil
             if let stage = step.stage, let next, step.leadsOn {
                 try call(stage.willMigrateHandler, stage, current)
                 let model = try model(next, stage.nextModel)
+                if stage.didMigrateHandler != nil { try note(awaited: next.checksum) }
                 try migrate(from: current, to: model)
                 current = model
-                try call(stage.didMigrateHandler, stage, current)
+                try end(stage, current)
             } else if let next, next.checksum != step.checksum, let reference = next.reference {
                 let model = try reference.resolve()
                 try migrate(from: current, to: model)
@@ -40,6 +43,41 @@ struct StagedMigration {
             }
         }
         if current.versionChecksum != destination.versionChecksum { try migrate(from: current, to: destination) }
+    }
+
+    // MARK: Stages that have not ended
+
+    /// The key, in a store's metadata, of the version whose stage waits for its last handler.
+    private static let awaitedKey = "RosterStageAwaitingItsHandler"
+
+    /// Whether a store waits for the last handler of a stage.
+    static func isAwaited(in metadata: [String: Any]?) -> Bool { metadata?[awaitedKey] != nil }
+
+    private func endAwaitedStage(_ checksum: String, _ model: NSManagedObjectModel) throws {
+        guard let awaited = try metadata()[Self.awaitedKey] as? String else { return }
+        // A store of another version was left before its migration.
+        let stage = manager.stages.lazy.compactMap { $0 as? NSCustomMigrationStage }.first {
+            $0.nextModel.versionChecksum == awaited
+        }
+        if awaited == checksum, let stage { return try end(stage, model) }
+        try note(awaited: nil)
+    }
+
+    private func end(_ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel) throws {
+        guard let handler = stage.didMigrateHandler else { return }
+        try call(handler, stage, model)
+        try note(awaited: nil)
+    }
+
+    private func metadata() throws -> [String: Any] {
+        try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: plainOptions)
+    }
+
+    private func note(awaited checksum: String?) throws {
+        var metadata = try metadata()
+        metadata[Self.awaitedKey] = checksum
+        try NSPersistentStoreCoordinator.setMetadata(
+            metadata, forPersistentStoreOfType: type, at: url, options: plainOptions)
     }
 
     // MARK: Steps

@@ -15,6 +15,13 @@ enum BatchProjections {
         let newIndexPath: IndexPath?
     }
 
+    /// One object's places, in a list without sections or counted over all of them.
+    struct DifferenceStep: Sendable {
+        let id: NSManagedObjectID
+        let old: Int?
+        let new: Int?
+    }
+
     /// Deletes by descending old index, then inserts by ascending new index.
     static func sectionEvents(of batch: ChangeBatch) -> [SectionEvent] {
         batch.deletedSections.map { SectionEvent(type: .delete, index: $0.index, number: $0.number) }
@@ -41,14 +48,19 @@ enum BatchProjections {
     static func difference(
         of batch: ChangeBatch, identities: RowIdentities
     ) -> CollectionDifference<NSManagedObjectID>? {
+        difference(
+            of: zip(batch.rowChanges, identities.objectIDs(of: batch.rowChanges.map(\.row))).map { change, id in
+                DifferenceStep(id: id, old: change.oldPath?.row, new: change.newPath?.row)
+            })
+    }
+
+    /// The same of steps that are known; `nil` if they name a place twice.
+    static func difference(of steps: [DifferenceStep]) -> CollectionDifference<NSManagedObjectID>? {
         CollectionDifference(
-            batch.rowChanges.flatMap { change -> [CollectionDifference<NSManagedObjectID>.Change] in
-                let id = identities.objectID(of: change.row)
-                let old = change.oldPath?.row
-                let new = change.newPath?.row
+            steps.flatMap { step -> [CollectionDifference<NSManagedObjectID>.Change] in
                 var parts: [CollectionDifference<NSManagedObjectID>.Change] = []
-                if let old { parts.append(.remove(offset: old, element: id, associatedWith: new)) }
-                if let new { parts.append(.insert(offset: new, element: id, associatedWith: old)) }
+                if let old = step.old { parts.append(.remove(offset: old, element: step.id, associatedWith: step.new)) }
+                if let new = step.new { parts.append(.insert(offset: new, element: step.id, associatedWith: step.old)) }
                 return parts
             })
     }

@@ -1,5 +1,30 @@
 import Synchronization
 
+/// What several streams hear, in the order in which they were added.
+final class Listeners<Listener: Sendable>: Sendable {
+    private struct State {
+        var listeners: [Int: Listener] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+
+    var all: [Listener] { state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) } }
+
+    /// - Returns: the number to remove the listener by.
+    func add(_ listener: Listener) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = listener
+            return state.next
+        }
+    }
+
+    func remove(_ number: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
+}
+
 /// The streams to which a results controller tells its batches.
 ///
 /// A stream may end on any thread, when its consumer no longer waits for it; it is told on the context's queue.
@@ -13,29 +38,15 @@ final class BatchListeners: Sendable {
         let end: @Sendable () -> Void
     }
 
-    private struct State {
-        var listeners: [Int: Listener] = [:]
-        var next = 0
-    }
+    private let listeners = Listeners<Listener>()
+    private var all: [Listener] { listeners.all }
 
-    private let state = Mutex(State())
-
-    var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+    var isEmpty: Bool { listeners.isEmpty }
 
     /// - Returns: the number to remove the listener by.
-    func add(_ listener: Listener) -> Int {
-        state.withLock { state in
-            state.next += 1
-            state.listeners[state.next] = listener
-            return state.next
-        }
-    }
+    func add(_ listener: Listener) -> Int { listeners.add(listener) }
 
-    func remove(_ number: Int) { _ = state.withLock { $0.listeners.removeValue(forKey: number) } }
-
-    private var all: [Listener] {
-        state.withLock { state in state.listeners.sorted { $0.key < $1.key }.map(\.value) }
-    }
+    func remove(_ number: Int) { listeners.remove(number) }
 
     func hear(_ batch: FetchedResultsBatch) { for listener in all { listener.hear(batch) } }
 

@@ -55,6 +55,7 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
             request.entity = source.request.entity
             request.predicate = NSPredicate(format: "SELF IN %@", ids)
             request.returnsObjectsAsFaults = false
+            request.includesPendingChanges = source.request.includesPendingChanges
             request.relationshipKeyPathsForPrefetching = source.request.relationshipKeyPathsForPrefetching
             let found = Dictionary(try source.context.fetch(request).map { ($0.objectID, $0) }) { first, _ in first }
             batch = ids.reversed().compactMap { found[$0] }
@@ -112,6 +113,7 @@ extension NSManagedObjectContext {
             copy.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
         }
         copy.includesSubentities = request.includesSubentities
+        copy.includesPendingChanges = request.includesPendingChanges
         copy.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
         copy.affectedStores = request.affectedStores
         (copy.fetchLimit, copy.fetchOffset) = (request.fetchLimit, request.fetchOffset)

@@ -41,15 +41,9 @@ public struct FetchedResultsBatch: Sendable {
     public let sectionChanges: [SectionChange]
     /// Deletions by descending old place, insertions and moves by ascending new place, then updates.
     public let changes: [Change]
-    private let steps: [Step]
+    private let steps: [BatchProjections.DifferenceStep]
     /// Whether values may have changed of which ``changes`` says nothing.
     let comparesAllSections: Bool
-
-    private struct Step: Sendable {
-        let id: NSManagedObjectID
-        let old: Int?
-        let new: Int?
-    }
 
     /// - Parameter isWhole: whether the states were compared without knowing what happened between them.
     init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects, isWhole: Bool) {
@@ -68,7 +62,7 @@ public struct FetchedResultsBatch: Sendable {
                 changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
         }
         steps = zip(batch.rowChanges, ids).map { change, id in
-            Step(
+            BatchProjections.DifferenceStep(
                 id: id, old: change.oldPath.flatMap(batch.old.position), new: change.newPath.flatMap(batch.new.position)
             )
         }
@@ -77,13 +71,9 @@ public struct FetchedResultsBatch: Sendable {
     /// The batch as a difference of the lists of all IDs, over all sections. Moves and updates are removals and insertions
     /// that are associated with each other. O(changes).
     public var difference: CollectionDifference<NSManagedObjectID> {
-        let parts = steps.flatMap { step -> [CollectionDifference<NSManagedObjectID>.Change] in
-            var parts: [CollectionDifference<NSManagedObjectID>.Change] = []
-            if let old = step.old { parts.append(.remove(offset: old, element: step.id, associatedWith: step.new)) }
-            if let new = step.new { parts.append(.insert(offset: new, element: step.id, associatedWith: step.old)) }
-            return parts
+        guard let difference = BatchProjections.difference(of: steps) else {
+            preconditionFailure("a batch names a place twice")
         }
-        guard let difference = CollectionDifference(parts) else { preconditionFailure("a batch names a place twice") }
         return difference
     }
 }

@@ -22,7 +22,7 @@ public final class JoinedFetchedResults: NSObject {
     }
 
     private let parts: [Part]
-    private let listeners = JoinedListeners()
+    private let listeners = Listeners<AsyncStream<Batch>.Continuation>()
     /// Called with each batch, when the list shows it, on the queue of the context.
     public var onChange: ((Batch) -> Void)?
 
@@ -75,7 +75,7 @@ public final class JoinedFetchedResults: NSObject {
 
     deinit {
         for part in parts { part.tracker.listeners.remove(part.listener) }
-        listeners.end()
+        for continuation in listeners.all { continuation.finish() }
     }
 
     private func hear(_ batch: FetchedResultsBatch?, _ sectionCount: Int, from place: Int) {
@@ -95,7 +95,7 @@ public final class JoinedFetchedResults: NSObject {
                     newIndexPath: shifted($0.newIndexPath), changedKeys: $0.changedKeys, oldValues: $0.oldValues)
             })
         onChange?(told)
-        listeners.hear(told)
+        for continuation in listeners.all { continuation.yield(told) }
     }
 
     /// The batches from now on, for one loop. The stream ends with the list.
@@ -147,30 +147,4 @@ public final class JoinedFetchedResults: NSObject {
         }
         return nil
     }
-}
-
-/// The streams of a joined list.
-// SAFETY: the lock guards all of it.
-private final class JoinedListeners: @unchecked Sendable {
-    private let lock = NSLock()
-    private var continuations: [Int: AsyncStream<JoinedFetchedResults.Batch>.Continuation] = [:]
-    private var next = 0
-
-    func add(_ continuation: AsyncStream<JoinedFetchedResults.Batch>.Continuation) -> Int {
-        lock.withLock {
-            next += 1
-            continuations[next] = continuation
-            return next
-        }
-    }
-
-    func remove(_ number: Int) { lock.withLock { continuations[number] = nil } }
-
-    private var all: [AsyncStream<JoinedFetchedResults.Batch>.Continuation] {
-        lock.withLock { continuations.sorted { $0.key < $1.key }.map(\.value) }
-    }
-
-    func hear(_ batch: JoinedFetchedResults.Batch) { for continuation in all { continuation.yield(batch) } }
-
-    func end() { for continuation in all { continuation.finish() } }
 }
