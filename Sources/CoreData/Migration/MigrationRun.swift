@@ -51,6 +51,7 @@ final class MigrationRun {
             try enter(mapping)
             try policy.end(mapping, manager: manager)
         }
+        try manager.checkCancellation()
         try save()
     }
 

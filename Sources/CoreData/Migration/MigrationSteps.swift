@@ -14,17 +14,23 @@ struct MigrationSteps {
         for (property, name) in properties(mapping.attributeMappings) {
             guard let attribute = entity.attributesByName[name] else { throw missing(name, entity, mapping) }
             guard let value = try value(of: property, from: source, to: object, mapping, policy) else { continue }
-            object.setValue(try converted(value.value, for: attribute, mapping), forKey: name)
+            set(attribute, of: object, to: try converted(value.value, for: attribute, mapping))
         }
         if mapping.mappingType == .copyEntityMappingType, mapping.attributeMappings ?? [] == [] {
             for (name, attribute) in entity.attributesByName
             where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
                 && source.entity.attributesByName[name] != nil
             {
-                object.setValue(try converted(source.value(forKey: name), for: attribute, mapping), forKey: name)
+                set(attribute, of: object, to: try converted(source.value(forKey: name), for: attribute, mapping))
             }
         }
         manager.associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
+    }
+
+    /// A value that is missing where one is required by now leaves the default in its place.
+    private func set(_ attribute: NSAttributeDescription, of object: NSManagedObject, to value: Any?) {
+        if value == nil, !attribute.isOptional, attribute.defaultValue != nil { return }
+        object.setValue(value, forKey: attribute.name)
     }
 
     /// Fills the relationships of an object by the relationship mappings.

@@ -29,11 +29,15 @@ struct LightweightMigration {
         var changed = metadata
         StoreMetadata.setHashes(of: creation.model, entities: creation.entities, in: &changed)
         changed[NSStoreModelVersionIdentifiersKey] = creation.model.versionIdentifiers.map { "\($0.base)" }.sorted()
+        let files = MigratedFiles(connection: connection, path: path, difference: difference)
+        var left: Set<String> = []
         try connection.transaction(.exclusive) {
             try checkThatNobodyWasQuicker(metadata)
+            if files.mayBeLeft { left = try files.names(in: old) }
             // What an earlier version left would have the names that are needed now.
             try DeferredMigration.dropParkedTables(of: connection)
             let waiting = try moveRows(waiting: DeferredMigration.columns(in: metadata))
+            if !left.isEmpty { left.subtract(try files.names(in: new)) }
             try number()
             try adjustHistory()
             changed = try deferred.noting(waiting, in: changed)
@@ -42,6 +46,7 @@ struct LightweightMigration {
             try connection.execute("DELETE FROM Z_MODELCACHE")
             try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(kept)])
         }
+        files.remove(left)
         return changed
     }
 
