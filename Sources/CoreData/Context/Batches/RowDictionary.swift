@@ -3,7 +3,7 @@ import Foundation
 /// What the dictionary handler of a batch insertion fills: keys and values in the order in which they are set.
 ///
 /// A hash table of objects, as Foundation's has, costs more than all the rest of an insertion. The same dictionary is filled for
-/// each row, mostly with the same keys in the same order; so each key is looked for where it stood in the row before.
+/// each row, usually with the same keys in the same order; so each key is looked for where it stood in the row before.
 final class RowDictionary: NSMutableDictionary {
     /// The keys that are set, and behind them those that the row before had there. None is there twice.
     private var keys: [AnyHashable] = []
