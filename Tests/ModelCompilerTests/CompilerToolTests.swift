@@ -64,13 +64,13 @@ import Testing
         let read = try #require(try CompiledMappingReader.read(compiled).first)
         #expect(read.policyClassName == "Club.TeamPolicy" && read.attributes == mapping.attributes)
         #expect(read.sourceHash != nil && read.sourceHash == read.destinationHash)
-        // Without a policy and a type, what changed is transformed, and what is the same is copied.
+        // Without a policy and a type the entity is copied, as Apple's compiler has it, whether its hashes differ or not.
         mapping.policyClassName = nil
         #expect(try type(of: mapping, from: model, to: model, in: folder) == 4)
         var changed = model
         let team = try #require(changed.entities.firstIndex { $0.name == "Team" })
         changed.entities[team].versionHashModifier = "another"
-        #expect(try type(of: mapping, from: model, to: changed, in: folder) == 5)
+        #expect(try type(of: mapping, from: model, to: changed, in: folder) == 4)
         #expect(run(source.path, "One.mom").status == 2)
         #expect(
             run(folder.appendingPathComponent("None.xcmappingmodel").path, compiled.path).errors.contains(

@@ -144,8 +144,8 @@ package struct SourceMappingReader {
         }
         if mapping.policyClassName != nil { return 1 }
         if mapping.sourceName == nil { return 2 }
-        if mapping.destinationName == nil { return 3 }
-        return mapping.sourceHash == mapping.destinationHash ? 4 : 5
+        // Apple's compiler writes a copy also where the entity's version hashes differ.
+        return mapping.destinationName == nil ? 3 : 4
     }
 
     private func property(

@@ -6,7 +6,8 @@ import Testing
 
 /// Batches that are one statement for all rows leave in the file what row by row leaves: a trigger on a table, which has to see
 /// each row, makes the store go row by row.
-@Suite struct BatchSetTests {
+/// One after the other: statements are counted, and both tests have the same tables.
+@Suite(.serialized) struct BatchSetTests {
     private static let rounds = (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1) * 25
 
     private static func model() -> NSManagedObjectModel {
