@@ -31,7 +31,10 @@ import Testing
     }
 
     @Test func aPhotoLibraryOpensOnItsAssets() throws {
-        let corpus = URL(fileURLWithPath: "/work/shared/corpus/stores/photos-11.0")
+        // `#filePath` is in a folder of `Tests`; the corpus stands beside the package, or where `ROSTER_CORPUS` says.
+        let beside = URL(fileURLWithPath: #filePath + "/../../../../shared/corpus").standardizedFileURL.path
+        let root = ProcessInfo.processInfo.environment["ROSTER_CORPUS"] ?? beside
+        let corpus = URL(fileURLWithPath: root).appendingPathComponent("stores/photos-11.0")
         guard FileManager.default.fileExists(atPath: corpus.path) else { try Test.cancel("there is no corpus here") }
         let copy = fixture.folder.appendingPathComponent("photos")
         try FileManager.default.copyItem(at: corpus, to: copy)
