@@ -8,7 +8,7 @@ extension SourceText {
     /// Words that leave open who does what. Without their first letters, which may be capitals.
     private static let vagueWords = ["omebody", "obody", "hoever", "nybody", "verybody", "ostly", "hat stands"]
 
-    /// Comments that name nobody: of a Swift or C file only comments are looked at, of a document everything.
+    /// Comments that do not name the actor: of a Swift or C file only comments are looked at, of a document everything.
     func vagueLines(inDocument: Bool = false) -> [Int] {
         Set(Self.vagueWords.flatMap(lines(with:))).sorted().filter { number in
             let line = line(number)

@@ -221,7 +221,7 @@
                 type: .sqlite, at: folder.appendingPathComponent("a.sqlite"))
             #expect(code { _ = try coordinator.migratePersistentStore(store, to: stack.url, type: .postgreSQL) } == 516)
             #expect(try stack.psql("SELECT text FROM \"\(stack.schema)\".\"Item\"") == "kept")
-            // A server that lets nobody in has no room for a store, and its URL names no file.
+            // A server that refuses every client has no room for a store, and its URL names no file.
             let file = folder.appendingPathComponent("backup")
             try Data("kept".utf8).write(to: file)
             let wrong = try #require(

@@ -52,6 +52,17 @@ struct ModelDifference {
         return source.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
     }
 
+    /// All that a relationship of the destination was, in the entities that have it; each relationship once.
+    func sources(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
+        var seen: Set<ObjectIdentifier> = []
+        return relationship.entity.family.compactMap { entity in
+            guard let source = source(of: relationship, in: entity) as? NSRelationshipDescription,
+                seen.insert(ObjectIdentifier(source)).inserted
+            else { return nil }
+            return source
+        }
+    }
+
     // MARK: What cannot be inferred
 
     /// The rows of one family come out of one table: rows of two would have the same keys.

@@ -15,12 +15,12 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private var changeTokens: ChangeToken?
     private var reader = RefreshingReader()
     /// The transactions of the history that this store wrote.
-    private var ownTransactions = TransactionNumbers()
+    var ownTransactions = TransactionNumbers()
     /// What the last save derived, until it is asked for.
     private var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
     private var metadataIsDirty = false
     /// What rows are read from; `nil` for the session, which shows what is newest.
-    private var snapshot: SQLiteSnapshot?
+    var snapshot: SQLiteSnapshot?
     /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
     private var families: [IDFamily] = []
 
@@ -72,11 +72,11 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// Where the database is: what `url` names.
     var databaseURL: URL? { url }
 
-    private func file() throws -> StoreFile {
+    func file() throws -> StoreFile {
         try StoreFile(url: databaseURL, options: StoreOptions(options), isReadOnly: isReadOnly)
     }
 
-    private func creation(_ file: StoreFile) throws -> StoreCreation {
+    func creation(_ file: StoreFile) throws -> StoreCreation {
         guard let model = persistentStoreCoordinator?.managedObjectModel else {
             throw CoreDataError.make(134080, "Cannot open the store \(file.path): its coordinator is gone.")
         }
@@ -172,7 +172,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
     }
 
-    private func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
+    func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
         let schema = try StoredSchema(connection, path: creation.file.path)
         let layout = try creation.layout(in: schema)
         let session = SQLiteSession(
@@ -460,93 +460,5 @@ extension SQLiteStore: StagedSaving, BesideReading {
 
     func changeToken() throws -> String {
         try withSession { session in try changeTokens?.current(session.connection) ?? UUID().uuidString }
-    }
-
-    func lastHistoryNumber() throws -> Int64? {
-        try withSession { $0.hasHistory ? try $0.historyQueries.lastNumber() : nil }
-    }
-
-    func history(after number: Int64) throws -> [StoreTransaction] {
-        try history(after: number, withChanges: true)
-    }
-
-    func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] {
-        try withSession { session in
-            guard session.hasHistory else { return [] }
-            return try session.historyQueries.transactions(
-                after: number, own: ownTransactions, withChanges: withChanges)
-        }
-    }
-
-    func lastRemovedHistoryNumber() throws -> Int64 {
-        try withSession { $0.hasHistory ? try $0.historyQueries.lastRemovedNumber() : 0 }
-    }
-
-    func firstHistoryNumber(after date: Date) throws -> Int64? {
-        try withSession { $0.hasHistory ? try $0.historyQueries.firstNumber(after: date) : nil }
-    }
-
-    func deleteHistory(before number: Int64) throws -> Int {
-        try checkWritable()
-        return try withSession(.saving) { session in
-            guard session.hasHistory else { return 0 }
-            let removed = try HistoryRemoval(connection: session.connection).removeTransactions(before: number)
-            ownTransactions.removeAll(through: try session.historyQueries.lastRemovedNumber())
-            return removed
-        }
-    }
-}
-
-// MARK: - States that are kept
-
-/// A connection with an open read transaction: the store as it was when that began.
-// SAFETY: immutable; the session is used under the coordinator's lock, or by one reader at a time.
-final class SQLiteSnapshot: @unchecked Sendable {
-    let session: SQLiteSession
-
-    init(_ session: SQLiteSession) { self.session = session }
-
-    /// The last holder of the snapshot is the only user of its connection.
-    deinit { session.connection.close() }
-}
-
-extension SQLiteStore: SnapshotReading {
-    /// In other journal modes than WAL an open read transaction would keep all other connections from writing.
-    ///
-    /// Of a store in memory, a copy: its cost grows with the store.
-    func makeSnapshot() throws -> AnyObject? {
-        try withSession { session in
-            if try file().isInMemory { return try copyInMemory(of: session) }
-            guard case .text(let mode)? = try session.connection.pragma("journal_mode"), mode.lowercased() == "wal",
-                session.connection.access != .immutable
-            else { return nil }
-            let file = try file()
-            let opened = try file.open()
-            do {
-                try opened.execute("BEGIN")
-                _ = try opened.integer("SELECT COUNT(*) FROM sqlite_master")
-                return SQLiteSnapshot(try makeSession(opened, try creation(file)))
-            } catch {
-                opened.close()
-                throw error
-            }
-        }
-    }
-
-    private func copyInMemory(of session: SQLiteSession) throws -> SQLiteSnapshot {
-        let file = try file()
-        let copy = try file.open()
-        do {
-            try session.connection.copy(to: copy)
-            return SQLiteSnapshot(try makeSession(copy, try creation(file)))
-        } catch {
-            copy.close()
-            throw error
-        }
-    }
-
-    var snapshotInUse: AnyObject? {
-        get { snapshot }
-        set { snapshot = newValue as? SQLiteSnapshot }
     }
 }

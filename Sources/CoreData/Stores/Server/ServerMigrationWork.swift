@@ -272,13 +272,7 @@ final class ServerMigrationWork {
     /// The pairs of all that a relationship of the new version was, in the entities that have it: `owner`, `member`, `place`.
     private func pairs(ofNew relationship: NSRelationshipDescription?) -> String? {
         guard let relationship else { return nil }
-        var seen: Set<ObjectIdentifier> = []
-        let parts = relationship.entity.family.compactMap { entity -> String? in
-            guard let source = difference.source(of: relationship, in: entity) as? NSRelationshipDescription,
-                seen.insert(ObjectIdentifier(source)).inserted
-            else { return nil }
-            return pairs(of: source)
-        }
+        let parts = difference.sources(of: relationship).compactMap { pairs(of: $0) }
         return parts.isEmpty ? nil : parts.joined(separator: " UNION ALL ")
     }
 

@@ -5,15 +5,15 @@ import Foundation
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 final class ServerStore: NSPersistentStore, @unchecked Sendable {
     /// The URL with the password that it may have: `url` has none.
-    private var placeURL: URL
-    private var opening: ServerOpening?
-    private(set) var session: ServerSession?
+    var placeURL: URL
+    var opening: ServerOpening?
+    var session: ServerSession?
     private var metadataIsDirty = false
     private var families: [IDFamily] = []
-    private var snapshot: ServerSnapshot?
+    var snapshot: ServerSnapshot?
     /// The store that the objects know, where this one reads beside it. Set once, before the reader is used.
-    private var origin: ServerStore?
-    private var face: ServerStore { origin ?? self }
+    var origin: ServerStore?
+    var face: ServerStore { origin ?? self }
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -182,7 +182,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Access for the operations
 
-    private func open() throws -> (ServerSession, ServerOpening) {
+    func open() throws -> (ServerSession, ServerOpening) {
         guard let session, let opening else {
             throw CoreDataError.make(134070, "The store \(url?.absoluteString ?? "") is closed.")
         }
@@ -339,55 +339,5 @@ extension ServerStore: StagedSaving {
         return try reading { session, connection in
             Int(try session.number(session.history.removal(before: number), connection) ?? 0)
         }
-    }
-}
-
-// MARK: - States that are kept
-
-/// A connection with an open read transaction: the store as it was when that began.
-// SAFETY: immutable; the connection is used under the coordinator's lock, or by one reader at a time.
-final class ServerSnapshot: @unchecked Sendable {
-    let connection: any ServerConnection
-
-    init(_ connection: any ServerConnection) { self.connection = connection }
-}
-
-extension ServerStore: SnapshotReading {
-    func makeSnapshot() throws -> AnyObject? {
-        let (_, opening) = try open()
-        let connection = try opening.connect(.reading)
-        return try opening.errors.translating(.reading) {
-            // The first statement fixes what is seen.
-            _ = try connection.run([
-                ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), ServerStatement("SELECT 1"),
-            ])
-            return ServerSnapshot(connection)
-        }
-    }
-
-    var snapshotInUse: AnyObject? {
-        get { snapshot }
-        set { snapshot = newValue as? ServerSnapshot }
-    }
-}
-
-// MARK: - Reading beside the writer
-
-extension ServerStore: BesideReading {
-    func makeReader() throws -> NSPersistentStore? {
-        let view = try makeSnapshot() as? ServerSnapshot
-        let reader = ServerStore(
-            persistentStoreCoordinator: nil, configurationName: configurationName, at: placeURL, options: options)
-        reader.origin = face
-        reader.opening = opening
-        reader.session = session
-        reader.isReadOnly = true
-        reader.snapshot = view
-        return reader
-    }
-
-    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
-        guard let snapshot else { return try body() }
-        return try snapshot.connection.cancelling(when: isCancelled, body)
     }
 }
