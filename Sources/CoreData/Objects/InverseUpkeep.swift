@@ -161,7 +161,7 @@ enum InverseUpkeep {
         _ owner: NSManagedObject, _ target: NSManagedObject, _ name: @autoclosure () -> String
     ) {
         precondition(
-            owner.isBesides(target),
+            owner.isInSameContext(target),
             "Illegal attempt to establish a relationship '\(name())' between objects in different contexts "
                 + "(source = \(owner.objectID), destination = \(target.objectID))")
     }

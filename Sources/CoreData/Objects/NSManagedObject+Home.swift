@@ -45,7 +45,7 @@ extension NSManagedObject {
 
     /// Whether both objects are in the same context, or in none.
     @inline(__always)
-    final func isBesides(_ other: NSManagedObject) -> Bool {
+    final func isInSameContext(_ other: NSManagedObject) -> Bool {
         contextReference?.toOpaque() == other.contextReference?.toOpaque()
     }
 

@@ -20,7 +20,7 @@ extension NSManagedObject {
         if let known = relation(slot - layout.attributeCount) {
             // Places of to-one relationships hold managed objects only.
             let target = unsafeDowncast(known, to: NSManagedObject.self)
-            if target.isNamed(id), isBesides(target) { return target }
+            if target.isNamed(id), isInSameContext(target) { return target }
         }
         guard let context = managedObjectContext else { return nil }
         let target = context.registry.object(for: id)

@@ -157,7 +157,9 @@ final class RefusingStore: NSPersistentStore, @unchecked Sendable {
         unowned let store: RefusingStore
         init(store: RefusingStore) { self.store = store }
 
-        func fetch(_ query: StoreQuery) throws -> StoreQueryResult { StoreQueryResult(keys: [], rows: [], undone: []) }
+        func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+            StoreQueryResult(keys: [], rows: [], unsupported: [])
+        }
         func count(_ query: StoreQuery) throws -> Int? { 0 }
         func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { [:] }
         func destinations(

@@ -9,7 +9,7 @@ import Testing
         try ClubStack().contextKeepingStack().use { context in
             let objects = (0..<200).map { context.team("Team \($0)") }
             var generator = SeededGenerator(seed: seed)
-            let table = RowTable()
+            let table = UniquingTable()
             var expected: [RowKey: NSManagedObject] = [:]
             for step in 0..<20_000 {
                 let key = RowKey(
@@ -37,7 +37,7 @@ import Testing
     @Test func itGivesUpWhatNobodyElseHolds() throws {
         try ClubStack().contextKeepingStack().use { context in
             let entity = context.team("Team").entity
-            let table = RowTable()
+            let table = UniquingTable()
             var held: [NSManagedObject] = []
             for number in 0..<1_000 {
                 let object = NSManagedObject(entity: entity, insertInto: nil)
@@ -57,7 +57,7 @@ import Testing
     @Test func itTellsBeforeItGrows() throws {
         try ClubStack().contextKeepingStack().use { context in
             let object = context.team("Team")
-            let table = RowTable()
+            let table = UniquingTable()
             var told = 0
             for number in 0..<1_000 {
                 let key = RowKey(entity: 0, reference: Int64(number) * 16)
@@ -73,7 +73,7 @@ import Testing
     @Test func numbersFarApartAndAtTheEndsOfTheRangeAreFound() throws {
         try ClubStack().contextKeepingStack().use { context in
             let numbers: [Int64] = [.min, .min + 1, -16, -1, 0, 15, 16, 1 << 32, 1 << 60, .max - 1, .max]
-            let table = RowTable()
+            let table = UniquingTable()
             let objects = numbers.map { context.team("Team \($0)") }
             for (number, object) in zip(numbers, objects) {
                 table.insert(object, for: RowKey(entity: 2, reference: number))
@@ -93,7 +93,7 @@ import Testing
         }
         try ClubStack().contextKeepingStack().use { context in
             let next = context.team("Next")
-            let table = RowTable()
+            let table = UniquingTable()
             let key = RowKey(entity: 0, reference: 7)
             var found: [NSManagedObject?] = []
             func insertOneThatAsks() {

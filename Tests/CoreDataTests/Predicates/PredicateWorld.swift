@@ -362,7 +362,7 @@ final class PredicateWorld {
         query.limit = limit
         query.offset = offset
         let statement = try SelectBuilder(query: query, schema: schema).keys()
-        guard statement.undone.isEmpty else { return nil }
+        guard statement.unsupported.isEmpty else { return nil }
         return try connection.rows(statement.fragment.text, statement.fragment.bound).map { row in
             if case .integer(let key) = row[0] { key } else { -1 }
         }

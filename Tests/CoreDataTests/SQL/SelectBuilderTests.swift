@@ -43,7 +43,7 @@ import Testing
                         + " WHERE t1.ZCAPACITY > ? AND t1.ZLABEL IS NOT ?"
                         + " ORDER BY t1.ZLABEL COLLATE NSCollateFinderlike, t0.ZWINS DESC, t0.Z_PK",
                     [.integer(3), .text("x")]))
-        #expect(statement.onlyEntity === world.team && statement.undone.isEmpty)
+        #expect(statement.onlyEntity === world.team && statement.unsupported.isEmpty)
     }
 
     @Test func entitiesThatShareATableAreToldApart() throws {
@@ -174,12 +174,12 @@ import Testing
         mixed.limit = 3
         let builder = SelectBuilder(query: mixed, schema: world.schema)
         let statement = try builder.keys()
-        #expect(statement.undone == .predicate)
+        #expect(statement.unsupported == .predicate)
         #expect(statement.fragment.text == "SELECT t0.Z_PK FROM ZTEAM AS t0 WHERE t0.ZWINS > ? ORDER BY t0.Z_PK")
         #expect(try builder.count() == nil)
         let unsorted = try keys(
             try query(world.team, "wins > 3", sort: [NSSortDescriptor(key: "note", ascending: true)]))
-        #expect(unsorted.undone == .sort)
+        #expect(unsorted.unsupported == .sort)
         #expect(!unsorted.fragment.text.contains("ORDER BY"))
     }
 

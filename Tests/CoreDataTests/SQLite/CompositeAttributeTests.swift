@@ -138,7 +138,7 @@ import Testing
             let predicate = NSPredicate(format: "address.number > 3 AND chain.seat.street != 'x'")
             var query = StoreQuery(entity: entity, predicate: predicate.syntaxTree)
             query.sortKeys = [NSSortDescriptor(key: "address.place.latitude", ascending: true).storeSortKey]
-            #expect(try open.store.fetch(query).undone.isEmpty)
+            #expect(try open.store.fetch(query).unsupported.isEmpty)
             let request = NSFetchRequest<NSDictionary>(entityName: "Shop")
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = ["address.street", "name"]

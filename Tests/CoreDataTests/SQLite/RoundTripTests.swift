@@ -73,7 +73,7 @@ import Testing
             var query = StoreQuery(entity: entity, predicate: NSPredicate(format: format).syntaxTree)
             query.sortKeys = [NSSortDescriptor(key: "decimal", ascending: true).storeSortKey]
             let result = try store.fetch(query)
-            return result.undone.isEmpty ? result.rows.map { "\($0.values[slot(entity)])" } : nil
+            return result.unsupported.isEmpty ? result.rows.map { "\($0.values[slot(entity)])" } : nil
         }
         try open.insert("Thing", ["decimal": .decimal(NSDecimalNumber(string: "1.5"))])
         #expect(try found("decimal > 1", open.store)?.count == 1)

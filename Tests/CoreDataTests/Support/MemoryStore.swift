@@ -84,15 +84,15 @@ final class MemoryOperations: StoreOperations {
         let family = Set((query.includesSubentities ? query.entity.family : [query.entity]).map(\.layout.index))
         var keys = database.lock.withLock { Array(database.rows.keys) }
         keys = keys.filter { family.contains(Int($0.entity)) }.sorted { $0.reference < $1.reference }
-        var undone: StoreQueryResult.Undone = []
-        if query.predicate != nil { undone.insert(.predicate) }
-        if !query.sortKeys.isEmpty { undone.insert(.sort) }
-        if undone.isEmpty {
+        var unsupported: StoreQueryResult.Unsupported = []
+        if query.predicate != nil { unsupported.insert(.predicate) }
+        if !query.sortKeys.isEmpty { unsupported.insert(.sort) }
+        if unsupported.isEmpty {
             keys = Array(keys.dropFirst(query.offset))
             if query.limit > 0 { keys = Array(keys.prefix(query.limit)) }
         }
         let rows = query.wantsRows ? database.lock.withLock { keys.map { database.rows[$0]! } } : []
-        return StoreQueryResult(keys: keys, rows: RowList(rows), undone: undone)
+        return StoreQueryResult(keys: keys, rows: RowList(rows), unsupported: unsupported)
     }
 
     func count(_ query: StoreQuery) throws -> Int? {

@@ -48,7 +48,7 @@ struct UniqueConstraint: Hashable {
             query.predicate = predicate(Array(batch))
             let found = try store.operations.fetch(query)
             result += zip(found.keys, found.rows).map { (store.operations.objectID(for: $0), $1) }
-            if found.undone.contains(.predicate) { break }
+            if found.unsupported.contains(.predicate) { break }
         }
         return result
     }

@@ -46,7 +46,7 @@ struct FoundRows {
 
 /// Asks the stores of a plan, and does in memory what a store could not do: over rows, without any object.
 ///
-/// Everything here runs under the coordinator's lock, directly above the stores. Cost: one query per store; where a store leaves something undone,
+/// Everything here runs under the coordinator's lock, directly above the stores. Cost: one query per store; where a store leaves something unsupported,
 /// all rows of its wider answer are read, and the relationships that predicate or order cross, once each.
 struct StoreFetch {
     let plan: FetchPlan
@@ -64,13 +64,13 @@ struct StoreFetch {
 
     private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
         let result = try store.operations.fetch(query)
-        guard !result.undone.isEmpty else {
+        guard !result.unsupported.isEmpty else {
             return FoundRows(
                 keys: result.keys, rows: result.rows, groups: result.groups, beside: result.beside, stores: [store])
         }
         var wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
         try readRows(of: &wider)
-        var finished = try finish(wider, result.undone)
+        var finished = try finish(wider, result.unsupported)
         finished = finished.selecting(cut(Array(finished.keys.indices), as: query))
         if !query.wantsRows { finished.rows = [] }
         return finished
@@ -111,8 +111,8 @@ struct StoreFetch {
     }
 
     /// Filters and sorts over rows.
-    private func finish(_ found: FoundRows, _ undone: StoreQueryResult.Undone) throws -> FoundRows {
-        guard !undone.isEmpty else { return found }
+    private func finish(_ found: FoundRows, _ unsupported: StoreQueryResult.Unsupported) throws -> FoundRows {
+        guard !unsupported.isEmpty else { return found }
         var readable: [FetchedRow] = []
         var sets: [RowSet] = []
         for place in found.stores.indices {
@@ -123,7 +123,7 @@ struct StoreFetch {
         }
         return try withExtendedLifetime(sets) {
             var indexes = Array(found.keys.indices)
-            if undone.contains(.predicate), let predicate = plan.query.predicate {
+            if unsupported.contains(.predicate), let predicate = plan.query.predicate {
                 if predicate.holdsBlock {
                     throw CoreDataError.make(
                         134060,
@@ -136,7 +136,7 @@ struct StoreFetch {
                     return !compiled.evaluate(readable[index])
                 }
             }
-            if undone.contains(.sort) {
+            if unsupported.contains(.sort) {
                 let ordering = try ObjectOrdering(plan.sortDescriptors, entity: plan.entity)
                 indexes = try sorted(indexes, readable, ordering)
             }

@@ -29,7 +29,7 @@ struct GoneDestinations {
             guard case .reference(let id) = values[slot], ids.contains(id.latest),
                 object.snapshot?.values[slot] != values[slot]
             else { continue }
-            FarEnds.dropReference(of: object, slot: slot)
+            InverseReconciler.dropReference(of: object, slot: slot)
             found = true
         }
         for (number, state) in object.touchedToMany {

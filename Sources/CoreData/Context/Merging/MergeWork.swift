@@ -40,7 +40,7 @@ struct MergeWork {
     private func leaveDeleted(_ objects: [NSManagedObject]) {
         guard !context.changes.deleted.isEmpty else { return }
         for object in objects where object.snapshot != nil && !object.isDeleted {
-            if object.isFault { object.fire() } else { FarEnds.leaveDeleted(object) }
+            if object.isFault { object.fire() } else { InverseReconciler.leaveDeleted(object) }
         }
     }
 

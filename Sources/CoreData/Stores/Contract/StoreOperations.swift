@@ -8,7 +8,7 @@ import PredicateSyntax
 protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
     ///
-    /// A part of the query that the store cannot do exactly is left out and named in the result's `undone`; then limit
+    /// A part of the query that the store cannot do exactly is left out and named in the result's `unsupported`; then limit
     /// and offset are left out too, and the caller filters, sorts and cuts in memory.
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult
 
@@ -179,7 +179,7 @@ struct StoreQueryResult {
     /// As many as `keys` and in the same order, or empty when rows were not asked for.
     var rows: RowList
     /// What the caller has to do in memory; empty when the answer is exact.
-    var undone: Undone
+    var unsupported: Unsupported
     /// The runs of equal values in the order: each value of `groupedBy`, and how many of the rows from there on have
     /// it. `nil` where it was not asked for, or the store cannot tell.
     var groups: [RowGroup]?
@@ -187,10 +187,10 @@ struct StoreQueryResult {
     /// cannot tell.
     var beside: [[SlotValue]]?
 
-    struct Undone: OptionSet {
+    struct Unsupported: OptionSet {
         let rawValue: Int
-        static let predicate = Undone(rawValue: 1)
-        static let sort = Undone(rawValue: 2)
+        static let predicate = Unsupported(rawValue: 1)
+        static let sort = Unsupported(rawValue: 2)
     }
 }
 

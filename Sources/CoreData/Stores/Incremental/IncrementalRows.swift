@@ -45,7 +45,7 @@ final class IncrementalRows: StoreOperations {
             var all = query
             (all.sortKeys, all.limit, all.offset) = ([], 0, 0)
             var result = try fetch(all)
-            result.undone = .sort
+            result.unsupported = .sort
             return result
         }
         let found = try lending { context in
@@ -58,7 +58,7 @@ final class IncrementalRows: StoreOperations {
             keys = zip(keys, read).compactMap { $1 == nil ? nil : $0 }
             rows = RowList(read.compactMap { $0 })
         }
-        return StoreQueryResult(keys: keys, rows: rows, undone: [])
+        return StoreQueryResult(keys: keys, rows: rows, unsupported: [])
     }
 
     func count(_ query: StoreQuery) throws -> Int? {
@@ -136,7 +136,7 @@ final class IncrementalRows: StoreOperations {
         let rows = try self.rows(inOrderOf: own)
         let found = zip(own, rows).compactMap { id, row in row.map { (id, $0) } }
         return StoreQueryResult(
-            keys: try found.map { try key($0.0) }, rows: RowList(found.map(\.1)), undone: [.predicate, .sort])
+            keys: try found.map { try key($0.0) }, rows: RowList(found.map(\.1)), unsupported: [.predicate, .sort])
     }
 
     // MARK: Rows

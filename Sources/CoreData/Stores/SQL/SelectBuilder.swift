@@ -4,7 +4,7 @@ import PredicateSyntax
 ///
 /// The table of the query's entity is `t0`; the tables of to-one relationships are joined to it as `t1`, `t2` … and
 /// shared by the predicate, the sort keys and the grouping. A join to one never multiplies rows, so no DISTINCT is needed.
-/// What the store cannot do exactly is left out and named in ``SelectStatement/undone``: of a conjunction only the
+/// What the store cannot do exactly is left out and named in ``SelectStatement/unsupported``: of a conjunction only the
 /// parts that are inexact, so that the rest still narrows the rows.
 struct SelectBuilder {
     let query: StoreQuery
@@ -51,10 +51,10 @@ struct SelectBuilder {
     func count() throws -> SQLFragment? {
         if query.limit == 0 && query.offset == 0 {
             let counted = try statement(SelectList(text: "COUNT(*)"), order: .none)
-            return counted.undone.contains(.predicate) ? nil : counted.fragment
+            return counted.unsupported.contains(.predicate) ? nil : counted.fragment
         }
         let inner = try statement(SelectList(text: "1"), order: .none)
-        guard !inner.undone.contains(.predicate) else { return nil }
+        guard !inner.unsupported.contains(.predicate) else { return nil }
         return "SELECT COUNT(*) FROM (" + inner.fragment + limitClause + ") AS counted"
     }
 
@@ -105,7 +105,7 @@ struct SelectBuilder {
         let group = try addGroup(to: &list, joins: &joins)
         let beside = list.isKeyList ? try addBeside(to: &list, joins: &joins) : nil
         let condition = try condition(joins: &joins)
-        var undone: StoreQueryResult.Undone = condition.isExact ? [] : .predicate
+        var unsupported: StoreQueryResult.Unsupported = condition.isExact ? [] : .predicate
         var orderClause = ""
         var sortColumns: [SQLSortColumn]? = []
         if order != .none {
@@ -116,18 +116,19 @@ struct SelectBuilder {
                     sortColumns = add(terms, to: &list)
                 }
             } else {
-                undone.insert(.sort)
+                unsupported.insert(.sort)
             }
         }
         var fragment = "SELECT \(list.text) FROM " + joins.from + condition.clause + orderClause
-        if order == .bySQL && undone.isEmpty { fragment += limitClause }
+        if order == .bySQL && unsupported.isEmpty { fragment += limitClause }
         return SelectStatement(
-            fragment: fragment, undone: undone, onlyEntity: list.onlyEntity, columns: list.columns, group: group,
+            fragment: fragment, unsupported: unsupported, onlyEntity: list.onlyEntity, columns: list.columns,
+            group: group,
             beside: beside, sortColumns: sortColumns)
     }
 
     private func sortable(_ select: SelectStatement) -> SelectStatement? {
-        select.undone.isEmpty && select.sortColumns != nil ? select : nil
+        select.unsupported.isEmpty && select.sortColumns != nil ? select : nil
     }
 
     /// Selects the attribute at the end of the list's key path too, where it has a column.
@@ -212,7 +213,7 @@ struct SelectBuilder {
 struct SelectStatement {
     var fragment: SQLFragment
     /// What the caller has to do in memory. If not empty, limit and offset are not in the statement.
-    var undone: StoreQueryResult.Undone
+    var unsupported: StoreQueryResult.Unsupported
     /// The entity of every row, where there is only one: a statement for keys then has no `Z_ENT` column.
     var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.

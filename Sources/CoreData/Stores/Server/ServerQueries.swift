@@ -24,7 +24,7 @@ struct ServerQueries {
         guard let columns = select.columns else { preconditionFailure("A statement for rows has columns.") }
         let result = try run(select.fragment)
         let reading = ServerRowReading(columns, layout: layout, store: store)
-        var found = StoreQueryResult(keys: [], rows: [], undone: select.undone)
+        var found = StoreQueryResult(keys: [], rows: [], unsupported: select.unsupported)
         found.keys.reserveCapacity(result.rowCount)
         found.rows.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
@@ -37,7 +37,7 @@ struct ServerQueries {
 
     private func keys(_ select: SelectStatement) throws -> StoreQueryResult {
         let result = try run(select.fragment)
-        var found = StoreQueryResult(keys: [], rows: [], undone: select.undone)
+        var found = StoreQueryResult(keys: [], rows: [], unsupported: select.unsupported)
         found.keys.reserveCapacity(result.rowCount)
         var groups: [(value: SlotValue, count: Int)] = []
         var last: SQLValue?

@@ -6,7 +6,7 @@
 struct FaultMaker {
     let context: Unmanaged<NSManagedObjectContext>
     let registry: ObjectRegistry
-    let table: RowTable
+    let table: UniquingTable
     let operations: any StoreOperations
     /// What the objects of one entity have in common: they usually come in a row.
     private var kind: Kind?
@@ -33,7 +33,7 @@ struct FaultMaker {
     private var families: [IDFamily] = []
 
     init(
-        context: Unmanaged<NSManagedObjectContext>, registry: ObjectRegistry, table: RowTable,
+        context: Unmanaged<NSManagedObjectContext>, registry: ObjectRegistry, table: UniquingTable,
         operations: any StoreOperations
     ) {
         self.context = context
@@ -55,7 +55,7 @@ struct FaultMaker {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(keys.count)
         for (index, key) in keys.enumerated() {
-            approach(keys, from: index)
+            prefetch(keys, from: index)
             objects.append(object(for: key, row: rows.take(at: index)))
         }
         return objects
@@ -94,7 +94,7 @@ struct FaultMaker {
         var start = 0
         var waiting = 0
         for (index, key) in keys.enumerated() {
-            approach(keys, from: index)
+            prefetch(keys, from: index)
             let object = object(for: key, row: nil)
             objects.append(object)
             guard object.waitsForRow else { continue }
@@ -112,10 +112,10 @@ struct FaultMaker {
     private static let lookAhead = 8
 
     @inline(__always)
-    private func approach(_ keys: [RowKey], from index: Int) {
+    private func prefetch(_ keys: [RowKey], from index: Int) {
         guard index % Self.lookAhead == 0 else { return }
         let start = index == 0 ? 0 : min(index + 2 * Self.lookAhead, keys.count)
-        table.approach(keys[start..<min(index + 3 * Self.lookAhead, keys.count)])
+        table.prefetch(keys[start..<min(index + 3 * Self.lookAhead, keys.count)])
     }
 
     /// Lets those of the objects in `range` that wait for their rows, `waiting` of them, read them together.

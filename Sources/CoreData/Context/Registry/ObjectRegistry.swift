@@ -17,14 +17,14 @@ final class ObjectRegistry {
         let store: String
         /// What the last ID that was looked for holds of the store: compared first.
         var reference: StoreReference?
-        let rows = RowTable()
+        let rows = UniquingTable()
     }
     /// Those of the tables whose stores want to know which rows contexts hold.
     private var logs: [RegistrationLog] = []
     /// Whether stores are told of this context's objects: not of those in which the framework itself makes a request.
     var tellsStores = true
     /// New objects, by the numbers of their temporary IDs.
-    private var temporaries = RowTable()
+    private var temporaries = UniquingTable()
 
     /// From how many new objects on the end of an event looks for unused ones.
     private static let newcomerLimit = 4096
@@ -91,7 +91,7 @@ final class ObjectRegistry {
     }
 
     /// The objects of a store by their rows' keys; `nil` where these do not tell all, or there are none.
-    private func rows(of store: NSPersistentStore) -> RowTable? {
+    private func rows(of store: NSPersistentStore) -> UniquingTable? {
         if othersSaved.takeDown() { releaseUnused() }
         guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
         let index = tables.firstIndex { $0.reference === reference } ?? tableIndex(of: reference.identifier)
@@ -373,7 +373,7 @@ final class ObjectRegistry {
         }
         temporaries.moveAll(to: &taken)
         tables = []
-        temporaries = RowTable()
+        temporaries = UniquingTable()
         return taken
     }
 }

@@ -29,7 +29,7 @@ struct RowQueries {
         guard query.wantsRows else { return try keyQueries.run(builder) }
         if !query.isLimited, !query.sortKeys.isEmpty {
             let ordered = try builder.keys()
-            if ordered.undone.isEmpty {
+            if ordered.unsupported.isEmpty {
                 switch try keyQueries.sorting(of: ordered) {
                 case .index: return try connection.reading { try rowsByKeys(ordered, builder, query) }
                 case .partial, .full: if let sorted = try sortedRows(builder) { return sorted }
@@ -64,7 +64,7 @@ struct RowQueries {
 
     private func rowsDirectly(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let select = try builder.rows()
-        var result = StoreQueryResult(keys: [], rows: [], undone: select.undone)
+        var result = StoreQueryResult(keys: [], rows: [], unsupported: select.unsupported)
         try decode(select) { key, row, _ in
             result.keys.append(key)
             result.rows.append(row)
@@ -86,7 +86,8 @@ struct RowQueries {
         }
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
-        return StoreQueryResult(keys: order.map { keys[$0] }, rows: RowList(taking: order, outOf: &rows), undone: [])
+        return StoreQueryResult(
+            keys: order.map { keys[$0] }, rows: RowList(taking: order, outOf: &rows), unsupported: [])
     }
 
     /// Calls `body` with each row and the statement there, until it says `false`.
@@ -167,12 +168,13 @@ private struct RowsByKey {
     mutating func taken(in keys: [RowKey]) -> StoreQueryResult {
         if dense.isEmpty {
             let found = keys.filter { sparse[$0.reference] != nil }
-            return StoreQueryResult(keys: found, rows: RowList(found.compactMap { sparse[$0.reference] }), undone: [])
+            return StoreQueryResult(
+                keys: found, rows: RowList(found.compactMap { sparse[$0.reference] }), unsupported: [])
         }
         var found: [RowKey] = []
         found.reserveCapacity(keys.count)
         let places = keys.lazy.map { [first] in Int($0.reference - first) }
         let rows = RowList(taking: places, outOf: &dense) { found.append(keys[$0]) }
-        return StoreQueryResult(keys: found, rows: rows, undone: [])
+        return StoreQueryResult(keys: found, rows: rows, unsupported: [])
     }
 }

@@ -61,11 +61,11 @@ final class UndoRecorder {
             case .went: revive(step.object)
             }
         }
-        for target in left { FarEnds.leave(target.object, of: target.owner, slot: target.slot) }
+        for target in left { InverseReconciler.leave(target.object, of: target.owner, slot: target.slot) }
         let gone = goneDestinations(of: steps)
         for step in steps { settle(step, gone) }
         for step in steps { leaveToOthers(step) }
-        for step in steps where step.presence == .came { FarEnds.leaveAll(step.object) }
+        for step in steps where step.presence == .came { InverseReconciler.leaveAll(step.object) }
         for step in steps { step.object.awake(fromSnapshotEvents: Self.kind(step.presence)) }
         context.processPendingChanges()
         isApplying = wasApplying
@@ -125,11 +125,11 @@ final class UndoRecorder {
         for (slot, _) in step.slots where slot >= object.layout.attributeCount {
             guard let target = object.toOneTarget(slot) else { continue }
             if target.isDeleted || gone.contains(target) {
-                FarEnds.dropReference(of: object, slot: slot)
+                InverseReconciler.dropReference(of: object, slot: slot)
             } else if object.layout.traits.oneToOneSlots.contains(slot) {
                 InverseUpkeep.reconcile(object, slot: slot, from: nil, to: target)
             } else {
-                FarEnds.join(target, of: object, slot: slot)
+                InverseReconciler.join(target, of: object, slot: slot)
             }
         }
         for change in step.toMany {
@@ -144,7 +144,7 @@ final class UndoRecorder {
         }
         guard step.presence == .went else { return }
         // Its row may refer since to what is deleted here.
-        FarEnds.leaveDeleted(object)
+        InverseReconciler.leaveDeleted(object)
         InverseUpkeep.rejoin(object)
     }
 

@@ -43,7 +43,7 @@ struct KeyQueries {
     func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let query = builder.query
         let ordered = try builder.keys(groupedBy: query.groupedBy)
-        if !query.isLimited, !query.sortKeys.isEmpty, ordered.undone.isEmpty,
+        if !query.isLimited, !query.sortKeys.isEmpty, ordered.unsupported.isEmpty,
             ordered.group == nil || query.groupedBy == query.sortKeys[0].keyPath, try sorting(of: ordered) == .full,
             let unordered = try builder.keysToSort(), let result = try sorted(unordered, ordered.group)
         {
@@ -52,7 +52,7 @@ struct KeyQueries {
         var beside = BesideColumns(ordered.beside, context)
         let found = try inOrder(ordered, &beside)
         return StoreQueryResult(
-            keys: found.keys, rows: [], undone: ordered.undone, groups: found.groups, beside: beside.all)
+            keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, beside: beside.all)
     }
 
     /// How SQLite puts the rows of `select` in order.
@@ -100,7 +100,7 @@ struct KeyQueries {
         }
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
-        var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], undone: [])
+        var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], unsupported: [])
         result.beside = beside.all?.map { column in order.map { column[$0] } }
         guard let group else { return result }
         guard let groups = Self.groups(sorter.groups(in: order), of: group.attribute) else { return nil }

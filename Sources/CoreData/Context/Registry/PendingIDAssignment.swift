@@ -1,6 +1,6 @@
 /// Objects that wait for permanent IDs, and what has to be known of all of them. One look at each finds all: memory that was
-/// not looked at for a while is far away, and a save may have a hundred thousand objects.
-struct Newcomers {
+/// not looked at for a while is cold in cache, and a save may have a hundred thousand objects.
+struct PendingIDAssignment {
     let objects: [NSManagedObject]
     /// The stretches of objects of one entity.
     let runs: [EntityRun]

@@ -80,7 +80,7 @@ final class FaultFirer {
         if object.layout.traits.toOneCount > 0,
             contextReference._withUnsafeGuaranteedRef({ $0.changes.hasChanges })
         {
-            FarEnds.settle(object)
+            InverseReconciler.settle(object)
         }
     }
 
@@ -134,11 +134,11 @@ final class FaultFirer {
                 next += 1
             }
             let state = owner.toManyState(number)
-            let members = FarEnds.members(read, of: owner, owner.layout.toManyRelationships[number], state)
+            let members = InverseReconciler.members(read, of: owner, owner.layout.toManyRelationships[number], state)
             FaultBatch.join(members, size: FaultBatch.defaultSize, list: relationship)
             let known = state.contents
             state.load(members)
-            FarEnds.takeOutDeleted(of: owner, owner.layout.toManyRelationships[number], state)
+            InverseReconciler.takeOutDeleted(of: owner, owner.layout.toManyRelationships[number], state)
             guard unread.takeReplacement(owner, number: number) else { continue }
             InverseUpkeep.replace(known, of: owner, number: number)
         }

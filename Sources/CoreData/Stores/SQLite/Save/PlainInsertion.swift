@@ -21,18 +21,18 @@ struct PlainInsertion {
 
     /// - Parameters:
     ///   - rows: In the order of their keys.
-    ///   - comeBack: Gets the rows that do not begin with the first version.
-    func insert(_ rows: [IdentifiedRow], _ comeBack: inout [IdentifiedRow]) throws {
+    ///   - reinserted: Gets the rows that do not begin with the first version.
+    func insert(_ rows: [IdentifiedRow], _ reinserted: inout [IdentifiedRow]) throws {
         var rest = rows[...]
         if rows.count >= Self.manyRows {
             let isAppending = try isAppending(rows)
             if let text = isAppending ? entity.appendManyText : entity.insertManyText {
                 let many = rest.prefix(rest.count / RowStatements.rowsAtOnce * RowStatements.rowsAtOnce)
-                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: isAppending, &comeBack)
+                try write(many, text, atOnce: RowStatements.rowsAtOnce, isFirstKeyOnly: isAppending, &reinserted)
                 rest = rest.suffix(from: many.endIndex)
             }
         }
-        if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &comeBack) }
+        if !rest.isEmpty { try write(rest, entity.insertText, atOnce: 1, &reinserted) }
     }
 
     /// Whether the keys follow on each other and on all that the table has. Not where triggers may look at a new row: before
@@ -49,7 +49,7 @@ struct PlainInsertion {
     ///   - isFirstKeyOnly: Whether the statement has a place for the key of the first row only.
     private func write(
         _ rows: ArraySlice<IdentifiedRow>, _ text: String, atOnce count: Int, isFirstKeyOnly: Bool = false,
-        _ comeBack: inout [IdentifiedRow]
+        _ reinserted: inout [IdentifiedRow]
     ) throws {
         try connection.withStatement(text) { statement in
             var bound = 0
@@ -63,7 +63,7 @@ struct PlainInsertion {
                     place += 1
                 }
                 try bind(row, to: statement, at: place)
-                if row.version > 1 { comeBack.append(IdentifiedRow(id: id, row: row)) }
+                if row.version > 1 { reinserted.append(IdentifiedRow(id: id, row: row)) }
                 place += slots.count
                 bound += 1
                 guard bound == count else { return }

@@ -216,7 +216,7 @@ final class Refresher {
     func rebase(_ object: NSManagedObject, on row: RowSnapshot) {
         let announced = object.announcing(places(of: object, changedBy: row))
         defer { announced?.end() }
-        let farEnds = FarEnds(before: object)
+        let farEnds = InverseReconciler(before: object)
         if object.hasOwnValues, let base = object.snapshot {
             let isTransient = object.layout.traits.isTransient
             for slot in isTransient.indices where !isTransient[slot] {

@@ -46,7 +46,7 @@ struct ConflictResolution {
 
     /// Replaces an object's row or values, and lets the far ends of its relationships follow.
     private func replacing(_ object: NSManagedObject, _ replace: () -> Void) {
-        let farEnds = FarEnds(before: object)
+        let farEnds = InverseReconciler(before: object)
         replace()
         farEnds?.follow()
     }
@@ -55,7 +55,7 @@ struct ConflictResolution {
         guard keepsObject else {
             dropChanges(object, row)
             context.changes.noteRevival(object)
-            FarEnds.takeBackDeletion(of: object, context)
+            InverseReconciler.takeBackDeletion(of: object, context)
             object.awake(fromSnapshotEvents: .mergePolicy)
             return
         }

@@ -58,23 +58,23 @@ final class SaveTransaction {
     private func insert(_ changes: StoreChangeSet) throws {
         for group in InsertOrder(changes.inserted).groups {
             let entity = statements[group.entity]
-            var comeBack: [IdentifiedRow] = []
+            var reinserted: [IdentifiedRow] = []
             if let insertion = PlainInsertion(entity, connection, binding) {
-                try insertion.insert(group.rows, &comeBack)
+                try insertion.insert(group.rows, &reinserted)
             } else {
-                try insert(group.rows, entity, changes.insertedPositions, &comeBack)
+                try insert(group.rows, entity, changes.insertedPositions, &reinserted)
             }
-            for new in comeBack {
+            for new in reinserted {
                 try connection.execute(
                     entity.setVersionText, [.integer(new.row.version), .integer(new.id.savedKey)])
             }
         }
     }
 
-    /// - Parameter comeBack: gets the rows that do not begin with the first version.
+    /// - Parameter reinserted: gets the rows that do not begin with the first version.
     private func insert(
         _ rows: [IdentifiedRow], _ entity: RowStatements, _ positions: [NSManagedObjectID: [Int: Int]],
-        _ comeBack: inout [IdentifiedRow]
+        _ reinserted: inout [IdentifiedRow]
     ) throws {
         try connection.withStatement(entity.insertText) { statement in
             for new in rows {
@@ -86,7 +86,7 @@ final class SaveTransaction {
                 }
                 try statement.run()
                 try entity.checkInserted(1, upTo: new.id, connection)
-                if new.row.version > 1 { comeBack.append(new) }
+                if new.row.version > 1 { reinserted.append(new) }
             }
         }
     }

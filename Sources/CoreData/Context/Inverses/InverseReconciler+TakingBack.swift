@@ -1,4 +1,4 @@
-extension FarEnds {
+extension InverseReconciler {
     /// The deletion of a saved object is taken back though its event is over, and the object is what its row says: where the
     /// deletion took it out of far ends it is there again, unless another object took its place.
     ///

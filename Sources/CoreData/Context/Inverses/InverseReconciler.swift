@@ -6,7 +6,7 @@
 
 /// Brings the far ends of an object's to-one relationships in line after its saved row, or its own values, were replaced
 /// from outside: by a merge, a refresh, a merge policy.
-struct FarEnds {
+struct InverseReconciler {
     private let object: NSManagedObject
     private let row: [SlotValue]
     private let values: [SlotValue]
@@ -91,8 +91,8 @@ struct FarEnds {
             let (stored, wanted) = (known(newRow), known(newValue))
             if stored !== wanted {
                 if let stored { forgetObject(stored) }
-            } else if let wanted, FarEnds.isEdited(wanted, inverse, awayFrom: object) {
-                FarEnds.dropReference(of: object, slot: slot)
+            } else if let wanted, InverseReconciler.isEdited(wanted, inverse, awayFrom: object) {
+                InverseReconciler.dropReference(of: object, slot: slot)
             }
             if let old = known(oldValue), old !== wanted, old !== stored { forgetObject(old) }
         }
@@ -100,9 +100,9 @@ struct FarEnds {
         /// A far end that still refers to the object, by its row or by an edit whose other half is gone.
         private func forgetObject(_ far: NSManagedObject) {
             guard !far.isFault, !far.isDeleted, case .toOne(let back) = far.layout.place(of: inverse.name),
-                far.toOneTarget(back) === object, far === known(newRow) || FarEnds.isEdited(far, slot: back)
+                far.toOneTarget(back) === object, far === known(newRow) || InverseReconciler.isEdited(far, slot: back)
             else { return }
-            FarEnds.dropReference(of: far, slot: back)
+            InverseReconciler.dropReference(of: far, slot: back)
         }
     }
 

@@ -9,7 +9,7 @@ import CPrefetch
 /// Holds its objects strongly, and releases those without other references when it is told to: ``takeUnused()``. Weak
 /// references would do that at once, but they cost every object a side table, and every later retain and release of it a
 /// detour through that.
-final class RowTable {
+final class UniquingTable {
     /// Memory of the table's own: the key, and behind it the places of the rows. The table itself is no larger than
     /// its addresses, and a look that finds a page has its key and its objects side by side.
     // SAFETY: a page is allocated with the alignment of its tag, and holds a key and `size` places, all initialised;
@@ -66,7 +66,7 @@ final class RowTable {
 
         /// Has the memory brought near that tells whether there is an object at `place`.
         @inline(__always)
-        func approach(_ place: Int) {
+        func prefetch(_ place: Int) {
             roster_prefetch(memory)
             roster_prefetch(objects + place)
         }
@@ -180,8 +180,8 @@ final class RowTable {
 
     /// Has the places of keys that are about to be asked for brought near: their memory is fetched side by side, not one
     /// after the other as each is asked for.
-    func approach(_ keys: ArraySlice<RowKey>) {
-        for key in keys { likelyPage(Self.pageKey(key))?.approach(Self.place(key)) }
+    func prefetch(_ keys: ArraySlice<RowKey>) {
+        for key in keys { likelyPage(Self.pageKey(key))?.prefetch(Self.place(key)) }
     }
 
     /// The first page that may have `key`, by its tag alone: touches no page.

@@ -45,7 +45,7 @@ struct ObjectList {
     mutating func takeAll() -> [NSManagedObject] { takeAll { _ in } }
 
     /// Empties the list, calls `body` with each object that was in it, and gives these. One look at each object: memory that
-    /// was not looked at for a while is far away.
+    /// was not looked at for a while is cold in cache.
     @inline(__always)
     mutating func takeAll(_ body: (NSManagedObject) -> Void) -> [NSManagedObject] {
         let taken = all

@@ -116,7 +116,7 @@ final class SavePipeline {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
-        let newcomers = Newcomers(among: objects, of: context)
+        let newcomers = PendingIDAssignment(among: objects, of: context)
         guard !newcomers.objects.isEmpty else { return [] }
         var all: [NSManagedObjectID] = []
         for group in try grouped(newcomers, by: source) {
@@ -132,8 +132,8 @@ final class SavePipeline {
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
     private func grouped(
-        _ newcomers: Newcomers, by source: some ContextSource
-    ) throws -> [(store: NSPersistentStore, newcomers: Newcomers)] {
+        _ newcomers: PendingIDAssignment, by source: some ContextSource
+    ) throws -> [(store: NSPersistentStore, newcomers: PendingIDAssignment)] {
         var choice = StoreChoice(context: context, source: source)
         // Usually all go to one store.
         if choice.isByEntity, let store = try commonStore(of: newcomers, source) { return [(store, newcomers)] }
@@ -144,13 +144,13 @@ final class SavePipeline {
             if group == groups.count { groups.append((store, [])) }
             groups[group].objects.append(object)
         }
-        return groups.map { ($0.store, Newcomers(among: $0.objects, of: context)) }
+        return groups.map { ($0.store, PendingIDAssignment(among: $0.objects, of: context)) }
     }
 
     /// The store to which all the objects go, by their entities alone; `nil` where there are several, or some objects were
     /// assigned to theirs.
     private func commonStore(
-        of newcomers: Newcomers, _ source: some ContextSource
+        of newcomers: PendingIDAssignment, _ source: some ContextSource
     ) throws -> NSPersistentStore? {
         guard let first = newcomers.runs.first, !newcomers.areSomeAssigned else { return nil }
         let store = try source.store(for: first.entity)
