@@ -171,14 +171,27 @@ struct ObjectOrdering {
     /// as a number; only where these are equal the values themselves are looked at.
     ///
     /// - Parameter id: the identity of a row, asked for where all values are equal.
-    // SAFETY: places are those of `values`, which outlives the closure.
     func sortedPlaces(of values: SortValues, id: (Int) -> NSManagedObjectID) -> [Int] {
+        sortedPlaces(of: values, id: id, check: {})
+    }
+
+    /// The same, ended by what `check` throws, which is called before each longer comparison and now and then between others.
+    // SAFETY: places are those of `values`, which outlives the closure.
+    func sortedPlaces(
+        of values: SortValues, id: (Int) -> NSManagedObjectID, check: () throws -> Void
+    ) rethrows -> [Int] {
         let beginnings = ValueBeginning.list(
             of: values, isAscending: rules.first?.isAscending ?? true, rules.first?.isByValue ?? false)
         var order = beginnings.enumerated().map { (beginning: $1, place: $0) }
-        values.all.withUnsafeBufferPointer { values in
-            order.sort { left, right in
-                if left.beginning != right.beginning { return left.beginning < right.beginning }
+        var short = 0
+        try values.all.withUnsafeBufferPointer { values in
+            try order.sort { left, right in
+                if left.beginning != right.beginning {
+                    short &+= 1
+                    if short & 0xFFFF == 0 { try check() }
+                    return left.beginning < right.beginning
+                }
+                try check()
                 var result = compare(values, left.place, right.place)
                 if result == .orderedSame { result = Self.compare(id(left.place), id(right.place)) }
                 return result == .orderedSame ? left.place < right.place : result == .orderedAscending

@@ -118,13 +118,40 @@ import Testing
             inSQL
             ? "SUBQUERY(vet.patients, $d, $d.age == 1).@count == 7"
             : "SUBQUERY(vet.patients, $d, $d.age + $d.age * 3 == 1).@count == 7"
+        let waited = try await wait(Self.dogs(slow), context)
+        #expect(waited < .seconds(3), "\(waited)")
+        // The store goes on.
+        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == (inSQL ? 200 : 40))
+    }
+
+    @Test func aSortInMemoryIsInterrupted() async throws {
+        let stack = try Self.stack(dogs: 2000)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Dog")
+        // 20,000 comparisons of a millisecond each.
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "name", ascending: true) { left, right in
+                Thread.sleep(forTimeInterval: 0.001)
+                return (left as? String ?? "").compare(right as? String ?? "")
+            }
+        ]
+        let context = stack.container.newBackgroundContext()
+        let waited = try await wait(request, context)
+        #expect(waited < .seconds(3), "\(waited)")
+        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == 20)
+    }
+
+    /// How long a fetch goes on that is cancelled a tenth of a second after its beginning.
+    private func wait(
+        _ request: NSFetchRequest<NSManagedObject>, _ context: NSManagedObjectContext
+    ) async throws -> Duration {
+        nonisolated(unsafe) let fetch = request
         let clock = ContinuousClock()
         // Taken in the block: the test itself may have to wait for others before it goes on.
         nonisolated(unsafe) var (cancelledAt, endedAt): (ContinuousClock.Instant?, ContinuousClock.Instant?)
         let error: NSError? = try await withCheckedThrowingContinuation { continuation in
             context.perform {
                 do {
-                    let request = NSAsynchronousFetchRequest(fetchRequest: Self.dogs(slow)) { result in
+                    let request = NSAsynchronousFetchRequest(fetchRequest: fetch) { result in
                         endedAt = clock.now
                         continuation.resume(returning: result.operationError as NSError?)
                     }
@@ -141,11 +168,18 @@ import Testing
                 }
             }
         }
-        let waited = try #require(endedAt) - #require(cancelledAt)
         #expect(error?.code == NSUserCancelledError)
-        #expect(waited < .seconds(3), "\(waited)")
-        // The store goes on.
-        #expect(try await finish(Self.dogs("age == 99"), context).names?.count == (inSQL ? 200 : 40))
+        return try #require(endedAt) - #require(cancelledAt)
+    }
+
+    @Test func aSearchInMemoryFindsTheSameInAllParts() async throws {
+        let stack = try Self.stack(dogs: 20_000)
+        let context = stack.container.newBackgroundContext()
+        // No store does the cast.
+        let request = Self.dogs("CAST(age, 'NSString') CONTAINS '9'")
+        let expected = (0..<20_000).filter { "\($0 % 100)".contains("9") }.map { "Dog \($0)" }
+        let found = try await finish(request, context)
+        #expect(found.names?.sorted() == expected.sorted() && !expected.isEmpty)
     }
 
     @Test func progressIsAChildOfTheCurrentOne() async throws {

@@ -39,7 +39,8 @@ import Foundation
         }
         Line(
             number: 20, what: "insert \(stage.count) rows in a batch; \(what)", unit: .milliseconds,
-            figure: rounds["batch"].median, anchor: rounds["raw"].median, target: .ratio(1.5), limit: nil
+            figure: rounds["batch"].median, anchor: rounds["raw"].median, target: .ratio(isIndexed ? 0.6 : 1.5),
+            limit: nil
         ).report()
         stage.remove(url)
         stage.remove(rawURL)

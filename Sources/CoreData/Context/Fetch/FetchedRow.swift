@@ -50,9 +50,23 @@ final class RowSet {
     private lazy var rowsByID = Dictionary(rows.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
     private var ownFailure: (any Error)?
 
-    init(_ content: [(id: NSManagedObjectID, snapshot: RowSnapshot)], in store: NSPersistentStore) {
+    convenience init(
+        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: NSPersistentStore
+    ) {
+        self.init(content, in: store, check: {})
+    }
+
+    /// - Parameter check: called for each row; what it throws is thrown.
+    init(
+        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: NSPersistentStore,
+        check: () throws -> Void
+    ) rethrows {
         self.store = store
-        rows = content.map { FetchedRow(objectID: $0.id, snapshot: $0.snapshot, set: self) }
+        rows.reserveCapacity(content.count)
+        for (id, snapshot) in content {
+            try check()
+            rows.append(FetchedRow(objectID: id, snapshot: snapshot, set: self))
+        }
     }
 
     /// The first error that reading a relationship met, here or further away.
@@ -97,9 +111,9 @@ final class RowSet {
 
     private func destinations(named name: String, ids: () -> Set<NSManagedObjectID>) -> RowSet {
         if let known = destinationSets[name] { return known }
-        var content: [(NSManagedObjectID, RowSnapshot)] = []
+        var content: [(id: NSManagedObjectID, snapshot: RowSnapshot)] = []
         do {
-            content = try store.operations.rows(for: Array(ids())).map { ($0.key, $0.value) }
+            content = try store.operations.rows(for: Array(ids())).map { (id: $0.key, snapshot: $0.value) }
         } catch {
             ownFailure = ownFailure ?? error
         }

@@ -63,14 +63,13 @@ struct StoreFetch {
     }
 
     private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
-        let result = try store.operations.fetch(query)
+        var result = try store.operations.fetch(query)
         guard !result.unsupported.isEmpty else {
             return FoundRows(
                 keys: result.keys, rows: result.rows, groups: result.groups, beside: result.beside, stores: [store])
         }
-        var wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
-        try readRows(of: &wider)
-        var finished = try finish(wider, result.unsupported)
+        let wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
+        var finished = try finish(try matching(wider, &result.unsupported), result.unsupported)
         finished = finished.selecting(cut(Array(finished.keys.indices), as: query))
         if !query.wantsRows { finished.rows = [] }
         return finished
@@ -97,6 +96,31 @@ struct StoreFetch {
 
     // MARK: In memory
 
+    /// So many rows are read and looked at before the next ones: a fetch that is cancelled ends soon, and rows that do not
+    /// match take no memory for long.
+    private static let slice = 8_192
+
+    /// The rows of a wider answer, all of them read. Those that do not match are left out on the way where that can be seen
+    /// in each row by itself; otherwise the predicate stays unsupported, as what it reads beside the rows is read once for
+    /// all of them.
+    private func matching(_ wider: FoundRows, _ unsupported: inout StoreQueryResult.Unsupported) throws -> FoundRows {
+        let isMatched = unsupported.contains(.predicate) && plan.query.predicate?.looksAtOneRow(of: plan.entity) == true
+        var kept = FoundRows(stores: wider.stores)
+        for start in stride(from: 0, to: wider.count, by: Self.slice) {
+            try check()
+            let range = start..<min(start + Self.slice, wider.count)
+            var part = FoundRows(
+                keys: Array(wider.keys[range]), rows: RowList(wider.rows.isEmpty ? [] : range.map { wider.rows[$0] }),
+                stores: wider.stores)
+            try readRows(of: &part)
+            if isMatched { part = try finish(part, .predicate) }
+            kept.keys += part.keys
+            kept.rows += part.rows
+        }
+        if isMatched { unsupported.remove(.predicate) }
+        return kept
+    }
+
     private func readRows(of found: inout FoundRows) throws {
         guard found.rows.isEmpty, !found.keys.isEmpty else { return }
         let ids = found.keys.indices.map { found.id(at: $0) }
@@ -117,7 +141,8 @@ struct StoreFetch {
         var sets: [RowSet] = []
         for place in found.stores.indices {
             let members = found.keys.indices.filter { found.owners.isEmpty || Int(found.owners[$0]) == place }
-            let set = RowSet(members.map { (found.id(at: $0), found.rows[$0]) }, in: found.stores[place])
+            let content = members.lazy.map { (id: found.id(at: $0), snapshot: found.rows[$0]) }
+            let set = try RowSet(content, in: found.stores[place], check: check)
             readable += set.rows
             sets.append(set)
         }
@@ -152,7 +177,9 @@ struct StoreFetch {
             try check()
             ordering.read(rows[index], into: &values)
         }
-        return ordering.sortedPlaces(of: values, id: { rows[indexes[$0]].objectID }).map { indexes[$0] }
+        return try ordering.sortedPlaces(of: values, id: { rows[indexes[$0]].objectID }, check: check).map {
+            indexes[$0]
+        }
     }
 
     private func cut(_ indexes: [Int], as query: StoreQuery) -> [Int] {
@@ -163,6 +190,11 @@ struct StoreFetch {
 }
 
 extension PredicateTree {
+    /// Whether it reads nothing but attributes of the row that it is asked about.
+    fileprivate func looksAtOneRow(of entity: NSEntityDescription) -> Bool {
+        !holdsBlock && keyPaths.allSatisfy { $0.count == 1 && entity.attributesByName[$0[0]] != nil }
+    }
+
     /// Whether a part of it is a block, which wants objects and not rows.
     fileprivate var holdsBlock: Bool {
         switch self {
