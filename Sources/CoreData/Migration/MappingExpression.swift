@@ -7,17 +7,39 @@ struct MappingExpression {
     let tree: ExpressionTree
     let manager: NSMigrationManager
     /// What has the expression, for messages.
-    let owner: String
+    let owner: () -> String
+
+    init(tree: ExpressionTree, manager: NSMigrationManager, owner: @escaping () -> String) {
+        self.tree = tree
+        self.manager = manager
+        self.owner = owner
+    }
+
+    init(tree: ExpressionTree, manager: NSMigrationManager, owner: String) {
+        self.init(tree: tree, manager: manager) { owner }
+    }
+
+    /// The property of the source object that is all of the expression, as of most attributes; `nil` where it is another.
+    var keyOfSource: String? {
+        guard case .keyPathOf(.variable(NSMigrationSourceObjectKey), let keys) = tree, keys.count == 1 else {
+            return nil
+        }
+        return keys[0]
+    }
+
+    /// - Throws: 134170 where the object has no such property.
+    func value(of key: String, in source: NSManagedObject) throws -> Any? {
+        try check(key, of: source)
+        return source.value(forKey: key)
+    }
 
     /// - Parameter variables: the values by the name, without `$`.
     /// - Throws: 134170 where the expression names what is not there; what a function of a policy throws.
     func value(_ variables: [String: Any]) throws -> Any? {
         switch tree {
-        // What almost every mapping has.
         case .keyPathOf(.variable(NSMigrationSourceObjectKey), let keys) where keys.count == 1:
             guard let source = variables[NSMigrationSourceObjectKey] as? NSManagedObject else { return nil }
-            try check(keys[0], of: source)
-            return source.value(forKey: keys[0])
+            return try value(of: keys[0], in: source)
         // As Xcode writes the source of an entity mapping: the run fetches in the source context itself.
         case .function(PredicateCompiler.fetch, let parts) where parts.count == 3:
             return try MappingExpression(tree: parts[0], manager: manager, owner: owner).value(variables)
@@ -36,7 +58,7 @@ struct MappingExpression {
     }
 
     private func failure(_ reason: String) -> NSError {
-        CoreDataError.make(134170, "The expression \(FormatPrinter.string(tree)) of \(owner) \(reason).")
+        CoreDataError.make(134170, "The expression \(FormatPrinter.string(tree)) of \(owner()) \(reason).")
     }
 
     // MARK: Key paths

@@ -1,25 +1,42 @@
 import Foundation
 
-/// Reads the objects of one side of a migration, many at a time.
+/// The objects of one side of a migration, which are read many at a time.
 struct MigratedObjects {
     let context: NSManagedObjectContext
 
-    /// The objects with their values, in that order.
-    func objects(_ ids: [NSManagedObjectID]) throws -> [NSManagedObject] {
-        for group in Dictionary(grouping: ids, by: { ObjectIdentifier($0.entity) }).values {
-            let request = NSFetchRequest<NSManagedObject>()
-            request.entity = group[0].entity
-            request.includesSubentities = false
-            request.returnsObjectsAsFaults = false
-            request.predicate = NSPredicate(format: "SELF IN %@", group)
-            // The context holds them while they are listed below.
-            let read = try context.fetch(request)
-            guard read.count == Set(group).count else {
-                throw CoreDataError.make(
-                    134110, "An object of the migrated store is gone in the middle of the migration.")
-            }
+    private var store: NSPersistentStore? { context.persistentStoreCoordinator?.persistentStores.first }
+
+    /// The object of a row, a fault where it was not read yet.
+    func object(_ key: RowKey) -> NSManagedObject {
+        guard let store else { preconditionFailure("a side of a migration has no store") }
+        return context.registry.object(for: store.operations.objectID(for: key))
+    }
+
+    /// The objects with their values, in that order. One query for all.
+    ///
+    /// - Throws: 134110 where a row is gone; what the store throws.
+    func objects(_ keys: some Sequence<RowKey>) throws -> [NSManagedObject] {
+        let objects = keys.map(object)
+        try context.fetchPipeline.readRows(of: objects)
+        guard !objects.contains(where: \.waitsForRow) else {
+            throw CoreDataError.make(
+                134110, "An object of the migrated store is gone in the middle of the migration.")
         }
-        return ids.map(context.object(with:))
+        return objects
+    }
+
+    /// The keys of what a request for objects finds; `nil` where objects have to be fetched themselves.
+    func keys(_ request: NSFetchRequest<NSManagedObject>) throws -> [RowKey]? {
+        guard let found = try context.fetchPipeline.keys(request.erased), found.store === store else { return nil }
+        return found.keys
+    }
+
+    /// Gives the memory back that objects take which are not used now. Those that a policy holds are read again when they
+    /// are touched.
+    func letGo() {
+        context.refresher.refresh(context.registry.refreshable, mergeChanges: true)
+        // Until it is told what was refreshed, all of it is held.
+        context.processPendingChanges()
     }
 
     /// Validates all objects of all stores as a first save does.
@@ -31,16 +48,34 @@ struct MigratedObjects {
             let request = NSFetchRequest<NSManagedObject>()
             request.entity = entity
             request.includesSubentities = false
-            request.returnsObjectsAsFaults = false
-            request.fetchBatchSize = MigrationRun.batch
-            for object in try context.fetch(request) {
-                do { try object.validateForInsert() } catch {
-                    throw CoreDataError.make(
-                        134110, "The migrated store would not be valid: \(error.localizedDescription)",
-                        underlying: error, userInfo: ["entity": entity.name ?? ""])
+            let keys = try keys(request) ?? []
+            for block in MigrationBlocks(count: keys.count) {
+                for object in try objects(keys[block]) {
+                    do { try object.validateForInsert() } catch {
+                        throw CoreDataError.make(
+                            134110, "The migrated store would not be valid: \(error.localizedDescription)",
+                            underlying: error, userInfo: ["entity": entity.name ?? ""])
+                    }
+                    try step()
                 }
-                try step()
+                letGo()
             }
         }
+    }
+}
+
+/// How many objects of a migration are in memory at a time: the ranges of a list.
+struct MigrationBlocks: Sequence, IteratorProtocol {
+    static let size = 500
+
+    let count: Int
+    private var start = 0
+
+    init(count: Int) { self.count = count }
+
+    mutating func next() -> Range<Int>? {
+        guard start < count else { return nil }
+        defer { start = Swift.min(start + Self.size, count) }
+        return start..<Swift.min(start + Self.size, count)
     }
 }

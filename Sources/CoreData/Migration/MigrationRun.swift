@@ -1,21 +1,25 @@
 import Foundation
-import Synchronization
 
 /// One migration of a store by a mapping model: its steps in their order, in batches.
 ///
-/// The destination is saved after each batch without being validated, so that neither side is ever in memory as a whole; it
-/// is validated as a whole in the end. It is a new store, which is removed where anything fails.
+/// The destination is saved after each block without being validated, so that neither side is ever in memory as a whole: of
+/// what is not worked on there are the keys of the rows. It is validated as a whole in the end. It is a new store, which is
+/// removed where anything fails.
 final class MigrationRun {
     unowned let manager: NSMigrationManager
-    let associations = MigrationAssociations()
+    let associations: MigrationAssociations
+    private let source: MigratedObjects
+    private let destination: MigratedObjects
     private var policies: [NSEntityMigrationPolicy] = []
     private var done = 0
     private var all = 1
 
-    /// How many objects are held at a time.
-    static let batch = 500
-
-    init(manager: NSMigrationManager) { self.manager = manager }
+    init(manager: NSMigrationManager) {
+        self.manager = manager
+        source = MigratedObjects(context: manager.sourceContext)
+        destination = MigratedObjects(context: manager.destinationContext)
+        associations = MigrationAssociations(sources: source, destinations: destination)
+    }
 
     var steps: MigrationSteps { MigrationSteps(manager: manager) }
 
@@ -25,9 +29,9 @@ final class MigrationRun {
         try check()
         let modules = manager.destinationModel.classModules + manager.sourceModel.classModules
         policies = try mappings.map { try MigrationPolicies.policy(for: $0, modules: modules) }
-        let sources = try mappings.map(sourceObjects)
+        let sources = try mappings.map(self.sources)
         // Both passes over the objects, and their validation.
-        all = max(1, sources.map { $0?.count ?? 0 }.reduce(0, +) * 3)
+        all = max(1, try sources.map(count).reduce(0, +) * 3)
         for ((mapping, policy), sources) in zip(zip(mappings, policies), sources) {
             try enter(mapping)
             try policy.begin(mapping, with: manager)
@@ -46,7 +50,7 @@ final class MigrationRun {
             try policy.performCustomValidation(forMapping: mapping, manager: manager)
             try save()
         }
-        try MigratedObjects(context: manager.destinationContext).validate { try self.stepped() }
+        try destination.validate { try self.stepped() }
         for (mapping, policy) in zip(mappings, policies) {
             try enter(mapping)
             try policy.end(mapping, manager: manager)
@@ -74,60 +78,104 @@ final class MigrationRun {
 
     // MARK: Instances
 
-    /// The source objects of a mapping; `nil` where it has none.
-    private func sourceObjects(of mapping: NSEntityMapping) throws -> [NSManagedObject]? {
+    /// What a mapping reads.
+    private enum Sources {
+        case none
+        case found(NSFetchRequest<NSManagedObject>)
+        case listed([NSManagedObject])
+    }
+
+    private func sources(of mapping: NSEntityMapping) throws -> Sources {
         guard mapping.mappingType != .addEntityMappingType, mapping.mappingType != .removeEntityMappingType,
             let entity = manager.sourceEntity(for: mapping)
-        else { return nil }
+        else { return .none }
         let expression = mapping.sourceExpression ?? InferredMappings.allObjects(of: entity)
         let owner = "the source of \(mapping.name ?? "")"
         let found = try MappingExpression(tree: expression.tree, manager: manager, owner: owner).value([
             NSMigrationManagerKey: manager, NSMigrationEntityMappingKey: mapping,
         ])
         switch found {
-        case let request as NSFetchRequest<NSManagedObject>: return try manager.sourceContext.fetch(request)
-        case let objects as [NSManagedObject]: return objects
+        case let request as NSFetchRequest<NSManagedObject>: return .found(request)
+        case let objects as [NSManagedObject]: return .listed(objects)
         default:
             throw CoreDataError.make(
                 134110, "\(owner) is neither a fetch request nor a list of objects of the source store.")
         }
     }
 
+    private func count(_ sources: Sources) throws -> Int {
+        switch sources {
+        case .none: 0
+        case .found(let request): try manager.sourceContext.count(for: request)
+        case .listed(let objects): objects.count
+        }
+    }
+
     private func createInstances(
-        _ sources: [NSManagedObject]?, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
+        _ sources: Sources, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
     ) throws {
-        guard let sources else { return }
-        for start in stride(from: 0, to: sources.count, by: Self.batch) {
-            for index in start..<min(start + Self.batch, sources.count) {
-                try policy.createDestinationInstances(forSource: sources[index], in: mapping, manager: manager)
-                try stepped()
+        func create(of object: NSManagedObject) throws {
+            try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+            try stepped()
+        }
+        var listed: [NSManagedObject] = []
+        switch sources {
+        case .none: return
+        case .listed(let objects): listed = objects
+        case .found(let request):
+            guard let keys = try source.keys(request) else {
+                listed = try manager.sourceContext.fetch(request)
+                break
             }
-            try save()
+            for block in MigrationBlocks(count: keys.count) {
+                for object in try source.objects(keys[block]) { try create(of: object) }
+                try saveBlock()
+            }
+        }
+        for block in MigrationBlocks(count: listed.count) {
+            for object in listed[block] { try create(of: object) }
+            try saveBlock()
         }
     }
 
     // MARK: Relationships
 
     private func createRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
-        let made = associations.order(of: mapping.name)
-        for start in stride(from: 0, to: made.count, by: Self.batch) {
-            let ids = Array(made[start..<min(start + Self.batch, made.count)])
-            // One read for all rows of the batch instead of one for each.
-            let objects = try MigratedObjects(context: manager.destinationContext).objects(ids)
-            let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: objects)
-            try withExtendedLifetime(
-                try MigratedObjects(context: manager.sourceContext).objects(sources.map(\.objectID))
-            ) {
-                for object in objects {
+        let pairs = associations.pairs(of: mapping.name)
+        guard fillsRelationships(mapping, policy) else {
+            done += pairs.count
+            return
+        }
+        for block in MigrationBlocks(count: pairs.count) {
+            let pairs = pairs[block]
+            // One read for all rows of a side instead of one for each; the context holds none by itself.
+            let sources = try source.objects(pairs.map(\.source))
+            try withExtendedLifetime(sources) {
+                for object in try destination.objects(pairs.map(\.destination)) {
                     try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
                     try stepped()
                 }
             }
-            try save()
+            try saveBlock()
         }
     }
 
+    /// Whether anything can come of the second pass over the objects of a mapping.
+    private func fillsRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) -> Bool {
+        if type(of: policy) != NSEntityMigrationPolicy.self { return true }
+        if !(mapping.relationshipMappings ?? []).isEmpty { return true }
+        let destination = manager.destinationEntity(for: mapping)
+        return mapping.mappingType == .copyEntityMappingType && destination?.relationshipsByName.isEmpty == false
+    }
+
     // MARK: Saving
+
+    /// Saves what was made of a block of objects, and lets all of them go.
+    private func saveBlock() throws {
+        try save()
+        source.letGo()
+        destination.letGo()
+    }
 
     private func save() throws {
         let context = manager.destinationContext

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Migrates a store of one model to a new store of another, by a mapping model.
 ///
-/// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects pass in batches, so memory does
-/// not grow with the store but by the pairs of IDs that tell what became of what. Progress and cancellation may be used
-/// on any thread.
+/// A manager does one migration at a time, on the thread that calls `migrateStore`. Objects pass in blocks of 500, and those
+/// that a policy holds become faults after each block, so memory does not grow with the store but by the keys of one entity's
+/// rows and the runs of keys that tell what became of what. Progress and cancellation may be used on any thread.
 // SAFETY: used by the thread that migrates; what others may touch, progress and cancellation, is behind a mutex.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// The model of the store that is migrated.
@@ -139,19 +139,19 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        run.associations.destinations(mapping: mappingName, of: sourceInstances, in: destinationContext)
+        run.associations.destinations(mapping: mappingName, of: sourceInstances)
     }
 
     /// Of which source objects a mapping made destination objects, all where they are `nil`.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        run.associations.sources(mapping: mappingName, of: destinationInstances, in: sourceContext)
+        run.associations.sources(mapping: mappingName, of: destinationInstances)
     }
 
     /// What all mappings made of source objects.
     func destinationInstances(of sources: [NSManagedObject]) -> [NSManagedObject] {
-        run.associations.destinations(mapping: nil, of: sources, in: destinationContext)
+        run.associations.destinations(mapping: nil, of: sources)
     }
 
     /// The entity that a mapping reads; `nil` where it adds one.
@@ -174,8 +174,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.includesSubentities = false
-        request.returnsObjectsAsFaults = false
-        request.fetchBatchSize = MigrationRun.batch
+        request.fetchBatchSize = MigrationBlocks.size
         if let predicateString {
             do { request.predicate = try NSPredicate.parse(format: predicateString) } catch {
                 throw CoreDataError.make(
