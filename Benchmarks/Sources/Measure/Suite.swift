@@ -14,6 +14,7 @@ struct Suite {
         ("memory", { try MemoryWorkload(stage: $0).run() }),
         ("batch", { try BatchWorkload(stage: $0).run() }),
         ("cancel", { try CancelWorkload(stage: $0).run() }),
+        ("migrate", { try MigrationWorkload(stage: $0).run() }),
         ("graph", { try GraphWorkload(stage: $0).run() }),
         ("objects", { try ObjectsWorkload(stage: $0).run() }),
     ]

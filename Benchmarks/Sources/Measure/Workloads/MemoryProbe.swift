@@ -12,6 +12,8 @@ struct MemoryProbe {
         case open
         /// Shows 1,000 random pages of the list, and drops them: what stays.
         case walk
+        /// Migrates the store through a manager with a policy: the peak.
+        case migrate
     }
 
     let kind: Kind
@@ -44,6 +46,9 @@ struct MemoryProbe {
     @MainActor func run() throws {
         switch kind {
         case .nothing: print(Memory.peak)
+        case .migrate:
+            try MigrationWorkload.migrate(url)
+            print(Memory.peak)
         case .open:
             let stack = try League.Stack(url)
             try OpenWorkload.showFirstScreen(stack)
