@@ -28,4 +28,24 @@ enum HistoryChanges {
         }
         return changes
     }
+
+    /// The same in parts, each of some rows but never of half a transaction: who merges one after the other can do other
+    /// things in between.
+    static func parts(of transactions: [StoreTransaction], of store: NSPersistentStore) -> [CommittedChanges] {
+        var parts: [CommittedChanges] = []
+        var group: [StoreTransaction] = []
+        var rows = 0
+        for (number, transaction) in transactions.enumerated() {
+            group.append(transaction)
+            rows += transaction.changes.count
+            guard rows >= rowsOfPart || number == transactions.count - 1 else { continue }
+            let part = coalesced(group, of: store)
+            if !part.isEmpty { parts.append(part) }
+            (group, rows) = ([], 0)
+        }
+        return parts
+    }
+
+    /// How many rows a part has at least, but the last.
+    private static let rowsOfPart = 8
 }

@@ -26,7 +26,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
     static let patience = 20
     /// So many looks in a row are left out at most because a context is behind.
-    static let mostLeftOut = 6
+    static let mostLeftOut = 4
 
     /// What is known of one store. Touched under the coordinator's lock only.
     private struct Watched {
@@ -133,14 +133,15 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         coordinator.unlock()
         for finding in findings {
-            coordinator.didCommit(finding.changes, from: nil)
+            for changes in finding.changes { coordinator.didCommit(changes, from: nil) }
             post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
         }
     }
 
     private struct Finding {
         let store: NSPersistentStore
-        let changes: CommittedChanges
+        /// In the order of their transactions.
+        let changes: [CommittedChanges]
         let lastNumber: Int64?
     }
 
@@ -149,6 +150,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     /// - Returns: `nil` when no other process committed. A store that cannot be read now is asked again next time: its
     ///   numbers stay as they were.
     private func look(at store: NSPersistentStore, _ key: ObjectIdentifier) -> Finding? {
+        let begin = DispatchTime.now()
         guard let entry = watched[key], let version = try? store.operations.dataVersion(),
             version != entry.dataVersion
         else { return nil }
@@ -156,7 +158,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             watched[key]?.dataVersion = version
             let number = (try? store.operations.lastHistoryNumber()) ?? nil
             watched[key]?.lastNumber = number
-            return Finding(store: store, changes: CommittedChanges(staleStores: [store]), lastNumber: number)
+            return Finding(store: store, changes: [CommittedChanges(staleStores: [store])], lastNumber: number)
         }
         guard let transactions = try? store.operations.history(after: lastSeen),
             let removed = try? store.operations.lastRemovedHistoryNumber(),
@@ -168,14 +170,15 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             let number = max(removed, newest)
             watched[key]?.lastNumber = transactions.last?.number ?? number
             return Finding(
-                store: store, changes: CommittedChanges(staleStores: [store]), lastNumber: watched[key]?.lastNumber)
+                store: store, changes: [CommittedChanges(staleStores: [store])], lastNumber: watched[key]?.lastNumber)
         }
         guard let last = transactions.last else { return nil }
         watched[key]?.lastNumber = last.number
         let foreign = transactions.filter { !$0.isOwn }
         guard !foreign.isEmpty else { return nil }
-        return Finding(
-            store: store, changes: HistoryChanges.coalesced(foreign, of: store), lastNumber: last.number)
+        var changes = HistoryChanges.parts(of: foreign, of: store)
+        if !changes.isEmpty { changes[changes.count - 1].completeSince = begin }
+        return Finding(store: store, changes: changes, lastNumber: last.number)
     }
 
     private func post(_ store: NSPersistentStore, lastNumber: Int64?, from coordinator: NSPersistentStoreCoordinator) {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -16,6 +17,13 @@ struct CommittedChanges: Sendable {
 
     /// Stores that changed in unknown ways: whatever was read from them may be stale.
     var staleStores: [NSPersistentStore] = []
+
+    /// When the look at a history began of which this is the last part: what other processes committed before is merged
+    /// with this. `nil` where that is not known.
+    var completeSince: DispatchTime?
+
+    /// How many rows are named.
+    var count: Int { inserted.count + updated.count + deleted.count }
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && staleStores.isEmpty }
 }
@@ -63,9 +71,10 @@ final class CommitObservers: @unchecked Sendable {
 }
 
 extension CommittedChanges {
-    /// Adds what was committed after this: a row that was inserted and updated counts as inserted, one that was inserted and
-    /// deleted as deleted. Each row is named once, in the order of its first change.
-    mutating func append(_ later: CommittedChanges) {
+    /// What was committed one after the other, together: a row that was inserted and updated counts as inserted, one that
+    /// was inserted and deleted as deleted. Each row is named once, in the order of its first change.
+    init(together parts: [CommittedChanges]) {
+        self.init()
         enum Kind { case insert, update, delete }
         var kinds: [NSManagedObjectID: Kind] = [:]
         var order: [NSManagedObjectID] = []
@@ -76,16 +85,17 @@ extension CommittedChanges {
                 kinds[id] = before == .insert && kind == .update ? .insert : kind
             }
         }
-        for changes in [self, later] {
+        for changes in parts {
             note(changes.inserted, .insert)
             note(changes.updated, .update)
             note(changes.deleted, .delete)
+            rows += changes.rows
+            staleStores += changes.staleStores.filter { store in !staleStores.contains { $0 === store } }
+            completeSince = changes.completeSince ?? completeSince
         }
         inserted = order.filter { kinds[$0] == .insert }
         updated = order.filter { kinds[$0] == .update }
         deleted = order.filter { kinds[$0] == .delete }
-        rows += later.rows
-        staleStores += later.staleStores.filter { store in !staleStores.contains { $0 === store } }
     }
 
     /// The stores that the changes are about, each once.

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import CoreData
@@ -30,5 +31,17 @@ import Testing
         }
         #expect(recent.takeForMerge(of: [row(1)]).isEmpty)
         #expect(recent.takeForMerge(of: [row(100)]).count == 250)
+    }
+
+    /// What was compared before all that is merged now was committed cannot be wrong any more.
+    @Test func comparisonsAreForgottenOnceEarlierCommitsAreMerged() {
+        var recent = RecentPlacements()
+        recent.note([.init(row: row(1), placed: row(10))])
+        func placed(_ recent: inout RecentPlacements, completeSince: DispatchTime?) -> Set<UInt64> {
+            codes(recent.takeForMerge(of: [row(1)], completeSince: completeSince))
+        }
+        // The same moment: a commit may have been on its way.
+        let taken = [DispatchTime.now(), nil, .now() + 1, nil].map { placed(&recent, completeSince: $0) }
+        #expect(taken == [[10], [10], [10], []])
     }
 }

@@ -16,8 +16,10 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// Weak, because commits are heard on any thread and the context may be on its way out.
     private weak var context: NSManagedObjectContext?
     private let isAutomatic = Atomic<Bool>(false)
-    /// What other processes committed and the context's queue has not come to yet: one merge takes all of it.
-    private let foreign = Mutex<CommittedChanges?>(nil)
+    /// What other processes committed and the context's queue has not come to yet.
+    private let foreign = Mutex(ForeignCommits())
+    /// When another context of this process saved last, in nanoseconds of `DispatchTime`.
+    private let lastOwnCommit = Atomic<UInt64>(0)
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -34,27 +36,26 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         context.noteChangesBeneath()
         guard mergesAutomatically else { return }
         guard source == nil else {
+            lastOwnCommit.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
             context.perform { [weak self] in self?.merge(changes) }
             return
         }
-        let isFirst = foreign.withLock { waiting in
-            waiting?.append(changes)
-            guard waiting == nil else { return false }
-            waiting = changes
-            return true
-        }
-        if isFirst { context.perform { [weak self] in self?.mergeForeign() } }
+        if foreign.withLock({ $0.add(changes) }) { mergeForeignLater() }
     }
 
     /// Whether the context's queue has not come yet to what other processes committed. Any thread.
-    var isBehind: Bool { foreign.withLock { $0 != nil } }
+    var isBehind: Bool { foreign.withLock { !$0.isEmpty } }
 
+    private func mergeForeignLater() { context?.perform { [weak self] in self?.mergeForeign() } }
+
+    /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
+    /// do, such as keys that were pressed, comes in between.
     private func mergeForeign() {
-        let changes = foreign.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        if let changes { merge(changes) }
+        let parts = foreign.withLock { $0.takeForTurn() }
+        let begin = DispatchTime.now()
+        if !parts.isEmpty { merge(CommittedChanges(together: parts)) }
+        let rows = parts.reduce(0) { $0 + $1.count }
+        if foreign.withLock({ $0.turnEnded(rows: rows, since: begin) }) { mergeForeignLater() }
     }
 
     func coordinatorDidRemove(_ store: NSPersistentStore) {
@@ -66,6 +67,20 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     func objectsBeneathDidChange() { context?.noteChangesBeneath() }
 
     // MARK: Merging, on the context's queue
+
+    /// While a merge is told: since when all is merged that other processes committed; `nil` where that is not known, or
+    /// where commits of this process may be on their way that no history tells of.
+    private(set) var completeSince: DispatchTime?
+
+    /// How long a commit of another context is taken to be on its way.
+    private static let ownCommitsArrive = 5.0
+
+    private func completion(of changes: CommittedChanges) -> DispatchTime? {
+        guard let since = changes.completeSince, context?.parent == nil else { return nil }
+        let last = lastOwnCommit.load(ordering: .relaxed)
+        let age = Double(DispatchTime.now().uptimeNanoseconds - last) / 1e9
+        return last == 0 || age > Self.ownCommitsArrive ? since : nil
+    }
 
     /// Whether objects-did-change is being posted for a merge: did-merge-object-IDs follows at once, and names the rows too
     /// for which the context has no object.
@@ -88,7 +103,9 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         var work = MergeWork(context: context)
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }
+        completeSince = completion(of: changes)
         work.announce(changes)
+        completeSince = nil
         context.tellChildren(changes, from: context)
     }
 

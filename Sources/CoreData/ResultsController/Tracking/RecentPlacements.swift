@@ -5,7 +5,8 @@ import Dispatch
 /// A row that the context does not hold is read from the store as it is now. If another process changed it a moment ago,
 /// the change is in the store but not yet merged, and whatever is compared with it may come to stand in the wrong place.
 /// The change is merged soon; then what was compared with that row, and what was compared with that again, is put into
-/// place once more. Under many commits a second that is a few rows, where all that were placed lately would be thousands.
+/// place once more. Under many commits a second that is a few rows, where all that were placed lately would be thousands. And
+/// it stays a few only as long as comparisons are forgotten soon, since a row that is put into place again is compared again.
 struct RecentPlacements {
     /// A row that was given a place, and a row of the list that it was compared with.
     struct Comparison {
@@ -18,6 +19,8 @@ struct RecentPlacements {
     /// Comparisons are remembered for so many merges and so long, whichever is more.
     private static let merges = 4
     private static let seconds = 5.0
+    /// Where it is known since when all commits are merged, comparisons made so long before are forgotten.
+    private static let margin = 0.3
 
     /// The comparisons of one edit of the list.
     private struct Entry {
@@ -56,8 +59,11 @@ struct RecentPlacements {
 
     /// The rows to put into place again with a merge of others' changes.
     ///
-    /// - Parameter changed: the rows that the merge changes or takes away.
-    mutating func takeForMerge(of changed: Set<RowToken>) -> [RowToken] {
+    /// - Parameters:
+    ///   - changed: the rows that the merge changes or takes away.
+    ///   - completeSince: since when with this merge all is merged that others committed: no later one is about a row that
+    ///     was read before. `nil` where that is not known.
+    mutating func takeForMerge(of changed: Set<RowToken>, completeSince: DispatchTime? = nil) -> [RowToken] {
         merge += 1
         let now = DispatchTime.now()
         entries.removeAll { entry in
@@ -75,6 +81,12 @@ struct RecentPlacements {
                     waiting.append(placed)
                 }
             }
+        }
+        if let completeSince {
+            let limit =
+                completeSince.uptimeNanoseconds - min(completeSince.uptimeNanoseconds, UInt64(Self.margin * 1e9))
+            entries.removeAll { $0.time.uptimeNanoseconds < limit }
+            count = entries.reduce(0) { $0 + $1.comparisons.count }
         }
         return found
     }

@@ -19,7 +19,10 @@ extension ResultsTracker {
     func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
-        let replaced = isMerge ? recent.takeForMerge(of: changedRows(work, state)) : []
+        let replaced =
+            isMerge
+            ? recent.takeForMerge(
+                of: changedRows(work, state), completeSince: context.merger.completeSince) : []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
         let editor = ListEditor(
             definition: state.definition, context: context,

@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// What a context and its list do while another process commits more than one turn of the queue should take.
+@Suite struct BusyWriterTests {
+    private func changes(_ kind: WritableKeyPath<CommittedChanges, [NSManagedObjectID]>, _ ids: [NSManagedObjectID])
+        -> CommittedChanges
+    {
+        var changes = CommittedChanges()
+        changes[keyPath: kind] = ids
+        return changes
+    }
+
+    /// One ID for each number.
+    private func ids(_ count: Int) throws -> [NSManagedObjectID] {
+        let staff = try Staff()
+        return try staff.context.performAndWait {
+            let objects = (0..<count).map { staff.employee("N\($0)", "T", $0) }
+            try staff.context.save()
+            return objects.map(\.objectID)
+        }
+    }
+
+    @Test func aTurnTakesWholePartsAndLearnsHowManyRowsFitIntoIt() throws {
+        let ids = try ids(200)
+        var commits = ForeignCommits()
+        let asked = (0..<20).map { commits.add(changes(\.updated, Array(ids[$0 * 10..<$0 * 10 + 10]))) }
+        // One turn is asked for, however much comes before it begins.
+        #expect(asked == [true] + Array(repeating: false, count: 19))
+        let first = commits.takeForTurn().map(\.count)
+        #expect(first == Array(repeating: 10, count: 6))
+        // That took too long: the next one is smaller.
+        let goesOn = commits.turnEnded(rows: 60, since: .now() - .milliseconds(200))
+        #expect(goesOn)
+        let smaller = commits.takeForTurn().count
+        #expect(smaller == 4)
+        // And this one was quick.
+        _ = commits.turnEnded(rows: 40, since: .now())
+        let larger = commits.takeForTurn().count
+        #expect(larger == 6)
+        while commits.turnEnded(rows: 60, since: .now()) { _ = commits.takeForTurn() }
+        #expect(commits.isEmpty)
+        // A part is taken whole even where it is larger than a turn should be.
+        let isAsked = commits.add(changes(\.deleted, ids))
+        #expect(isAsked)
+        for _ in 0..<20 { commits.learn(rows: 200, seconds: 1) }
+        let whole = commits.takeForTurn().map(\.count)
+        #expect(whole == [200])
+        let isOver = !commits.turnEnded(rows: 200, since: .now())
+        #expect(isOver)
+    }
+
+    @Test func partsPutTogetherNameEachRowOnceByWhatBecameOfIt() throws {
+        let ids = try ids(4)
+        var last = changes(\.updated, [ids[0], ids[1]])
+        last.completeSince = .now()
+        let together = CommittedChanges(together: [
+            changes(\.inserted, [ids[0], ids[2]]), changes(\.updated, [ids[1], ids[3]]), changes(\.deleted, [ids[2]]),
+            last,
+        ])
+        #expect(together.inserted == [ids[0]])
+        #expect(together.updated == [ids[1], ids[3]])
+        #expect(together.deleted == [ids[2]])
+        #expect(together.completeSince == last.completeSince)
+    }
+
+    /// Other work of the queue comes between the parts of what was committed, and in the end all is there and in order.
+    @Test func otherWorkOfTheQueueComesBetweenTheCommitsOfAnotherProcess() throws {
+        let staff = try Staff(watches: true)
+        let count = 300
+        let (controller, recorder) = try staff.context.performAndWait {
+            for number in 0..<count { staff.employee("N\(number)", "T", number) }
+            try staff.context.save()
+            staff.context.automaticallyMergesChangesFromParent = true
+            return try staff.recorded(sort: ["team", "salary", "name"])
+        }
+        let atKey = Counter()
+        let told = UncheckedSendable(recorder)
+        staff.context.performAndWait {
+            recorder.inDid = {
+                guard told.value.batches == 1 else { return }
+                staff.context.perform { atKey.value = told.value.batches }
+            }
+        }
+        let other = try Staff(in: staff.folder)
+        let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        staff.context.perform {
+            begun.signal()
+            done.wait()
+        }
+        begun.wait()
+        try other.context.performAndWait {
+            for (number, employee) in try other.context.fetch(other.request(["salary"])).enumerated() {
+                employee.setValue(1_000 - number, forKey: "salary")
+                try other.context.save()
+            }
+        }
+        // The last commit is seen a tenth of a second later.
+        Thread.sleep(forTimeInterval: 0.3)
+        done.signal()
+        let expected = "T: " + (0..<count).reversed().map { "N\($0)" }.joined(separator: " ")
+        let end = Date(timeIntervalSinceNow: 20)
+        while staff.context.performAndWait({ controller.text != expected }), Date() < end {
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        staff.context.performAndWait {
+            #expect(controller.text == expected)
+            #expect(recorder.violations == [])
+            #expect(controller.contradiction() == nil)
+            // What was asked for during the first part ran before the last one.
+            #expect(atKey.value > 0 && atKey.value < recorder.batches, "\(atKey.value) of \(recorder.batches)")
+        }
+    }
+
+    // SAFETY: touched on the context's queue only.
+    private final class Counter: @unchecked Sendable {
+        var value = 0
+    }
+}
