@@ -177,7 +177,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         let foreign = transactions.filter { !$0.isOwn }
         guard !foreign.isEmpty else { return nil }
         var changes = HistoryChanges.parts(of: foreign, of: store)
-        if !changes.isEmpty { changes[changes.count - 1].completeSince = begin }
+        // Of several stores none knows what another one's history has yet to tell.
+        if watched.count == 1, !changes.isEmpty { changes[changes.count - 1].completeSince = begin }
         return Finding(store: store, changes: changes, lastNumber: last.number)
     }
 

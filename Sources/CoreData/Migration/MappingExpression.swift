@@ -9,14 +9,10 @@ struct MappingExpression {
     /// What has the expression, for messages.
     let owner: () -> String
 
-    init(tree: ExpressionTree, manager: NSMigrationManager, owner: @escaping () -> String) {
+    init(tree: ExpressionTree, manager: NSMigrationManager, owner: @autoclosure @escaping () -> String) {
         self.tree = tree
         self.manager = manager
         self.owner = owner
-    }
-
-    init(tree: ExpressionTree, manager: NSMigrationManager, owner: String) {
-        self.init(tree: tree, manager: manager) { owner }
     }
 
     /// The property of the source object that is all of the expression, as of most attributes; `nil` where it is another.
@@ -36,13 +32,14 @@ struct MappingExpression {
     /// - Parameter variables: the values by the name, without `$`.
     /// - Throws: 134170 where the expression names what is not there; what a function of a policy throws.
     func value(_ variables: [String: Any]) throws -> Any? {
-        switch tree {
-        case .keyPathOf(.variable(NSMigrationSourceObjectKey), let keys) where keys.count == 1:
+        if let key = keyOfSource {
             guard let source = variables[NSMigrationSourceObjectKey] as? NSManagedObject else { return nil }
-            return try value(of: keys[0], in: source)
+            return try value(of: key, in: source)
+        }
+        switch tree {
         // As Xcode writes the source of an entity mapping: the run fetches in the source context itself.
         case .function(PredicateCompiler.fetch, let parts) where parts.count == 3:
-            return try MappingExpression(tree: parts[0], manager: manager, owner: owner).value(variables)
+            return try MappingExpression(tree: parts[0], manager: manager, owner: owner()).value(variables)
         case .functionOn(let target, let selector, let arguments):
             return try call(selector, on: target, arguments, variables)
         default:
@@ -116,7 +113,7 @@ struct MappingExpression {
         _ selector: String, on target: ExpressionTree, _ arguments: [ExpressionTree], _ variables: [String: Any]
     ) throws -> Any? {
         let values = try arguments.map { argument in
-            try MappingExpression(tree: argument, manager: manager, owner: owner).value(variables)
+            try MappingExpression(tree: argument, manager: manager, owner: owner()).value(variables)
         }
         guard case .variable(let name) = target else {
             throw failure("calls \(selector) on what is neither $manager nor $entityPolicy")

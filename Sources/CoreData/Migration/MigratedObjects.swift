@@ -25,10 +25,9 @@ struct MigratedObjects {
         return objects
     }
 
-    /// The keys of what a request for objects finds; `nil` where objects have to be fetched themselves.
-    func keys(_ request: NSFetchRequest<NSManagedObject>) throws -> [RowKey]? {
-        guard let found = try context.fetchPipeline.keys(request.erased), found.store === store else { return nil }
-        return found.keys
+    /// The keys of what a request for objects finds; none where the store does not hold the entity.
+    func keys(_ request: NSFetchRequest<NSManagedObject>) throws -> [RowKey] {
+        try context.fetchPipeline.keys(request.erased)?.keys ?? []
     }
 
     /// Gives the memory back that objects take which are not used now. Those that a policy holds are read again when they
@@ -48,7 +47,7 @@ struct MigratedObjects {
             let request = NSFetchRequest<NSManagedObject>()
             request.entity = entity
             request.includesSubentities = false
-            let keys = try keys(request) ?? []
+            let keys = try keys(request)
             for block in MigrationBlocks(count: keys.count) {
                 for object in try objects(keys[block]) {
                     do { try object.validateForInsert() } catch {

@@ -114,26 +114,26 @@ final class MigrationRun {
     private func createInstances(
         _ sources: Sources, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
     ) throws {
-        func create(of object: NSManagedObject) throws {
-            try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
-            try stepped()
-        }
-        var listed: [NSManagedObject] = []
         switch sources {
         case .none: return
-        case .listed(let objects): listed = objects
         case .found(let request):
-            guard let keys = try source.keys(request) else {
-                listed = try manager.sourceContext.fetch(request)
-                break
-            }
-            for block in MigrationBlocks(count: keys.count) {
-                for object in try source.objects(keys[block]) { try create(of: object) }
-                try saveBlock()
-            }
+            let keys = try source.keys(request)
+            try createInstances(keys.count, mapping, policy) { try source.objects(keys[$0]) }
+        case .listed(let objects):
+            try createInstances(objects.count, mapping, policy) { Array(objects[$0]) }
         }
-        for block in MigrationBlocks(count: listed.count) {
-            for object in listed[block] { try create(of: object) }
+    }
+
+    /// - Parameter objects: gives the source objects of a block.
+    private func createInstances(
+        _ count: Int, _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy,
+        _ objects: (Range<Int>) throws -> [NSManagedObject]
+    ) throws {
+        for block in MigrationBlocks(count: count) {
+            for object in try objects(block) {
+                try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+                try stepped()
+            }
             try saveBlock()
         }
     }

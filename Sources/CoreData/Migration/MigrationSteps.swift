@@ -76,9 +76,8 @@ struct MigrationSteps {
         _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy
     ) throws -> Value? {
         guard let expression = property.valueExpression else { return nil }
-        let evaluation = MappingExpression(tree: expression.tree, manager: manager) {
-            "\(mapping.name ?? "").\(property.name ?? "")"
-        }
+        let evaluation = MappingExpression(
+            tree: expression.tree, manager: manager, owner: "\(mapping.name ?? "").\(property.name ?? "")")
         if let key = evaluation.keyOfSource { return Value(value: try evaluation.value(of: key, in: source)) }
         return Value(
             value: try evaluation.value([

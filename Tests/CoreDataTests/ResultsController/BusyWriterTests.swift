@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -85,21 +86,16 @@ import Testing
             }
         }
         let other = try Staff(in: staff.folder)
-        let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        staff.context.perform {
-            begun.signal()
-            done.wait()
-        }
-        begun.wait()
-        try other.context.performAndWait {
-            for (number, employee) in try other.context.fetch(other.request(["salary"])).enumerated() {
-                employee.setValue(1_000 - number, forKey: "salary")
-                try other.context.save()
+        try staff.whileQueueIsBusy {
+            try other.context.performAndWait {
+                for (number, employee) in try other.context.fetch(other.request(["salary"])).enumerated() {
+                    employee.setValue(1_000 - number, forKey: "salary")
+                    try other.context.save()
+                }
             }
+            // The last commit is seen a tenth of a second later.
+            Thread.sleep(forTimeInterval: 0.3)
         }
-        // The last commit is seen a tenth of a second later.
-        Thread.sleep(forTimeInterval: 0.3)
-        done.signal()
         let expected = "T: " + (0..<count).reversed().map { "N\($0)" }.joined(separator: " ")
         let end = Date(timeIntervalSinceNow: 20)
         while staff.context.performAndWait({ controller.text != expected }), Date() < end {
@@ -112,6 +108,48 @@ import Testing
             // What was asked for during the first part ran before the last one.
             #expect(atKey.value > 0 && atKey.value < recorder.batches, "\(atKey.value) of \(recorder.batches)")
         }
+    }
+
+    /// What is merged of one store does not say that all is merged of another one.
+    @Test func onlyTheHistoryOfASingleStoreTellsThatAllIsMerged() throws {
+        let staff = try Staff(watches: true)
+        let heard = Heard()
+        staff.coordinator.addCommitObserver(heard)
+        let other = try Staff(in: staff.folder)
+        func hearsSave() throws -> CommittedChanges? {
+            heard.changes.withLock { $0 = [] }
+            try other.context.performAndWait {
+                _ = other.employee("N", "T", 1)
+                try other.context.save()
+            }
+            let end = Date(timeIntervalSinceNow: 20)
+            while heard.changes.withLock({ $0.isEmpty }), Date() < end { Thread.sleep(forTimeInterval: 0.02) }
+            return heard.changes.withLock { $0.last }
+        }
+        let alone = try #require(try hearsSave())
+        #expect(alone.completeSince != nil)
+        let second = try staff.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: staff.folder.appendingPathComponent("Second.sqlite"),
+            options: [
+                NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+            ])
+        let beside = try #require(try hearsSave())
+        #expect(beside.inserted.count == 1 && beside.completeSince == nil)
+        try staff.coordinator.remove(second)
+    }
+
+    private final class Heard: CommitObserver {
+        let changes = Mutex<[CommittedChanges]>([])
+
+        func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
+            if source == nil { self.changes.withLock { $0.append(changes) } }
+        }
+
+        var isBehind: Bool { false }
+
+        func coordinatorDidRemove(_ store: NSPersistentStore) {}
+
+        func objectsBeneathDidChange() {}
     }
 
     // SAFETY: touched on the context's queue only.

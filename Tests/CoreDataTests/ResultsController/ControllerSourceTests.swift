@@ -287,24 +287,19 @@ import Testing
             return try staff.recorded(sort: ["team", "salary", "name"])
         }
         let other = try Staff(in: staff.folder)
-        let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        staff.context.perform {
-            begun.signal()
-            done.wait()
-        }
-        begun.wait()
-        try other.context.performAndWait {
-            for number in 0..<20 {
-                try other.find("N\(number)").setValue(100 - number, forKey: "salary")
+        try staff.whileQueueIsBusy {
+            try other.context.performAndWait {
+                for number in 0..<20 {
+                    try other.find("N\(number)").setValue(100 - number, forKey: "salary")
+                    try other.context.save()
+                    Thread.sleep(forTimeInterval: 0.02)
+                }
+                other.context.delete(try other.find("N7"))
                 try other.context.save()
-                Thread.sleep(forTimeInterval: 0.02)
             }
-            other.context.delete(try other.find("N7"))
-            try other.context.save()
+            // The last commit is seen a tenth of a second later.
+            Thread.sleep(forTimeInterval: 0.25)
         }
-        // The last commit is seen a tenth of a second later.
-        Thread.sleep(forTimeInterval: 0.25)
-        done.signal()
         let expected = "T: " + (0..<20).reversed().filter { $0 != 7 }.map { "N\($0)" }.joined(separator: " ")
         #expect(waits { staff.context.performAndWait { controller.text == expected } })
         staff.context.performAndWait {

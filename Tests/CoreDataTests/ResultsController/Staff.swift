@@ -106,6 +106,18 @@ final class Staff {
         return try #require(try context.fetch(request).first)
     }
 
+    /// Runs `body` while the queue of the context has other things to do.
+    func whileQueueIsBusy(_ body: () throws -> Void) rethrows {
+        let (begun, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        context.perform {
+            begun.signal()
+            done.wait()
+        }
+        begun.wait()
+        defer { done.signal() }
+        try body()
+    }
+
     // MARK: Controllers
 
     func request(_ sort: [String]?, _ predicate: NSPredicate? = nil) -> NSFetchRequest<NSManagedObject> {

@@ -8,8 +8,6 @@ import Dispatch
 /// own: lists that follow search for all places of a turn together.
 struct ForeignCommits {
     private var parts: [CommittedChanges] = []
-    /// How many rows the parts name.
-    private var rows = 0
     /// Whether a turn of the queue is on its way.
     private var isScheduled = false
     /// How many rows the next turn may take.
@@ -29,7 +27,6 @@ struct ForeignCommits {
     /// - Returns: whether a turn has to be asked for.
     mutating func add(_ changes: CommittedChanges) -> Bool {
         parts.append(changes)
-        rows += changes.count
         defer { isScheduled = true }
         return !isScheduled
     }
@@ -43,7 +40,6 @@ struct ForeignCommits {
             taken.append(parts[taken.count])
         }
         parts.removeFirst(taken.count)
-        rows -= count
         return taken
     }
 
@@ -58,7 +54,8 @@ struct ForeignCommits {
     }
 
     mutating func learn(rows count: Int, seconds: Double) {
-        let aim = rows > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
+        let waiting = parts.reduce(0) { $0 + $1.count }
+        let aim = waiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
         if seconds > aim * 1.5 {
             rowsOfTurn = max(Self.fewestRows, min(rowsOfTurn, count) * 2 / 3)
         } else if seconds < aim * 0.75, count * 2 > rowsOfTurn {

@@ -66,11 +66,10 @@ struct RecentPlacements {
     mutating func takeForMerge(of changed: Set<RowToken>, completeSince: DispatchTime? = nil) -> [RowToken] {
         merge += 1
         let now = DispatchTime.now()
-        entries.removeAll { entry in
+        forget { [merge] entry in
             let age = Double(now.uptimeNanoseconds - entry.time.uptimeNanoseconds) / 1e9
             return merge - entry.merge > Self.merges && age > Self.seconds
         }
-        count = entries.reduce(0) { $0 + $1.comparisons.count }
         var found: [RowToken] = []
         var seen = changed
         var waiting = Array(changed)
@@ -85,10 +84,14 @@ struct RecentPlacements {
         if let completeSince {
             let limit =
                 completeSince.uptimeNanoseconds - min(completeSince.uptimeNanoseconds, UInt64(Self.margin * 1e9))
-            entries.removeAll { $0.time.uptimeNanoseconds < limit }
-            count = entries.reduce(0) { $0 + $1.comparisons.count }
+            forget { $0.time.uptimeNanoseconds < limit }
         }
         return found
+    }
+
+    private mutating func forget(_ isOver: (Entry) -> Bool) {
+        entries.removeAll(where: isOver)
+        count = entries.reduce(0) { $0 + $1.comparisons.count }
     }
 
     mutating func removeAll() { (entries, count) = ([], 0) }
