@@ -92,8 +92,10 @@ def bits(place):
 class Terminal:
     """A program on a terminal of its own."""
 
-    def __init__(self, command, columns=80, lines=24, folder=None, emulates=False):
+    def __init__(self, command, columns=80, lines=24, folder=None, emulates=False, rows=(1, 1)):
+        """So many lines above and beneath are no rows: titles and the status are inverted too."""
         import pyte
+        self.rows = rows
         self.bytes = 0
         self.recent = b""
         self.began = time.monotonic()
@@ -148,9 +150,9 @@ class Terminal:
         return "\n".join(self.screen.display)
 
     def cursor_line(self):
-        """The line with the most inverted cells among those of the list."""
-        best, count = None, self.columns // 2
-        for line in range(1, self.lines - 1):
+        """The line with the most inverted cells among those of the rows."""
+        best, count = None, 3
+        for line in range(self.rows[0], self.lines - self.rows[1]):
             row = self.screen.buffer[line]
             inverted = sum(1 for column in range(self.columns) if row[column].reverse)
             if inverted > count:
@@ -192,7 +194,7 @@ class Roster:
         self.files = [data.store, self.command[0]]
 
     def open(self, columns=80, lines=24, emulates=False):
-        return Terminal(self.command, columns, lines, self.data.folder, emulates)
+        return Terminal(self.command, columns, lines, self.data.folder, emulates, rows=(2, 2))
 
     def loaded(self, terminal):
         terminal.wait(lambda: b"Team 0" in terminal.recent or MARK.encode() in terminal.recent)

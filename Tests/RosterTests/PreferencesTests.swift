@@ -51,9 +51,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("colour = red", "config:1: unknown key “colour”; there are theme, mouse, popup"),
+        ("colour = red", "config:1: unknown key “colour”; there are theme, mouse, bar, popup"),
         ("\ntheme = pink", "config:2: there is no theme “pink”; there are terminal, dark, light, high-contrast"),
         ("mouse = perhaps", "config:1: mouse is on or off, not “perhaps”"),
+        ("bar = wide", "config:1: bar is cell or line, not “wide”"),
         ("popup = soon", "config:1: popup is a number of milliseconds or off, not “soon”"),
         ("mouse", "config:1: “mouse” is no setting: key = value"),
         ("[keys\ndown = j", "config:1: a heading is a name in brackets, as [keys]"),

@@ -100,6 +100,29 @@ private final class Numbers: ListSource {
         #expect(list.cursor == .row(ListPath(section: 0, row: 0)))
     }
 
+    /// What names the record and the cell with the focus, so that a step changes little; or the whole line.
+    @Test func theBarCoversTheNameAndTheCellWithTheFocusOrTheLine() {
+        let list = SectionedList(source: teams(), columns: columns)
+        list.reset()
+        func bar() -> String {
+            let screen = draw(list)
+            let line = (2..<screen.size.height).first { screen.frame.line($0).contains { $0.style.isSelected } } ?? 0
+            return screen.frame.line(line).map { $0.style.isSelected ? $0.text : "_" }.joined()
+        }
+        let named = bar()
+        #expect(named.hasPrefix("  日本 Japan") && named.filter { $0 == "_" }.count > 10, "\(named)")
+        list.focusedColumn = 2
+        #expect(bar().contains("_ ") && bar().contains(" 82_") && !bar().contains("81"))
+        list.frozenColumns = 2
+        #expect(bar().hasPrefix("  日本 Japan") && bar().contains(" 81_") && bar().contains(" 82_"))
+        list.barCoversLine = true
+        #expect(!bar().contains("_"))
+        list.barCoversLine = false
+        list.setFolded(true, section: 0)
+        let header = draw(list).frame.line(1).map { $0.style.isSelected ? $0.text : "_" }.joined()
+        #expect(header.hasPrefix("▸ AFC (4) _"))
+    }
+
     @Test func foldingHidesRowsAndKeepsTheCursorOnTheHeader() {
         let list = SectionedList(source: teams(), columns: columns)
         list.reset()

@@ -8,6 +8,8 @@ struct Preferences {
     private(set) var file: URL?
     private(set) var theme = Theme.terminal
     private(set) var usesMouse = true
+    /// Whether the cursor's bar covers its whole line in lists.
+    private(set) var barCoversLine = false
     /// How long the keys that may follow wait before they are shown; `nil` never shows them.
     private(set) var popupDelay: Duration? = .milliseconds(500)
     /// Keys of the list's commands, in the order of the file.
@@ -28,7 +30,7 @@ struct Preferences {
         let keys: [KeySequence]
     }
 
-    static let settings = ["theme", "mouse", "popup"]
+    static let settings = ["theme", "mouse", "bar", "popup"]
     static let headings =
         "[keys], [keys record], [keys PANE], [colors] and [entity NAME]; the panes are "
         + PaneName.allCases.map(\.rawValue).joined(separator: ", ")
@@ -101,6 +103,11 @@ struct Preferences {
                 return complain(entry, "mouse is on or off, not “\(entry.value)”")
             }
             usesMouse = value
+        case "bar":
+            guard ["cell", "line"].contains(entry.value) else {
+                return complain(entry, "bar is cell or line, not “\(entry.value)”")
+            }
+            barCoversLine = entry.value == "line"
         case "popup":
             if entry.value == "off" {
                 popupDelay = nil

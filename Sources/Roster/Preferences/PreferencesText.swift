@@ -36,6 +36,9 @@ struct PreferencesText {
             origin: "theme")
         setting(
             "mouse", preferences.usesMouse ? "on" : "off", "Whether clicks and the wheel come here.", origin: "mouse")
+        setting(
+            "bar", preferences.barCoversLine ? "line" : "cell",
+            "What the bar of lists covers: the record’s name and the present cell, or the whole line.", origin: "bar")
         let delay = preferences.popupDelay.map { delay in
             let parts = delay.components
             return String(parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000)

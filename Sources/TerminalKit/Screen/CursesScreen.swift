@@ -149,9 +149,12 @@ public final class CursesScreen: Screen {
         }
         shown = frame
         if let cursor = frame.cursor {
+            leaveok(ncurses_stdscr(), false)
             wmove(ncurses_stdscr(), Int32(cursor.y), Int32(cursor.x))
             curs_set(1)
         } else {
+            // A hidden cursor stays where the last change left it.
+            leaveok(ncurses_stdscr(), true)
             curs_set(0)
         }
         wnoutrefresh(ncurses_stdscr())

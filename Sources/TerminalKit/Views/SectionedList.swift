@@ -19,6 +19,9 @@ public final class SectionedList {
     public var frozenColumns = 0
     /// The column that has the focus.
     public var focusedColumn = 0
+    /// Whether the bar covers the cursor's whole line. Without it the bar covers what names the record, which are the
+    /// frozen columns or the first one, and the cell that has the focus: a step then sends half as many bytes.
+    public var barCoversLine = false
     /// Text to highlight in the rows.
     public var highlight = ""
     /// The keys of the folded sections.

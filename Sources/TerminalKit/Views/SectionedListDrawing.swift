@@ -42,8 +42,11 @@ extension SectionedList {
         }
         return ColumnFit.widths(
             of: columns, natural: measured, available: canvas.width - Self.margin,
-            pinned: Set(0..<max(1, frozenColumns)).union([focusedColumn]))
+            pinned: Set(0..<namingColumns).union([focusedColumn]))
     }
+
+    /// So many columns at the left name the record.
+    private var namingColumns: Int { max(1, frozenColumns) }
 
     private func drawTitles(_ widths: [Int?], in canvas: Canvas) {
         canvas.fillLine(0, style: Style(.columnTitle))
@@ -67,11 +70,11 @@ extension SectionedList {
 
     private func drawHeader(_ section: Int, in canvas: Canvas, y: Int, isSelected: Bool) {
         let style = Style(.heading, selected: isSelected)
-        canvas.fillLine(y, style: style)
+        canvas.fillLine(y, style: Style(.heading, selected: isSelected && barCoversLine))
         let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
         let count = " (\(source.count(ofSection: section))) "
         let room = max(1, canvas.width - Self.margin - canvas.text.width(count))
-        canvas.write(fold, x: 0, y: y, style: style)
+        canvas.write(canvas.text.padded(fold, to: Self.margin), x: 0, y: y, style: style)
         var x = Self.margin
         x += canvas.write(source.title(ofSection: section), x: x, y: y, style: style, limit: room)
         x += canvas.write(count, x: x, y: y, style: Style(.muted, selected: isSelected))
@@ -79,10 +82,8 @@ extension SectionedList {
             x += canvas.write(note.text + " ", x: x, y: y, style: Style(.key, selected: isSelected))
             x += drawBar(note.share, in: canvas, x: x, y: y, style: Style(.key, selected: isSelected))
         }
-        while x < canvas.width {
-            x += max(
-                1, canvas.write(canvas.symbols.horizontal, x: x, y: y, style: Style(.border, selected: isSelected)))
-        }
+        let border = Style(.border, selected: isSelected && barCoversLine)
+        while x < canvas.width { x += max(1, canvas.write(canvas.symbols.horizontal, x: x, y: y, style: border)) }
     }
 
     /// So many columns has the bar of a section whose share is the greatest.
@@ -99,7 +100,9 @@ extension SectionedList {
         let isSelected = cursor == .row(path)
         let mark = source.mark(at: path)
         let style = Style(mark?.role ?? .text, selected: isSelected)
-        canvas.fillLine(y, style: style)
+        let rest = style.selected(isSelected && barCoversLine)
+        canvas.fillLine(y, style: rest)
+        canvas.write(String(repeating: " ", count: Self.margin), x: 0, y: y, style: style)
         if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
         if source.isMarked(at: path) {
             canvas.write(canvas.symbols.pointer, x: 1, y: y, style: Style(.key, selected: isSelected))
@@ -108,7 +111,11 @@ extension SectionedList {
         for (index, column) in columns.enumerated() {
             guard let width = widths[index] else { continue }
             let cell = canvas.text.padded(texts[index], to: width, alignment: column.alignment)
-            canvas.write(cell, x: x, y: y, style: style)
+            // The gaps between naming columns belong to the bar.
+            let isNaming = index < namingColumns
+            let isLastNaming = index == namingColumns - 1
+            let bar = isNaming && !isLastNaming ? cell + String(repeating: " ", count: ColumnFit.gap) : cell
+            canvas.write(bar, x: x, y: y, style: isNaming || index == focusedColumn ? style : rest)
             highlight(cell, x: x, y: y, in: canvas)
             x += width + ColumnFit.gap
         }

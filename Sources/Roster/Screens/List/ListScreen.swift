@@ -191,6 +191,7 @@ final class ListScreen: Layer {
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
         view.hasHeaders = list.settings.sectionKey != nil
         view.frozenColumns = list.settings.columns.frozen
+        view.barCoversLine = browser.options.preferences.barCoversLine
         view.titleSuffix = { [unowned list] column in Self.sortMark(of: column, in: list.settings) }
         view.reset()
         view.restoreFolds(list.settings.folded)
