@@ -64,3 +64,45 @@ public func tr(_ english: String, _ arguments: String...) -> String {
     let text = Translation.text(english)
     return arguments.isEmpty ? text : Translation.filled(text, arguments)
 }
+
+/// A text with places for values, written as a string with interpolations: the catalogue has it as `changed %s`.
+public struct Sentence: ExpressibleByStringInterpolation {
+    let format: String
+    let arguments: [String]
+
+    /// A text without places.
+    public init(stringLiteral value: String) {
+        format = value
+        arguments = []
+    }
+
+    /// A text whose places are the interpolations, in order.
+    public init(stringInterpolation: StringInterpolation) {
+        format = stringInterpolation.format
+        arguments = stringInterpolation.arguments
+    }
+
+    /// Collects the words and the values of a text.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        var format = ""
+        var arguments: [String] = []
+
+        /// An empty text.
+        public init(literalCapacity: Int, interpolationCount: Int) { format.reserveCapacity(literalCapacity) }
+
+        /// Adds words, which the catalogue has as they are.
+        public mutating func appendLiteral(_ literal: String) { format += literal }
+
+        /// Adds a place with its value.
+        public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            format += "%s"
+            arguments.append(value.description)
+        }
+    }
+}
+
+/// An English sentence in the user's language. The catalogue has the whole of it, with a place for each interpolation, so
+/// that a language may order the places as it wants.
+public func sentence(_ english: Sentence) -> String {
+    Translation.filled(Translation.text(english.format), english.arguments)
+}

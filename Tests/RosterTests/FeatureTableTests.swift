@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The README's table of features: each row has tests here, which stand beside it.
+/// The table of features in `Documentation/Comparison.md`: each row has tests here, which stand beside it.
 @Suite struct FeatureTableTests {
     private static let tests: [String: [String]] = [
         "Sections that fold in place, with counts": ["foldedSections", "foldingHidesRowsAndKeepsTheCursorOnTheHeader"],
@@ -52,9 +52,9 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The features of the table that begins below “Beside others”.
+    /// The features of the table that begins below the title.
     private static func rows() throws -> [String] {
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("Documentation/Comparison.md"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let table = lines.drop { !$0.hasPrefix("| | roster |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
         return table.map { $0.split(separator: "|")[0].trimmingCharacters(in: .whitespaces) }

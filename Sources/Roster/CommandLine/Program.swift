@@ -38,6 +38,7 @@ enum Program {
         guard words.count > 1, let first = words.first, VerbTable.verb(named: first) == nil, !first.hasPrefix("-"),
             !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
         else { return }
+        guard !first.contains("/") else { throw CommandError.failure("there is no file “\(first)”") }
         throw CommandError.misuse("there is no verb “\(first)”")
     }
 

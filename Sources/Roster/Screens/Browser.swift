@@ -72,7 +72,7 @@ final class Browser: TerminalProgram {
 
     /// What a key does that no command has.
     private func explain(_ key: Key) {
-        say("\(key.label) means nothing here; ? lists the keys")
+        say(sentence("\(key.label) means nothing here; ? lists the keys"))
     }
 
     /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.
@@ -81,10 +81,13 @@ final class Browser: TerminalProgram {
     /// Copies text, and says what was copied.
     func copy(_ text: String, named name: String) {
         guard text.utf8.count <= Self.greatestCopy else {
-            return say("too much to copy: \(text.utf8.count / 1000) kB; :export writes a file", role: .warning)
+            return say(
+                sentence("too much to copy: \(text.utf8.count / 1000) kB; :export writes a file"), role: .warning)
         }
         let isCopied = copyText?(text) ?? false
-        say(isCopied ? "copied \(name)" : "this terminal takes no text to copy", role: isCopied ? .text : .warning)
+        say(
+            isCopied ? sentence("copied \(name)") : "this terminal takes no text to copy",
+            role: isCopied ? .text : .warning)
     }
 
     /// Terminals drop longer texts without a word.
@@ -103,8 +106,16 @@ final class Browser: TerminalProgram {
         needsDisplay = false
         layers.draw(in: canvas)
         guard let message, canvas.height > 1 else { return }
-        canvas.fillLine(canvas.height - 1, style: Style(.text))
-        canvas.write(message.text, x: 0, y: canvas.height - 1, style: Style(message.role))
+        // What has no room in one line, as an error that names a file and a line, takes up to three.
+        let room = canvas.height > 8 ? 3 : 1
+        let wrapped = canvas.text.wrapped(message.text, to: canvas.width)
+        let lines =
+            wrapped.count > room ? wrapped.prefix(room - 1) + [wrapped[(room - 1)...].joined(separator: " ")] : wrapped
+        for (row, line) in lines.enumerated() {
+            let y = canvas.height - lines.count + row
+            canvas.fillLine(y, style: Style(.text))
+            canvas.write(canvas.text.truncated(line, to: canvas.width), x: 0, y: y, style: Style(message.role))
+        }
     }
 
     var nextWake: ContinuousClock.Instant? {
@@ -181,7 +192,7 @@ final class Browser: TerminalProgram {
         _ name: String, _ command: @escaping (CommandSurroundings) throws -> Void,
         finish: @escaping (BackgroundWork.Outcome) -> Void
     ) {
-        if let work { return say("another \(work.name) goes on: ^C ends it", role: .warning) }
+        if let work { return say(sentence("another \(tr(work.name)) goes on: ^C ends it"), role: .warning) }
         let work = BackgroundWork(name)
         self.work = work
         work.run(command) { [weak self] outcome in
@@ -208,7 +219,7 @@ final class Browser: TerminalProgram {
         let count = DeletePlan.counted(session.unsavedCount, "record")
         layers.push(
             Dialog(
-                title: "Unsaved changes", lines: [TextPane.Line("\(count) changed and not saved.")],
+                title: "Unsaved changes", lines: [TextPane.Line(sentence("\(count) changed and not saved."))],
                 choices: [
                     Dialog.Choice("s", "save and quit") { [unowned self] in
                         save { [unowned self] in isFinished = true }
@@ -240,7 +251,9 @@ final class Browser: TerminalProgram {
         status = 128 + signal
         if let session, session.unsavedCount > 0 {
             lastWords =
-                "ended by a signal; changes to \(DeletePlan.counted(session.unsavedCount, "record")) were not saved"
+                sentence(
+                    "ended by a signal; changes to \(DeletePlan.counted(session.unsavedCount, "record")) were not saved"
+                )
         }
     }
 }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// A store that is being opened, and how that was asked for.
 struct StoreOpening {
@@ -33,7 +34,7 @@ extension Browser {
             try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, stop: stop)
         }
         let screen = WaitingScreen(
-            "opening \(StorePlace(url: url).shortName)",
+            sentence("opening \(StorePlace(url: url).shortName)"),
             note: "Another program may have locked it: it is tried again and again.",
             began: task.began
         ) { [unowned self] in giveUpOpening() }
@@ -66,7 +67,7 @@ extension Browser {
         opening?.task.stop.raise()
         opening = nil
         status = 1
-        lastWords = "gave up opening \(options.storeURL.path)"
+        lastWords = sentence("gave up opening \(options.storeURL.path)")
         isFinished = true
     }
 

@@ -303,7 +303,7 @@ public final class Form: Layer {
             canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
         canvas.write(
-            "Enter accept  Tab next field  ^N no value  ^S save  Esc cancel\(footerOfField)", x: 1, y: y,
+            tr("Enter accept  Tab next field  ^N no value  ^S save  Esc cancel") + footerOfField, x: 1, y: y,
             style: .muted)
     }
 }
@@ -313,10 +313,10 @@ extension Form {
     private var footerOfField: String {
         guard !fields.isEmpty else { return "" }
         switch fields[cursor].kind {
-        case .reference, .choice: return "  Space choose"
-        case .date: return "  ^T calendar"
-        case .number: return "  Shift-↑↓ step"
-        case .text: return "  ^O editor"
+        case .reference, .choice: return "  " + tr("Space choose")
+        case .date: return "  " + tr("^T calendar")
+        case .number: return "  " + tr("Shift-↑↓ step")
+        case .text: return "  " + tr("^O editor")
         case .boolean, .line, .readOnly: return ""
         }
     }
@@ -325,6 +325,6 @@ extension Form {
 extension Canvas {
     /// A Boolean as it is shown in forms.
     func booleanText(_ value: String?) -> String {
-        value == "yes" ? "\(symbols.checked) yes" : "\(symbols.unchecked) no"
+        value == "yes" ? symbols.checked + " " + tr("yes") : symbols.unchecked + " " + tr("no")
     }
 }

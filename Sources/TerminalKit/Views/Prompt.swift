@@ -25,7 +25,7 @@ public final class Prompt: Layer {
 
         /// A problem with the text, at a character or as a whole.
         public init(_ text: String, at position: Int? = nil) {
-            self.text = text
+            self.text = tr(text)
             self.position = position
         }
     }

@@ -48,6 +48,8 @@ import Testing
     @Test func misuseIsStatusTwo() throws {
         let store = sample.store
         try expectRefusal(2, "there is no verb “lst”", ["lst", store, "Team"])
+        // A path without its quotation marks.
+        try expectRefusal(1, "there is no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
         try expectRefusal(2, "there is no flag --limt", ["list", store, "Team", "--limt", "3"])
         try expectRefusal(2, "--limit wants a whole number", ["list", store, "Team", "--limit", "x"])
         try expectRefusal(2, "--format is table|json|csv|tsv", ["list", store, "Team", "--format", "xml"])

@@ -1,4 +1,5 @@
 import TerminalKit
+import Translation
 
 /// What is shown while there is nothing else to show yet: the store is being opened.
 final class WaitingScreen: Layer {
@@ -26,6 +27,6 @@ final class WaitingScreen: Layer {
         canvas.clear()
         canvas.write(Activity.text(what, since: began), x: 1, y: 0, style: .text)
         if ContinuousClock.now - began > .seconds(1) { canvas.write(note, x: 3, y: 2, style: .muted) }
-        canvas.write("Esc gives up", x: 0, y: canvas.height - 1, style: .muted)
+        canvas.write(tr("Esc gives up"), x: 0, y: canvas.height - 1, style: .muted)
     }
 }

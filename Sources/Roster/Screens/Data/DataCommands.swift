@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The list's commands that carry records out of the store and into it.
 enum DataCommands {
@@ -28,7 +29,8 @@ extension ListScreen {
     }
 
     func askForImport() {
-        let hint = "JSON, CSV or TSV of \(DeletePlan.plural(entity.name ?? "record")); those whose key is there change"
+        let hint = sentence(
+            "JSON, CSV or TSV of \(DeletePlan.plural(entity.name ?? "record")); those whose key is there change")
         askForFile(label: "import from: ", hint: hint) { [unowned self] in importRecords(from: $0) }
     }
 
@@ -46,10 +48,10 @@ extension ListScreen {
     /// Reads records of the entity from a file, beside the keys.
     func importRecords(from path: String) -> Prompt.Problem? {
         if let reason = browser.readOnlyReason { return Prompt.Problem(reason) }
-        guard !path.isEmpty else { return Prompt.Problem("a file's name is missing: import teams.csv", at: 0) }
+        guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: import teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         guard FileManager.default.isReadableFile(atPath: file) else {
-            return Prompt.Problem("there is no file \(path) that can be read", at: 0)
+            return Prompt.Problem(sentence("there is no file \(path) that can be read"), at: 0)
         }
         browser.importRecords(of: entity, from: file)
         return nil
@@ -67,7 +69,7 @@ extension Browser {
             case .done(let text): say(text)
             case .failed(let problem):
                 let name = URL(fileURLWithPath: file).lastPathComponent
-                say("not imported: \(problem.replacing(file, with: name))", role: .error)
+                say(sentence("not imported: \(problem.replacing(file, with: name))"), role: .error)
             }
         }
     }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// One record with its relationships, which can be followed and left again: a screen of its own, or a pane beside the list.
 ///
@@ -110,7 +111,7 @@ final class DetailScreen: Layer {
         } else if line.fold != nil {
             toggleFold()
         } else {
-            browser.say("\(line.title) leads nowhere; e edits it")
+            browser.say(sentence("\(line.title) leads nowhere; e edits it"))
         }
     }
 
@@ -133,7 +134,7 @@ final class DetailScreen: Layer {
         guard let relationship = property as? NSRelationshipDescription else { return }
         let related = RelatedRecords(object: object, relationship: relationship)
         let count = related.count()
-        guard count > 0 else { return browser.say("\(PropertyTitle.title(property.name)) is empty") }
+        guard count > 0 else { return browser.say(sentence("\(PropertyTitle.title(property.name)) is empty")) }
         let title = PropertyTitle.title(property.name)
         if let predicate = related.predicate, count > 500, let entity = relationship.destinationEntity {
             let source = RecordPickerSource(
@@ -179,7 +180,7 @@ final class DetailScreen: Layer {
         }
         prompt.onAccept = { [unowned self] text in
             browser.rememberSearch(text)
-            if matches.isEmpty, !text.isEmpty { browser.say("nothing found: “\(text)”", role: .warning) }
+            if matches.isEmpty, !text.isEmpty { browser.say(sentence("nothing found: “\(text)”"), role: .warning) }
             return nil
         }
         prompt.onCancel = { [unowned self] in
@@ -303,7 +304,7 @@ final class DetailScreen: Layer {
         origin = Point(x: pane.frame.minX, y: pane.frame.minY + 1)
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }
-        if lines.isEmpty { pane.write("This record was deleted. Esc goes back.", x: 2, y: 1, style: .warning) }
+        if lines.isEmpty { pane.write(tr("This record was deleted. Esc goes back."), x: 2, y: 1, style: .warning) }
         for row in 0..<height where top + row < rows.count {
             drawRow(top + row, isSelected: isFocused && top + row == cursor, in: pane, y: row + 1, labelWidth)
         }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// One line of a record: a property, a part of its value, or a record that a relationship leads to.
 struct RecordLine {
@@ -77,9 +78,10 @@ struct RecordLines {
         let role: Role = isChanged ? .edited : (text == ValueDisplay.nothing ? .muted : .text)
         if let tree = ValueTree(value) { return lines(of: tree, at: place, role: role) }
         if let data = value as? Data, !data.isEmpty {
-            let kind = PictureHeader(data).map { $0.text + ", " } ?? ""
+            let kind = PictureHeader(data).map { $0.text + tr(", ") } ?? ""
             let isOpen = unfolded.contains(place.path)
-            let head = line(place, "\(kind)\(EntityPickerSource.grouped(data.count)) bytes", role, fold: isOpen)
+            let head = line(
+                place, kind + sentence("\(EntityPickerSource.grouped(data.count)) bytes"), role, fold: isOpen)
             guard isOpen else { return [head] }
             if showsPictures, let header = PictureHeader(data), header.kind == "PNG" {
                 return [head] + self.lines(ofPicture: data, header, at: place)
@@ -159,7 +161,7 @@ struct RecordLines {
             lines.append(
                 RecordLine(
                     path: place.path + "/more", depth: place.depth, property: place.property, title: "",
-                    value: "all \(EntityPickerSource.grouped(count))…", role: .key, isMore: true))
+                    value: sentence("all \(EntityPickerSource.grouped(count))…"), role: .key, isMore: true))
         }
         return lines
     }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
+import Translation
 
 /// A value with parts, as it is unfolded in a record: JSON, property lists, dictionaries, arrays.
 indirect enum ValueTree {
@@ -85,7 +86,7 @@ indirect enum ValueTree {
             return .dictionary(pairs.sorted { $0.key < $1.key })
         case let values as [Any]: return .list(values.map { tree(of: $0, depth: depth + 1) })
         case let values as NSSet: return .list(values.allObjects.map { tree(of: $0, depth: depth + 1) })
-        case let data as Data: return .leaf("\(data.count) bytes")
+        case let data as Data: return .leaf(sentence("\(data.count) bytes"))
         case let date as Date: return .leaf(DateDisplay.short(date))
         default: return .leaf(String(describing: value))
         }
@@ -109,7 +110,7 @@ enum HexDump {
             let padding = String(repeating: " ", count: (perLine - row.count) * 3)
             return String(repeating: "0", count: max(0, 6 - offset.count)) + offset + "  \(hex)\(padding)  \(text)"
         }
-        if data.count > greatest { lines.append("and \(data.count - greatest) bytes more") }
+        if data.count > greatest { lines.append(sentence("and \(data.count - greatest) bytes more")) }
         return lines
     }
 }
@@ -121,8 +122,8 @@ struct PictureHeader: Equatable {
     let height: Int?
 
     var text: String {
-        guard let width, let height else { return "\(kind) image" }
-        return "\(kind) image, \(width)×\(height)"
+        guard let width, let height else { return sentence("\(kind) image") }
+        return sentence("\(kind) image, \(width)×\(height)")
     }
 
     /// `nil` for what is no picture.

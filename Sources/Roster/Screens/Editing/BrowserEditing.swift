@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 // Changing records: every edit is one step for undo, and nothing reaches the store before a save.
 
@@ -43,7 +44,7 @@ extension Browser {
             session.context.processPendingChanges()
         }
         baseline.note(session.context)
-        say(name.isEmpty ? verb : "\(verb): \(name)")
+        say(name.isEmpty ? verb : sentence("\(tr(verb)): \(name)"))
     }
 
     // MARK: Saving
@@ -70,12 +71,12 @@ extension Browser {
             next()
         case .saved(let count):
             baseline.removeAll()
-            say("saved \(DeletePlan.counted(count, "record"))")
+            say(sentence("saved \(DeletePlan.counted(count, "record"))"))
             next()
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
         case .failed(let lines, _):
             let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
-            var rest = lines.count > 8 ? [TextPane.Line("and \(lines.count - 8) more")] : []
+            var rest = lines.count > 8 ? [TextPane.Line(sentence("and \(lines.count - 8) more"))] : []
             let nothing = "Nothing was written"
             if !lines.contains(where: { $0.contains(nothing) }) { rest.append(TextPane.Line(nothing + ".")) }
             layers.push(
@@ -101,7 +102,7 @@ extension Browser {
             guard let session else { return }
             // Where theirs was not merged yet, what was before would count as no change at all.
             for object in Set(choices.map(\.object)) { session.context.refresh(object, mergeChanges: true) }
-            edit("settle conflicts") { _ in
+            edit(tr("settle conflicts")) { _ in
                 for choice in choices {
                     choice.object.setValue(choice.value is NSNull ? nil : choice.value, forKey: choice.key)
                 }
@@ -120,7 +121,7 @@ extension Browser {
             lines.append(TextPane.Line(edit.name, role: .heading))
             lines.append(TextPane.Line("  " + edit.fields))
         }
-        if lost.count > 5 { lines.append(TextPane.Line("and \(lost.count - 5) more records")) }
+        if lost.count > 5 { lines.append(TextPane.Line(sentence("and \(lost.count - 5) more records"))) }
         let one = lost.count == 1
         layers.push(
             Dialog(
@@ -129,7 +130,9 @@ extension Browser {
                 choices: [
                     Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
                         [unowned self] in
-                        edit("add \(lost[0].name) anew") { context in for edit in lost { edit.recreate(in: context) } }
+                        edit(sentence("add \(lost[0].name) anew")) { context in
+                            for edit in lost { edit.recreate(in: context) }
+                        }
                         say("made anew, not saved yet; ^S saves")
                     },
                     Dialog.Choice("d<Esc>", "drop your edits") { [unowned self] in say("dropped your edits") },
@@ -157,8 +160,8 @@ extension Browser {
                 title: "Delete?", lines: plan.lines,
                 choices: [
                     Dialog.Choice("y", "delete") { [unowned self] in
-                        edit("delete \(name)") { context in for object in objects { context.delete(object) } }
-                        say("deleted \(name); u takes it back")
+                        edit(sentence("delete \(name)")) { context in for object in objects { context.delete(object) } }
+                        say(sentence("deleted \(name); u takes it back"))
                         next()
                     },
                     Dialog.Choice("n", "keep"),

@@ -1,5 +1,6 @@
 import Foundation
 import TerminalKit
+import Translation
 
 /// A month to pick a day from.
 final class CalendarPicker: Layer {
@@ -97,8 +98,8 @@ final class CalendarPicker: Layer {
             return
         }
         box.clear()
-        box.box(title: "\(Self.months[month - 1]) \(year)")
-        for (index, name) in Self.weekdays.enumerated() { box.write(name, x: 2 + 3 * index, y: 1, style: .muted) }
+        box.box(title: sentence("\(tr(Self.months[month - 1])) \(year)"))
+        for (index, name) in Self.weekdays.enumerated() { box.write(tr(name), x: 2 + 3 * index, y: 1, style: .muted) }
         // Weeks begin on Monday, as ISO 8601 has it.
         let offset = (Self.calendar.component(.weekday, from: first) + 5) % 7
         firstOfGrid = first.addingTimeInterval(Double(-offset) * 86400)

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// One value, edited where it stands in the list.
 final class CellEditor: Layer {
@@ -24,7 +25,7 @@ final class CellEditor: Layer {
         guard let attribute = object.entity.attributesByName[key] else { return form() }
         let kind = FieldText.kind(of: attribute)
         guard kind != .readOnly else {
-            return list.browser.say("\(PropertyTitle.title(key)) cannot be edited here", role: .warning)
+            return list.browser.say(sentence("\(PropertyTitle.title(key)) cannot be edited here"), role: .warning)
         }
         // What has lines is no cell.
         let text = FieldText.text(object.value(forKey: key), of: attribute)
@@ -149,8 +150,8 @@ final class CellEditor: Layer {
         let name = RecordName.text(object)
         // Checked before: it parses.
         let value = try? FieldText.value(text, of: attribute)
-        list.browser.edit("edit \(title) of \(name)") { _ in object.setValue(value, forKey: attribute.name) }
-        list.browser.say("changed \(title) of \(name), not saved yet")
+        list.browser.edit(sentence("edit \(title) of \(name)")) { _ in object.setValue(value, forKey: attribute.name) }
+        list.browser.say(sentence("changed \(title) of \(name), not saved yet"))
         return true
     }
 
@@ -173,9 +174,12 @@ final class CellEditor: Layer {
 
     var footer: String? {
         let rules = FieldRules(of: attribute).hint
-        let more = kind == .date ? "  ^T calendar" : kind == .text ? "  ^O editor" : ""
-        let steps = [.date, .number].contains(kind) ? "  Shift-↑↓ step" : kind == .boolean ? "  Space turns" : ""
-        return (rules.isEmpty ? "" : rules + "  ") + "Enter accept  Tab next\(steps)\(more)  ^N none  Esc cancel"
+        var keys = [rules, tr("Enter accept"), tr("Tab next")]
+        if [.date, .number].contains(kind) { keys.append(tr("Shift-↑↓ step")) }
+        if kind == .boolean { keys.append(tr("Space turns")) }
+        if kind == .date { keys.append(tr("^T calendar")) }
+        if kind == .text { keys.append(tr("^O editor")) }
+        return (keys + [tr("^N none"), tr("Esc cancel")]).filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
     func draw(in canvas: Canvas) {
@@ -187,7 +191,7 @@ final class CellEditor: Layer {
         part.fillLine(0, style: Style(.edited))
         editor.draw(
             in: part, x: 0, y: 0, width: width, style: Style(problem == nil ? .edited : .error), showsCursor: true)
-        if isNothing { part.write("none", x: 1, y: 0, style: .muted) }
+        if isNothing { part.write(tr("none"), x: 1, y: 0, style: .muted) }
         guard let problem else { return }
         // Beneath the cell, or above it where that is the last line.
         let y = cell.minY + 1 < canvas.height - 2 ? cell.minY + 1 : cell.minY - 1
@@ -202,8 +206,8 @@ enum ChoicePicker {
         in browser: Browser, attribute: NSAttributeDescription, current: String?, onPick: @escaping (String?) -> Void
     ) {
         let choices = FieldRules(of: attribute).choices
-        var items = choices.map { (text: $0, detail: $0 == current ? "now" : "") }
-        if attribute.isOptional { items.append((text: "(none)", detail: current == nil ? "now" : "")) }
+        var items = choices.map { (text: $0, detail: $0 == current ? tr("now") : "") }
+        if attribute.isOptional { items.append((text: tr("(none)"), detail: current == nil ? tr("now") : "")) }
         let selected = current.flatMap { choices.firstIndex(of: $0) } ?? 0
         browser.layers.push(
             Picker(title: PropertyTitle.title(attribute.name), items: items, selected: selected) { index in

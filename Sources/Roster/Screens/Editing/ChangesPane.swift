@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// What is changed and not saved, record by record and field by field. Each change can be dropped by itself.
 final class ChangesPane: Layer {
@@ -80,16 +81,19 @@ final class ChangesPane: Layer {
         let name = RecordName.lastKnown(object)
         let context = session.context
         if let key = current.key, !object.isInserted {
-            browser.edit("drop \(PropertyTitle.title(key)) of \(name)") { _ in Self.restore([key], of: object) }
+            browser.edit(sentence("drop \(PropertyTitle.title(key)) of \(name)")) { _ in Self.restore([key], of: object)
+            }
         } else if object.isDeleted {
-            browser.edit("keep \(name)") { context in context.insert(object) }
+            browser.edit(sentence("keep \(name)")) { context in context.insert(object) }
         } else if object.isInserted, let key = current.key {
-            browser.say("\(PropertyTitle.title(key)) of a new record: e edits it, x on its first line drops the record")
+            browser.say(
+                sentence(
+                    "\(PropertyTitle.title(key)) of a new record: e edits it, x on its first line drops the record"))
             return
         } else if object.isInserted {
-            browser.edit("drop \(name)") { $0.delete(object) }
+            browser.edit(sentence("drop \(name)")) { $0.delete(object) }
         } else {
-            browser.edit("drop changes of \(name)") { _ in
+            browser.edit(sentence("drop changes of \(name)")) { _ in
                 Self.restore(Array(object.changedValues().keys), of: object)
             }
         }
@@ -177,10 +181,10 @@ final class ChangesPane: Layer {
         canvas.clear()
         height = max(1, canvas.height - 2)
         let count = DeletePlan.counted(session.unsavedCount, "record")
-        StatusLine(left: [(" Not saved: \(count)", .status)]).draw(in: canvas, y: 0)
+        StatusLine(left: [(sentence(" Not saved: \(count)"), .status)]).draw(in: canvas, y: 0)
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }
-        if entries.isEmpty { canvas.write("Everything is saved.", x: 2, y: 1, style: .muted) }
+        if entries.isEmpty { canvas.write(tr("Everything is saved."), x: 2, y: 1, style: .muted) }
         for row in 0..<height where top + row < entries.count {
             let entry = entries[top + row]
             let style = Style(entry.role, selected: top + row == cursor)

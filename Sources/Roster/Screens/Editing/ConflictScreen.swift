@@ -113,12 +113,11 @@ final class ConflictScreen: Layer {
         top = max(0, min(top, cursorLine))
         if cursorLine >= top + room { top = cursorLine - room + 1 }
         for row in 0..<room where top + row < lines.count { draw(lines[top + row], in: box, y: row + 1) }
-        box.write("m", x: 2, y: height - 2, style: .key)
-        box.write("save mine   ", x: 4, y: height - 2)
-        box.write("t", x: 16, y: height - 2, style: .key)
-        box.write("keep theirs   ", x: 18, y: height - 2)
-        box.write("s", x: 32, y: height - 2, style: .key)
-        box.write("save as chosen", x: 34, y: height - 2)
+        var x = 2
+        for (key, what) in [("m", "save mine"), ("t", "keep theirs"), ("s", "save as chosen")] {
+            x += box.write(key, x: x, y: height - 2, style: .key) + 1
+            x += box.write(tr(what), x: x, y: height - 2) + 3
+        }
     }
 
     private enum Content {

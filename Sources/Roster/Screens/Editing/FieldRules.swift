@@ -2,12 +2,16 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// What the model's validation says of an attribute's values, as far as people are helped by it: limits, lengths, and the
 /// only values there are.
 struct FieldRules: Equatable {
     private(set) var least: String?
     private(set) var greatest: String?
+    /// Whether the limits themselves are not allowed.
+    private(set) var excludesLeast = false
+    private(set) var excludesGreatest = false
     /// The least and the greatest length of a text.
     private(set) var shortest: Int?
     private(set) var longest: Int?
@@ -44,10 +48,12 @@ struct FieldRules: Equatable {
 
     private mutating func limit(_ sign: String, _ number: String) {
         switch sign {
-        case ">=": least = number
-        case ">": least = "more than \(number)"
-        case "<=": greatest = number
-        default: greatest = "less than \(number)"
+        case ">=", ">":
+            least = number
+            excludesLeast = sign == ">"
+        default:
+            greatest = number
+            excludesGreatest = sign == "<"
         }
     }
 
@@ -72,11 +78,15 @@ struct FieldRules: Equatable {
     /// In words: `at least 0, at most 90`.
     var hint: String {
         var parts: [String] = []
-        if let least { parts.append(least.hasPrefix("more") ? least : "at least \(least)") }
-        if let greatest { parts.append(greatest.hasPrefix("less") ? greatest : "at most \(greatest)") }
-        if let shortest, shortest > 0 { parts.append("at least \(DeletePlan.counted(shortest, "character"))") }
-        if let longest { parts.append("at most \(DeletePlan.counted(longest, "character"))") }
-        return parts.joined(separator: ", ")
+        if let least { parts.append(excludesLeast ? sentence("more than \(least)") : sentence("at least \(least)")) }
+        if let greatest {
+            parts.append(excludesGreatest ? sentence("less than \(greatest)") : sentence("at most \(greatest)"))
+        }
+        if let shortest, shortest > 0 {
+            parts.append(sentence("at least \(DeletePlan.counted(shortest, "character"))"))
+        }
+        if let longest { parts.append(sentence("at most \(DeletePlan.counted(longest, "character"))")) }
+        return parts.joined(separator: tr(", "))
     }
 }
 
@@ -86,7 +96,7 @@ enum FieldCheck {
     static func problem(_ text: String?, of attribute: NSAttributeDescription, in object: NSManagedObject) -> String? {
         do {
             let parsed = try FieldText.value(text, of: attribute)
-            if parsed == nil, !attribute.isOptional { return "must have a value" }
+            if parsed == nil, !attribute.isOptional { return tr("must have a value") }
             var value = parsed.map { $0 as AnyObject }
             try object.validateValue(&value, forKey: attribute.name)
             return nil
@@ -94,7 +104,7 @@ enum FieldCheck {
             return error.reason
         } catch {
             let text = CommandError.line(for: error)
-            return text.isEmpty ? "is not allowed" : text
+            return text.isEmpty ? tr("is not allowed") : text
         }
     }
 }

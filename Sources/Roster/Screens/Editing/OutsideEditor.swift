@@ -1,4 +1,5 @@
 import Foundation
+import Translation
 
 // Long texts, edited in the program that the user likes for them.
 
@@ -25,7 +26,7 @@ extension Browser {
             var status: Int32 = 0
             lendTerminal { status = OutsideEditor.run(editor, on: file.path) }
             guard status == 0 else {
-                say("\(editor) ended with status \(status): the text is as it was", role: .warning)
+                say(sentence("\(editor) ended with status \(status): the text is as it was"), role: .warning)
                 return nil
             }
             var edited = String(decoding: try Data(contentsOf: file), as: UTF8.self)

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// A form for a record that exists, or for a new one.
 ///
@@ -32,7 +33,8 @@ final class RecordForm {
         let owner = RecordForm(
             browser: browser, session: session, object: target, isNew: object == nil, onDone: onDone)
         let title =
-            object.map { "Edit \(entity.name ?? "") “\(RecordName.text($0))”" } ?? "New \(entity.name ?? "record")"
+            object.map { sentence("Edit \(entity.name ?? "") “\(RecordName.text($0))”") }
+            ?? sentence("New \(entity.name ?? "record")")
         let form = Form(title: title, fields: owner.fields(), focus: focus)
         form.validate = { owner.problem(with: $0) }
         form.onAccept = { owner.accept($0, saving: $1) }
@@ -80,7 +82,8 @@ final class RecordForm {
             id: relationship.name, label: PropertyTitle.title(relationship.name), kind: .reference,
             value: Self.text(current, of: relationship), isOptional: relationship.isOptional,
             hint: relationship.isToMany
-                ? "Space adds or removes \(DeletePlan.plural(entity))" : "Space chooses a \(entity), Backspace none")
+                ? sentence("Space adds or removes \(DeletePlan.plural(entity))")
+                : sentence("Space chooses a \(entity), Backspace none"))
     }
 
     private static func text(_ objects: [NSManagedObject], of relationship: NSRelationshipDescription) -> String? {
@@ -94,7 +97,7 @@ final class RecordForm {
     private func problem(with field: FormField) -> String? {
         guard field.kind != .readOnly else { return nil }
         guard let attribute = object.entity.attributesByName[field.id] else {
-            return field.value == nil && !field.isOptional ? "must be chosen" : nil
+            return field.value == nil && !field.isOptional ? tr("must be chosen") : nil
         }
         return FieldCheck.problem(field.value, of: attribute, in: object)
     }
@@ -107,12 +110,12 @@ final class RecordForm {
         }
         let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
         var target = object
-        browser.edit(isNew ? "add \(name)" : "edit \(name)") { context in
+        browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)")) { context in
             if isNew { target = NSManagedObject(entity: object.entity, insertInto: context) }
             write(fields, to: target)
         }
         onDone(target)
-        browser.say(isNew ? "added \(name), not saved yet" : "changed \(name), not saved yet")
+        browser.say(isNew ? sentence("added \(name), not saved yet") : sentence("changed \(name), not saved yet"))
         if saving { browser.save() }
         return [:]
     }
@@ -167,9 +170,10 @@ final class RecordForm {
             entity: entity, session: session, chosen: Set(current),
             onDisplay: { [unowned browser] in browser.needsDisplay = true })
         source.offersNew = !entity.isAbstract
-        let verb = relationship.isToMany ? "add or remove" : "choose"
+        let verb = relationship.isToMany ? tr("add or remove") : tr("choose")
         browser.layers.push(
-            Picker(title: "\(field.label): \(verb)", source: source, selected: source.firstChosen) { [self] index in
+            Picker(title: sentence("\(field.label): \(verb)"), source: source, selected: source.firstChosen) {
+                [self] index in
                 guard source.isNew(index) else {
                     return take(source.object(at: index), into: current, of: relationship, form)
                 }

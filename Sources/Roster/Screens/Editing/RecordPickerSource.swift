@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// The records of an entity to pick one from, by name. Only a page of them is read at a time; long lists are searched
 /// beside the keys.
@@ -55,11 +56,11 @@ final class RecordPickerSource: PickerSource {
 
     func text(at index: Int) -> String {
         guard isNew(index) else { return RecordName.text(objects[index]) }
-        return "+ new \(entity.name ?? "record")" + (text.isEmpty ? "" : " “\(text)”")
+        return sentence("+ new \(entity.name ?? "record")") + (text.isEmpty ? "" : " “\(text)”")
     }
 
     func detail(at index: Int) -> String {
-        !isNew(index) && chosen.contains(objects[index]) ? "chosen" : ""
+        !isNew(index) && chosen.contains(objects[index]) ? tr("chosen") : ""
     }
 
     func filter(_ text: String) {

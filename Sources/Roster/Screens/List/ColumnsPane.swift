@@ -1,5 +1,6 @@
 import CoreData
 import TerminalKit
+import Translation
 
 /// The columns of a list: which are shown, in which order, how wide, and how many stay. What is changed is seen at once.
 final class ColumnsPane: Layer {
@@ -121,7 +122,7 @@ final class ColumnsPane: Layer {
         guard boxHeight > 2 else { return }
         let box = canvas.part(x: canvas.width - width, y: 1, width: width, height: boxHeight)
         box.clear()
-        box.box(title: "Columns of \(list.entity.name ?? "")")
+        box.box(title: sentence("Columns of \(list.entity.name ?? "")"))
         height = boxHeight - 2
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }
@@ -135,8 +136,8 @@ final class ColumnsPane: Layer {
             let sign = entry.isShown ? line.symbols.checked : line.symbols.unchecked
             line.write(sign, x: 1, y: 0, style: Style(.key, selected: isSelected))
             var notes: [String] = []
-            if entry.isShown, top + row < layout.frozen { notes.append("stays") }
-            if let width = layout.widths[entry.key] { notes.append("\(width) wide") }
+            if entry.isShown, top + row < layout.frozen { notes.append(tr("stays")) }
+            if let width = layout.widths[entry.key] { notes.append(sentence("\(width) wide")) }
             let note = notes.joined(separator: ", ")
             line.write(
                 entry.title, x: 3, y: 0, style: Style(entry.isShown ? .text : .muted, selected: isSelected),
@@ -171,7 +172,7 @@ extension ListScreen {
         let key = focusedKey
         setShown(false, column: key)
         guard !view.columns.contains(where: { $0.id == key }) else { return }
-        browser.say("\(PropertyTitle.title(key)) is hidden; | shows the columns")
+        browser.say(sentence("\(PropertyTitle.title(key)) is hidden; | shows the columns"))
     }
 
     func moveColumn(_ key: String, by step: Int) {

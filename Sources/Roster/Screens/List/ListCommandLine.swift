@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 // The command line: what is typed after a colon.
 
@@ -32,7 +33,7 @@ extension ListScreen {
         let rest = text.dropFirst(name.count).trimmingCharacters(in: .whitespaces)
         if let command = CommandLineWords.commands.first(where: { $0.names.contains(String(name)) }) {
             if !command.takesArgument, !rest.isEmpty {
-                return Prompt.Problem("“\(name)” stands alone", at: name.count + 1)
+                return Prompt.Problem(sentence("“\(name)” stands alone"), at: name.count + 1)
             }
             return command.run(self, rest).map { Prompt.Problem($0.text, at: $0.position.map { $0 + name.count + 1 }) }
         }
@@ -46,7 +47,9 @@ extension ListScreen {
         guard let command = table.command(named: text) ?? (beginning.count == 1 ? beginning[0] : nil) else {
             let names = beginning.map(\.name).joined(separator: ", ")
             return Prompt.Problem(
-                names.isEmpty ? "there is no command “\(text)”; ^P lists all" : "“\(text)” may be \(names)", at: 0)
+                names.isEmpty
+                    ? sentence("there is no command “\(text)”; ^P lists all") : sentence("“\(text)” may be \(names)"),
+                at: 0)
         }
         if let reason = command.unavailable(self) { return Prompt.Problem(reason) }
         command.action(self)
@@ -75,7 +78,7 @@ extension ListScreen {
             return nil
         }
         guard parts.count == 1 || ["asc", "desc"].contains(parts[1]) && parts.count == 2 else {
-            return Prompt.Problem("asc or desc stands behind the colon", at: key.count + 1)
+            return Prompt.Problem(tr("asc or desc stands behind the colon"), at: key.count + 1)
         }
         do {
             try EntityKeys.attribute(at: key, of: entity, for: "make sections by")
@@ -94,7 +97,8 @@ extension ListScreen {
         let matching = entities.filter { $0.name?.lowercased().hasPrefix(name.lowercased()) == true }
         guard let found = exact ?? (matching.count == 1 ? matching[0] : nil) else {
             let names = (matching.isEmpty ? entities : matching).compactMap(\.name).joined(separator: ", ")
-            return Prompt.Problem(matching.isEmpty ? "there is \(names)" : "“\(name)” may be \(names)", at: 0)
+            return Prompt.Problem(
+                matching.isEmpty ? sentence("there is \(names)") : sentence("“\(name)” may be \(names)"), at: 0)
         }
         show(found)
         return nil
@@ -112,10 +116,10 @@ extension ListScreen {
     }
 
     func export(to path: String, replacing: Bool) -> Prompt.Problem? {
-        guard !path.isEmpty else { return Prompt.Problem("a file's name is missing: export teams.csv", at: 0) }
+        guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         if !replacing, FileManager.default.fileExists(atPath: file) {
-            return Prompt.Problem("\(path) is there already: export! replaces it", at: 0)
+            return Prompt.Problem(sentence("\(path) is there already: export! replaces it"), at: 0)
         }
         let settings = records.settings
         let sort = settings.allSortKeys.map { SortKey(keyPath: $0.keyPath, ascending: $0.isAscending) }
@@ -126,8 +130,11 @@ extension ListScreen {
         let isUnsaved = session.context.hasChanges
         browser.begin("export", { try command.run(in: $0) }) { [unowned browser] outcome in
             switch outcome {
-            case .done: browser.say("exported to \(file)" + (isUnsaved ? ", without what is not saved" : ""))
-            case .failed(let problem): browser.say("not exported: \(problem)", role: .error)
+            case .done:
+                browser.say(
+                    isUnsaved
+                        ? sentence("exported to \(file), without what is not saved") : sentence("exported to \(file)"))
+            case .failed(let problem): browser.say(sentence("not exported: \(problem)"), role: .error)
             }
         }
         return nil

@@ -87,7 +87,7 @@ extension ListScreen {
         guard let waiting = waitingChanges else { return }
         stopFreezing()
         if records.objectCount > Self.longList {
-            browser.say("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile")
+            browser.say(sentence("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile"))
             return readAgain()
         }
         let object = cursorObject
@@ -103,7 +103,7 @@ extension ListScreen {
         let path = object.flatMap { $0.isDeleted ? nil : records.path(of: $0) }
         view.reload(cursor: path.map { .row($0) }, screenLine: line)
         rememberCursor()
-        browser.say("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile")
+        browser.say(sentence("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile"))
     }
 
     /// Forgets that the list stands still.
@@ -123,7 +123,10 @@ extension ListScreen {
         if let waitingChanges {
             let count = waitingChanges.count
             return count == 0
-                ? tr("frozen") : "frozen: \(DeletePlan.counted(count, "change")) \(count == 1 ? "waits" : "wait")"
+                ? tr("frozen")
+                : count == 1
+                    ? sentence("frozen: \(DeletePlan.counted(count, "change")) waits")
+                    : sentence("frozen: \(DeletePlan.counted(count, "change")) wait")
         }
         return followsNewest ? tr("following") : nil
     }
@@ -170,7 +173,7 @@ extension ListScreen {
     var aggregateFooter: String? {
         guard showsAggregates else { return nil }
         if let aggregates = records.aggregates { return aggregates.footer }
-        let title = focusedKey.isEmpty ? "the record" : PropertyTitle.title(focusedKey)
-        return "nothing to compute of \(title)"
+        let title = focusedKey.isEmpty ? tr("the record") : PropertyTitle.title(focusedKey)
+        return sentence("nothing to compute of \(title)")
     }
 }

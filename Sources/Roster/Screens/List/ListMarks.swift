@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The records of a list that the user marked. They stay marked wherever they go, and until they are deleted.
 struct RecordMarks {
@@ -75,7 +76,8 @@ extension ListScreen {
     func markByPredicate() {
         let prompt = Prompt(
             label: "mark: ", history: browser.filterHistory,
-            hint: "a predicate, for example \(FilterText.example(for: entity)); Tab completes, empty marks all")
+            hint: sentence(
+                "a predicate, for example \(FilterText.example(for: entity)); Tab completes, empty marks all"))
         prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
@@ -113,7 +115,7 @@ extension ListScreen {
 
     private var allRecords: [NSManagedObject] { records.controller.fetchedObjects ?? [] }
 
-    private func sayMarked() { browser.say("\(DeletePlan.counted(marks.objects.count, "record")) marked") }
+    private func sayMarked() { browser.say(sentence("\(DeletePlan.counted(marks.objects.count, "record")) marked")) }
 
     // MARK: Changing what is marked
 
@@ -126,15 +128,15 @@ extension ListScreen {
         let chosen = chosenRecords
         let title = PropertyTitle.title(key)
         let prompt = Prompt(
-            label: "\(title) of \(DeletePlan.counted(chosen.count, entity.name ?? "record")): ",
-            hint: "\(FieldText.hint(for: attribute)); empty is no value")
+            label: sentence("\(title) of \(DeletePlan.counted(chosen.count, entity.name ?? "record")): "),
+            hint: sentence("\(FieldText.hint(for: attribute)); empty is no value"))
         prompt.onAccept = { [unowned self] text in
             do {
                 let value = try Self.value(text.isEmpty ? nil : text, of: attribute, in: chosen)
                 preview(value, of: attribute, in: chosen)
                 return nil
             } catch let error as ValueProblem {
-                return Prompt.Problem("\(title) \(error.reason)", at: 0)
+                return Prompt.Problem(sentence("\(title) \(error.reason)"), at: 0)
             } catch {
                 return Prompt.Problem(CommandError.line(for: error), at: 0)
             }
@@ -164,17 +166,18 @@ extension ListScreen {
             let old = ValueDisplay.text(object.value(forKey: attribute.name), of: attribute)
             return TextPane.Line("\(RecordName.text(object)): \(old) → \(new)")
         }
-        if changed.count > 6 { lines.append(TextPane.Line("and \(changed.count - 6) more", role: .muted)) }
+        if changed.count > 6 { lines.append(TextPane.Line(sentence("and \(changed.count - 6) more"), role: .muted)) }
         let title = PropertyTitle.title(attribute.name)
         browser.layers.push(
             Dialog(
-                title: "\(title) of \(DeletePlan.counted(changed.count, entity.name ?? "record"))", lines: lines,
+                title: sentence("\(title) of \(DeletePlan.counted(changed.count, entity.name ?? "record"))"),
+                lines: lines,
                 choices: [
                     Dialog.Choice("y", "change") { [unowned self] in
-                        browser.edit("edit \(title) of \(changed.count)") { _ in
+                        browser.edit(sentence("edit \(title) of \(changed.count)")) { _ in
                             for object in changed { object.setValue(value, forKey: attribute.name) }
                         }
-                        browser.say("changed \(DeletePlan.counted(changed.count, "record")), not saved yet")
+                        browser.say(sentence("changed \(DeletePlan.counted(changed.count, "record")), not saved yet"))
                     },
                     Dialog.Choice("n", "leave"),
                 ]))
@@ -186,10 +189,11 @@ extension ListScreen {
         guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
         guard chosen.count > 1 else { return duplicate(chosen) }
         let names = chosen.prefix(6).map { TextPane.Line("+ \(RecordName.text($0))", role: .inserted) }
-        let more = chosen.count > 6 ? [TextPane.Line("and \(chosen.count - 6) more", role: .muted)] : []
+        let more = chosen.count > 6 ? [TextPane.Line(sentence("and \(chosen.count - 6) more"), role: .muted)] : []
         browser.layers.push(
             Dialog(
-                title: "Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))", lines: names + more,
+                title: sentence("Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))"),
+                lines: names + more,
                 choices: [
                     Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
                     Dialog.Choice("n", "leave"),
@@ -202,11 +206,11 @@ extension ListScreen {
                 ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name
             })
         var last: NSManagedObject?
-        browser.edit("duplicate \(DeletePlan.counted(chosen.count, "record"))") { context in
+        browser.edit(sentence("duplicate \(DeletePlan.counted(chosen.count, "record"))")) { context in
             for object in chosen { last = Self.copy(of: object, unique: unique, in: context) }
         }
         if let last { moveCursor(to: last) }
-        browser.say("duplicated \(DeletePlan.counted(chosen.count, "record")), not saved yet")
+        browser.say(sentence("duplicated \(DeletePlan.counted(chosen.count, "record")), not saved yet"))
     }
 
     private static func copy(
@@ -235,13 +239,14 @@ extension ListScreen {
         guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
         let counted = DeletePlan.counted(chosen.count, entity.name ?? "record")
         let prompt = Prompt(
-            label: "write \(counted) to: ", history: [],
-            hint: "a file: .csv, .tsv or .json; \(chosen.prefix(3).map { RecordName.text($0) }.joined(separator: ", "))"
+            label: sentence("write \(counted) to: "), history: [],
+            hint: sentence(
+                "a file: .csv, .tsv or .json; \(chosen.prefix(3).map { RecordName.text($0) }.joined(separator: ", "))")
                 + (chosen.count > 3 ? ", …" : ""))
         prompt.onAccept = { [unowned self] path in
             do {
                 try write(chosen, to: path)
-                browser.say("wrote \(counted) to \(path)")
+                browser.say(sentence("wrote \(counted) to \(path)"))
                 return nil
             } catch {
                 return Prompt.Problem(CommandError.line(for: error))
@@ -256,7 +261,7 @@ extension ListScreen {
             throw CommandError.misuse("the file's name ends in .csv, .tsv or .json")
         }
         guard !FileManager.default.fileExists(atPath: file) else {
-            throw CommandError.failure("\(path) is there already")
+            throw CommandError.failure(sentence("\(path) is there already"))
         }
         let text = try RecordText.text(of: chosen, entity: entity, as: format)
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)

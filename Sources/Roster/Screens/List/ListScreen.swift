@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The main screen: the records of one entity in sections, live.
 ///
@@ -83,7 +84,8 @@ final class ListScreen: Layer {
         view = SectionedList(source: records, columns: [])
         settingsByEntity[entity.name ?? ""] = settings
         adopt(records)
-        try load(records, of: entity, what: "reading \(DeletePlan.plural(entity.name ?? "record"))") { [unowned self] in
+        try load(records, of: entity, what: sentence("reading \(DeletePlan.plural(entity.name ?? "record"))")) {
+            [unowned self] in
             restorePlace(settings)
             if state.showsDetail { openDetailPane() }
         }
@@ -104,7 +106,8 @@ final class ListScreen: Layer {
         let settings = settingsByEntity[other.name ?? ""] ?? browser.settings(for: other)
         do {
             let list = try RecordList(entity: other, settings: settings, context: session.context)
-            try load(list, of: other, what: "reading \(DeletePlan.plural(other.name ?? "record"))") { [unowned self] in
+            try load(list, of: other, what: sentence("reading \(DeletePlan.plural(other.name ?? "record"))")) {
+                [unowned self] in
                 restorePlace(settings)
             }
         } catch {

@@ -131,12 +131,14 @@ extension ListScreen {
         if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
-        if let work { right.append((" \(Activity.text(work.what, since: work.began)), Esc stops ", .warning)) }
+        if let work {
+            right.append((" " + sentence("\(Activity.text(work.what, since: work.began)), Esc stops") + " ", .warning))
+        }
         if let livingNote { right.append((" \(livingNote) ", .warning)) }
-        if isSearching, let search { right.append((" searching \(search.progress) % ", .status)) }
+        if isSearching, let search { right.append((" " + sentence("searching \(search.progress) %") + " ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
-        if !marks.isEmpty { right.append((" " + tr("%s marked", "\(marks.objects.count)") + " ", .status)) }
+        if !marks.isEmpty { right.append((tr(" %s marked ", "\(marks.objects.count)"), .status)) }
         let unsaved = session.unsavedCount
         if unsaved > 0 { right.append((" *" + tr("%s unsaved", "\(unsaved)") + " ", .status)) }
         if let number = view.rowNumber { right.append((" \(number)/\(records.objectCount) ", .status)) }
@@ -146,16 +148,16 @@ extension ListScreen {
     private func drawHints(in canvas: Canvas, y: Int) {
         if awaitsIndexLetter {
             let titles = sectionIndexTitles.joined(separator: " ")
-            canvas.write("section beginning with: \(titles)", x: 0, y: y, style: .key)
+            canvas.write(sentence("section beginning with: \(titles)"), x: 0, y: y, style: .key)
             return
         }
         if browser.waitingSave != nil {
-            let text = "another program has the store locked: the save is tried again, Esc stops it"
+            let text = tr("another program has the store locked: the save is tried again, Esc stops it")
             canvas.write(text, x: 0, y: y, style: .warning)
             return
         }
         if isSearching, let search {
-            canvas.write("looking for “\(search.text)”: any key stops", x: 0, y: y, style: .muted)
+            canvas.write(sentence("looking for “\(search.text)”: any key stops"), x: 0, y: y, style: .muted)
             return
         }
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
@@ -170,7 +172,10 @@ extension ListScreen {
             let next = browser.tables.list.continuations(of: keys.pending).map { ($0.key.label, $0.name) }
             return KeyHints.draw(next + [("Esc", "cancel")], in: canvas, y: y)
         }
-        var hints = [("G", "record \(number)"), ("j k", "\(number) down, up"), ("] [", "\(number) sections on, back")]
+        var hints = [
+            ("G", sentence("record \(number)")), ("j k", sentence("\(number) down, up")),
+            ("] [", sentence("\(number) sections on, back")),
+        ]
         if entities.indices.contains(number - 1) { hints.append(("Enter", entities[number - 1].name ?? "")) }
         KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)
     }

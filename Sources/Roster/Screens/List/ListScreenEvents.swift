@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 // Keys and mouse of the main screen.
 
@@ -24,13 +25,13 @@ extension ListScreen {
 
     private func handle(_ key: Key) -> Bool {
         if stopSearch(), [Key(.escape), Key(.character("c"), .control)].contains(key) {
-            browser.say("stopped looking for “\(searchText ?? "")”")
+            browser.say(sentence("stopped looking for “\(searchText ?? "")”"))
             return true
         }
         if [Key(.escape), Key(.character("c"), .control)].contains(key), keys.pendingLabel.isEmpty,
             let work = stopWork()
         {
-            browser.say("stopped \(work.what): the list is as it was; R reads it again")
+            browser.say(sentence("stopped \(work.what): the list is as it was; R reads it again"))
             return true
         }
         if awaitsIndexLetter {
@@ -103,8 +104,9 @@ extension ListScreen {
         }
         guard let index = titles.firstIndex(where: { $0.lowercased().hasPrefix(letter.lowercased()) }) else {
             let known =
-                titles.isEmpty ? "there are no sections: gs makes some" : "there are \(titles.joined(separator: " "))"
-            return browser.say("no section begins with \(letter); \(known)")
+                titles.isEmpty
+                ? tr("there are no sections: gs makes some") : sentence("there are \(titles.joined(separator: " "))")
+            return browser.say(sentence("no section begins with \(letter); \(known)"))
         }
         view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
     }
@@ -114,7 +116,7 @@ extension ListScreen {
     func askForFilter() {
         let prompt = Prompt(
             label: "filter: ", text: records.settings.filter, history: browser.filterHistory,
-            hint: "for example \(FilterText.example(for: entity)); Tab completes, empty shows all")
+            hint: sentence("for example \(FilterText.example(for: entity)); Tab completes, empty shows all"))
         prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
@@ -159,18 +161,18 @@ extension ListScreen {
     /// What a key does in the present order: `↓ sections`, `↑ key 2`.
     private func sortRemark(on keyPath: String) -> String {
         let settings = records.settings
-        if keyPath == settings.sectionKey { return settings.sectionsAscend ? "↑ sections" : "↓ sections" }
+        if keyPath == settings.sectionKey { return settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections") }
         guard let place = settings.sortKeys.firstIndex(where: { $0.keyPath == keyPath }) else { return "" }
-        return "\(settings.sortKeys[place].isAscending ? "↑" : "↓") key \(place + 1)"
+        return sentence("\(settings.sortKeys[place].isAscending ? "↑" : "↓") key \(place + 1)")
     }
 
     func askForSectionKey() {
         let keys = entity.sortableKeyPaths
         let current = records.settings.sectionKey
         let items =
-            [(text: "(no sections)", detail: current == nil ? "now" : "")]
+            [(text: tr("(no sections)"), detail: current == nil ? tr("now") : "")]
             + keys.map { key in
-                let remark = sortRemark(on: key) + ": Enter turns"
+                let remark = sentence("\(sortRemark(on: key)): Enter turns")
                 return (text: PropertyTitle.title(key), detail: key == current ? remark : "")
             }
         let selected = current.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
@@ -192,7 +194,7 @@ extension ListScreen {
 
     func showEntity(number: Int) {
         guard entities.indices.contains(number - 1) else {
-            return browser.say("there are only \(entities.count) entities", role: .warning)
+            return browser.say(sentence("there are only \(entities.count) entities"), role: .warning)
         }
         show(entities[number - 1])
     }

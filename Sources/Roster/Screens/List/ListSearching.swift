@@ -1,5 +1,6 @@
 import CoreData
 import TerminalKit
+import Translation
 
 // Finding text: while it is typed, and again. Long lists are looked through piece by piece, between the keys.
 
@@ -53,17 +54,18 @@ extension ListScreen {
         if search.text.isEmpty {
             prompt.hint = Self.searchHint
         } else if search.isFinished {
-            prompt.hint = "\(search.count) found"
+            prompt.hint = sentence("\(search.count) found")
             if search.match == nil { prompt.problem = Prompt.Problem(nothingFound) }
         } else {
-            let found = search.count == 0 ? "" : ", \(search.count) found so far"
-            prompt.hint = "searching… \(search.progress) %\(found)"
+            let progress = sentence("searching… \(search.progress) %")
+            prompt.hint = search.count == 0 ? progress : sentence("\(progress), \(search.count) found so far")
         }
     }
 
     private var nothingFound: String {
         RecordSearch.canSearch(entity)
-            ? "nothing found" : "\(entity.name ?? "The entity") has no text to find: \\ filters by numbers and dates"
+            ? tr("nothing found")
+            : sentence("\(entity.name ?? "The entity") has no text to find: \\ filters by numbers and dates")
     }
 
     /// Leaves the prompt: the match stays, and where there is none yet the search goes on.
@@ -75,7 +77,7 @@ extension ListScreen {
         if search.match != nil {
             search.stop()
         } else if search.isFinished {
-            browser.say("\(nothingFound): “\(text)”", role: .warning)
+            browser.say(sentence("\(nothingFound): “\(text)”"), role: .warning)
         } else {
             onSearchProgress = { [unowned self] in report($0) }
         }
@@ -94,7 +96,7 @@ extension ListScreen {
     private func report(_ search: RecordSearch) {
         guard search.isFinished else { return }
         if search.match == nil {
-            browser.say("\(nothingFound): “\(search.text)”", role: .warning)
+            browser.say(sentence("\(nothingFound): “\(search.text)”"), role: .warning)
         } else if search.wentRound {
             browser.say(search.direction == .forward ? "went on at the top" : "went on at the bottom")
         }

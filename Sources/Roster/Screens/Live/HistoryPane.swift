@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// What was committed to the store, newest first: by which program and author, when, and what changed in it.
 final class HistoryPane: Layer {
@@ -51,7 +52,7 @@ final class HistoryPane: Layer {
             transactions = []
             problem =
                 (error as NSError).code == 134_091
-                ? "the store keeps no history" : CommandError.line(for: error)
+                ? tr("the store keeps no history") : CommandError.line(for: error)
         }
         makeRows()
         if let current {
@@ -172,7 +173,7 @@ final class HistoryPane: Layer {
         canvas.clear()
         height = max(1, canvas.height - 2)
         StatusLine(
-            left: [(" History of \(StorePlace(url: session.url).shortName)", .status)],
+            left: [(sentence(" History of \(StorePlace(url: session.url).shortName)"), .status)],
             right: rows.isEmpty
                 ? [] : [("\(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status)]
         ).draw(in: canvas, y: 0)
@@ -224,26 +225,25 @@ final class HistoryPane: Layer {
 
     /// `2 Teams inserted, 1 Team changed`.
     private static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
-        var counts: [(key: String, verb: String, entity: String, count: Int)] = []
+        var counts: [(type: NSPersistentHistoryChangeType, entity: String, count: Int)] = []
         for change in transaction.changes ?? [] {
-            let verb = word(for: change.changeType)
             let entity = change.changedObjectID.entity.name ?? "record"
-            if let place = counts.firstIndex(where: { $0.key == verb + entity }) {
+            if let place = counts.firstIndex(where: { $0.type == change.changeType && $0.entity == entity }) {
                 counts[place].count += 1
             } else {
-                counts.append((verb + entity, verb, entity, 1))
+                counts.append((change.changeType, entity, 1))
             }
         }
-        guard !counts.isEmpty else { return "nothing that the history names" }
-        return counts.map { "\(DeletePlan.counted($0.count, $0.entity)) \($0.verb)" }.joined(separator: ", ")
+        guard !counts.isEmpty else { return tr("nothing that the history names") }
+        return counts.map { told($0.type, DeletePlan.counted($0.count, $0.entity)) }.joined(separator: tr(", "))
     }
 
-    private static func word(for type: NSPersistentHistoryChangeType) -> String {
+    private static func told(_ type: NSPersistentHistoryChangeType, _ counted: String) -> String {
         switch type {
-        case .insert: "inserted"
-        case .update: "changed"
-        case .delete: "deleted"
-        @unknown default: "touched"
+        case .insert: sentence("\(counted) inserted")
+        case .update: sentence("\(counted) changed")
+        case .delete: sentence("\(counted) deleted")
+        @unknown default: sentence("\(counted) touched")
         }
     }
 

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import Synchronization
 import TerminalKit
+import Translation
 
 /// The statements that the store runs, as they come, for the pane that shows them.
 final class StatementLog: Sendable {
@@ -80,9 +81,9 @@ extension ListScreen {
 
     func drawStatements(_ log: StatementLog, in canvas: Canvas) {
         canvas.rule(y: 0)
-        canvas.write(" Statements of the store: \(log.count) ", x: 2, y: 0, style: .heading)
+        canvas.write(sentence(" Statements of the store: \(log.count) "), x: 2, y: 0, style: .heading)
         let lines = log.lines(canvas.height - 1)
-        if lines.isEmpty { canvas.write("none yet: scroll, sort or save", x: 2, y: 1, style: .muted) }
+        if lines.isEmpty { canvas.write(tr("none yet: scroll, sort or save"), x: 2, y: 1, style: .muted) }
         for (row, line) in lines.enumerated() {
             canvas.fillLine(row + 1, style: .text)
             var x = 0

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// How often each value of a column stands in the list: counts, shares and bars. Enter shows the records of one.
 final class HistogramScreen: Layer {
@@ -65,14 +66,14 @@ final class HistogramScreen: Layer {
             let greatest = numbers.max(by: { $0.1 < $1.1 })
         else { return text }
         func shown(_ value: Any?) -> String { ValueDisplay.text(value, of: attribute) }
-        let bounds = "\(text), least \(shown(least.0)), greatest \(shown(greatest.0))"
+        let bounds = sentence("\(text), least \(shown(least.0)), greatest \(shown(greatest.0))")
         guard attribute.attributeType != .dateAttributeType else { return bounds }
         let count = numbers.reduce(0) { $0 + $1.2 }
         let sum = numbers.reduce(0.0) { $0 + $1.1 * Double($1.2) }
         func number(_ value: Double) -> String {
             value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(format: "%.6g", value)
         }
-        return bounds + ", mean \(number(sum / Double(max(1, count)))), sum \(number(sum))"
+        return sentence("\(bounds), mean \(number(sum / Double(max(1, count)))), sum \(number(sum))")
     }
 
     // MARK: Keys
@@ -113,8 +114,9 @@ final class HistogramScreen: Layer {
         if seen.batch != list.log.batch, .now - seen.time > Self.patience { try? count() }
         canvas.clear()
         let total = buckets.reduce(0) { $0 + $1.count }
-        let title = " \(PropertyTitle.title(keyPath)) of \(DeletePlan.counted(total, list.entity.name ?? "record"))"
-        let note = list.session.context.hasChanges ? "what is saved " : ""
+        let title = sentence(
+            " \(PropertyTitle.title(keyPath)) of \(DeletePlan.counted(total, list.entity.name ?? "record"))")
+        let note = list.session.context.hasChanges ? tr("what is saved ") : ""
         StatusLine(left: [(title, .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         var y = 1
         if canvas.height >= 10 {
@@ -126,7 +128,7 @@ final class HistogramScreen: Layer {
         let body = canvas.part(x: 0, y: y, width: canvas.width, height: canvas.height - y - 1)
         firstLine = body.frame.minY
         rows.fit(count: buckets.count, height: body.height)
-        if buckets.isEmpty { body.write("No records, no values.", x: 2, y: 0, style: .muted) }
+        if buckets.isEmpty { body.write(tr("No records, no values."), x: 2, y: 0, style: .muted) }
         let greatest = Double(max(1, buckets.map(\.count).max() ?? 1))
         let titleWidth = min(body.width / 3, buckets.map { body.text.width($0.title) }.max() ?? 1)
         let countWidth = String(Int(greatest)).count

@@ -1,6 +1,7 @@
 import CoreData
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The list's commands that look at many records at once.
 enum LookingCommands {
@@ -53,7 +54,8 @@ extension ListScreen {
         let selected = records.settings.sectionKey.flatMap { keys.firstIndex(of: $0) } ?? 0
         browser.layers.push(
             Picker(
-                title: "\(PropertyTitle.title(column.keyPath)) by", items: items, aliases: keys, selected: selected
+                title: sentence("\(PropertyTitle.title(column.keyPath)) by"), items: items, aliases: keys,
+                selected: selected
             ) { [unowned self] index in
                 do {
                     browser.layers.push(try PivotScreen(list: self, rows: column.keyPath, columns: keys[index]))

@@ -1,5 +1,6 @@
 import CoreData
 import TerminalKit
+import Translation
 
 /// The map of the model: all entities with their relationships. Enter opens an entity's list, or follows a relationship.
 final class ModelMapScreen: Layer {
@@ -102,7 +103,7 @@ final class ModelMapScreen: Layer {
         guard map.stops.indices.contains(cursor) else { return }
         let entity = map.stops[cursor].entity
         guard let shown = list.entities.first(where: { $0.name == entity.name }) else {
-            return list.browser.say("\(entity.name ?? "") is abstract: it has no records of its own")
+            return list.browser.say(sentence("\(entity.name ?? "") is abstract: it has no records of its own"))
         }
         isFinished = true
         list.show(shown)
@@ -119,9 +120,10 @@ final class ModelMapScreen: Layer {
         }
         let left = DeletePlan.counted(entities.count, "entity")
         let missing = map.lines.count { $0.lane == nil }
-        let note = missing > 0 ? "\(missing) lines have no room " : ""
+        let note = missing > 0 ? sentence("\(missing) lines have no room ") : ""
         StatusLine(
-            left: [(" Model of \(list.session.url.lastPathComponent): \(left)", .status)], right: [(note, .status)]
+            left: [(sentence(" Model of \(list.session.url.lastPathComponent): \(left)"), .status)],
+            right: [(note, .status)]
         ).draw(in: canvas, y: 0)
         let body = canvas.part(x: 0, y: Self.origin, width: canvas.width, height: canvas.height - Self.origin - 1)
         height = max(1, body.height)
@@ -209,7 +211,7 @@ final class ModelMapScreen: Layer {
             for x in 1..<(width - 1) { canvas.write(signs.horizontal, x: x, y: row, style: border) }
         }
         let head = box.lines.lowerBound - top
-        let count = counts[box.entity.name ?? ""].map { " \($0) " } ?? " abstract "
+        let count = counts[box.entity.name ?? ""].map { " \($0) " } ?? tr(" abstract ")
         let countWidth = canvas.text.width(count)
         let parent = box.entity.superentity?.name.map { " : \($0)" } ?? ""
         canvas.write(

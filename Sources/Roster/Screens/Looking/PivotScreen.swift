@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
 final class PivotScreen: Layer {
@@ -20,9 +21,9 @@ final class PivotScreen: Layer {
 
         var title: String {
             switch self {
-            case .count: "count"
-            case .sum(let key): "sum of \(PropertyTitle.title(key))"
-            case .average(let key): "average of \(PropertyTitle.title(key))"
+            case .count: tr("count")
+            case .sum(let key): sentence("sum of \(PropertyTitle.title(key))")
+            case .average(let key): sentence("average of \(PropertyTitle.title(key))")
             }
         }
     }
@@ -132,7 +133,7 @@ final class PivotScreen: Layer {
             } ?? false
         }
         let measures = [Measure.count] + numbers.flatMap { [Measure.sum($0), Measure.average($0)] }
-        let items = measures.map { (text: $0.title, detail: $0 == measure ? "now" : "") }
+        let items = measures.map { (text: $0.title, detail: $0 == measure ? tr("now") : "") }
         list.browser.layers.push(
             Picker(title: "In the cells", items: items) { [unowned self] index in
                 let before = measure
@@ -148,8 +149,9 @@ final class PivotScreen: Layer {
 
     func draw(in canvas: Canvas) {
         canvas.clear()
-        let title = keyPaths.map { PropertyTitle.title($0) }.joined(separator: " by ")
-        let note = list.session.context.hasChanges ? "what is saved " : ""
+        let titles = keyPaths.map { PropertyTitle.title($0) }
+        let title = titles.dropFirst().reduce(titles.first ?? "") { sentence("\($0) by \($1)") }
+        let note = list.session.context.hasChanges ? tr("what is saved ") : ""
         StatusLine(left: [(" \(title): \(measure.title)", .status)], right: [(note, .status)]).draw(in: canvas, y: 0)
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
         firstLine = body.frame.minY

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// Values as they stand in a form, and back.
 enum FieldText {
@@ -49,8 +50,9 @@ enum FieldText {
     /// What may stand in the field.
     static func hint(for attribute: NSAttributeDescription) -> String {
         let rules = FieldRules(of: attribute)
-        if kind(of: attribute) == .choice { return "one of " + rules.choices.joined(separator: ", ") }
-        return rules.hint.isEmpty ? kindHint(for: attribute) : "\(kindHint(for: attribute)), \(rules.hint)"
+        if kind(of: attribute) == .choice { return sentence("one of \(rules.choices.joined(separator: ", "))") }
+        let kind = tr(kindHint(for: attribute))
+        return rules.hint.isEmpty ? kind : kind + tr(", ") + rules.hint
     }
 
     private static func kindHint(for attribute: NSAttributeDescription) -> String {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// What is said of the values of one column: for each section, and for the whole list. The results controller computes it,
 /// and keeps it right with every change.
@@ -65,20 +66,21 @@ struct ListAggregates {
     var footer: String { "\(title): " + (isKnown ? text { controller.aggregate($0) } : "…") }
 
     private func text(_ value: (SectionAggregate) -> SectionValue?) -> String {
-        let counted = "\(Int(Self.number(value(.count(key))) ?? 0)) with a value"
+        let counted = sentence("\(Int(Self.number(value(.count(key))) ?? 0)) with a value")
         switch kind {
         case .other: return counted
         case .date:
             guard let least = value(.minimum(key))?.date, let greatest = value(.maximum(key))?.date else {
                 return counted
             }
-            return "\(counted), \(DateDisplay.short(least)) to \(DateDisplay.short(greatest))"
+            return sentence("\(counted), \(DateDisplay.short(least)) to \(DateDisplay.short(greatest))")
         case .number:
             guard let average = Self.number(value(.average(key))), let sum = Self.number(value(.sum(key))),
                 let least = Self.number(value(.minimum(key))), let greatest = Self.number(value(.maximum(key)))
             else { return counted }
-            return "sum \(Self.number(sum))  avg \(Self.number(average))  "
-                + "min \(Self.number(least))  max \(Self.number(greatest))"
+            let mean = Self.number(average)
+            let bounds = sentence("min \(Self.number(least))  max \(Self.number(greatest))")
+            return sentence("sum \(Self.number(sum))  avg \(mean)  \(bounds)")
         }
     }
 

@@ -30,7 +30,8 @@ struct ListSettings {
     init(entity: NSEntityDescription, preferences: EntityPreferences? = nil) {
         self.preferences = preferences
         let display = EntityDisplay(entity: entity)
-        let first = display.label ?? entity.attributesByName.values.filter(\.isSortable).min { $0.name < $1.name }
+        let sortable = entity.attributesByName.values.filter(\.isSortable).sorted { $0.name < $1.name }
+        let first = display.label ?? sortable.first { $0.attributeType != .booleanAttributeType } ?? sortable.first
         sortKeys = first.map { [SortKey(keyPath: $0.name, isAscending: true)] } ?? []
         guard let preferences else { return }
         let problems = Set(preferences.problems(for: entity).map(\.key))

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
+import Translation
 
 /// Values as people read them on the screen.
 enum ValueDisplay {
@@ -55,13 +56,17 @@ enum ValueDisplay {
 
     /// The value of the attribute at the end of a section's key path, as the section's title.
     static func sectionTitle(_ value: Any?, key: String, attribute: NSAttributeDescription?, name: String) -> String {
-        guard let attribute else { return name.isEmpty ? "(none)" : name }
-        guard let value, !(value is NSNull) else { return "(none)" }
+        guard let attribute else { return name.isEmpty ? tr("(none)") : name }
+        guard let value, !(value is NSNull) else { return tr("(none)") }
         switch attribute.attributeType {
-        case .stringAttributeType: return (value as? String).map { $0.isEmpty ? "(empty)" : $0 } ?? name
+        case .stringAttributeType: return (value as? String).map { $0.isEmpty ? tr("(empty)") : $0 } ?? name
         case .booleanAttributeType:
             let title = PropertyTitle.title(key)
-            return (value as? Bool) == true ? title : "Not " + title.prefix(1).lowercased() + title.dropFirst()
+            guard (value as? Bool) != true else { return title }
+            // `Is folder: no`, as “not is folder” is no English.
+            let isQuestion = ["Is ", "Has ", "Can ", "Should ", "Was "].contains { title.hasPrefix($0) }
+            return isQuestion
+                ? sentence("\(title): no") : sentence("Not \(title.prefix(1).lowercased() + title.dropFirst())")
         case .dateAttributeType: return text(value, of: attribute)
         default: return "\(PropertyTitle.title(key)) \(text(value, of: attribute))"
         }
@@ -72,7 +77,7 @@ enum ValueDisplay {
 enum RecordName {
     /// The value of its entity's label, else what its relationships or numbers say, else `Entity p12`.
     static func text(_ object: NSManagedObject) -> String {
-        if object.isDeleted || object.managedObjectContext == nil { return "deleted record" }
+        if object.isDeleted || object.managedObjectContext == nil { return tr("deleted record") }
         if let label = EntityDisplay.label(of: object.entity) {
             if let text = object.value(forKey: label.name) as? String, !text.isEmpty { return text }
         } else if let text = coordinates(of: object) {
@@ -97,7 +102,7 @@ enum RecordName {
     /// `Location p12`; `new Location` before it is saved.
     static func fallback(_ object: NSManagedObject) -> String {
         let entity = object.entity.name ?? "?"
-        if object.objectID.isTemporaryID { return "new \(entity)" }
+        if object.objectID.isTemporaryID { return sentence("new \(entity)") }
         return "\(entity) \(object.objectID.uriRepresentation().lastPathComponent)"
     }
 

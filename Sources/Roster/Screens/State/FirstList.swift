@@ -74,7 +74,7 @@ struct SectionGuess {
     private static let sample = 400
     private static let tellingWords = [
         "kind", "type", "category", "group", "zone", "genre", "status", "state", "level", "label", "country", "city",
-        "year", "section", "style", "name",
+        "year", "section", "style", "name", "location", "place", "role", "brand", "color", "colour",
     ]
 
     /// The key path; `nil` where nothing groups well.
@@ -97,11 +97,16 @@ struct SectionGuess {
     private func mayGroup(_ attribute: NSAttributeDescription) -> Bool {
         guard attribute.isSortable, attribute !== EntityDisplay.label(of: entity) else { return false }
         switch attribute.attributeType {
-        case .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
-            .booleanAttributeType:
-            return true
+        case .stringAttributeType, .booleanAttributeType: return true
+        // Numbers count or measure, unless their name says that they stand for a kind.
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return isTelling(attribute)
         default: return false
         }
+    }
+
+    private func isTelling(_ attribute: NSAttributeDescription) -> Bool {
+        let name = attribute.name.lowercased()
+        return Self.tellingWords.contains { name.hasSuffix($0) }
     }
 
     /// How well an attribute groups the rows; `nil` for not at all.
@@ -113,14 +118,15 @@ struct SectionGuess {
         }
         let filled = sizes.values.reduce(0, +)
         // Some groups, each with several records, and not all of them in one.
-        guard sizes.count >= 2, sizes.count * 2 <= filled, filled * 2 >= rows.count, sizes.count <= 60,
+        guard sizes.count >= 2, sizes.count * 2 <= filled, filled * 2 >= rows.count,
+            sizes.count <= (isTelling(attribute) ? 100 : 60),
             let largest = sizes.values.max(), largest * 20 <= filled * 19
         else { return nil }
         let name = attribute.name.lowercased()
         var weight = 1 - Double(largest) / Double(filled)
         if attribute.attributeType == .stringAttributeType { weight += 1 }
         if attribute.attributeType == .booleanAttributeType { weight -= 0.3 }
-        if Self.tellingWords.contains(where: { name.hasSuffix($0) }) { weight += 0.5 }
+        if isTelling(attribute) { weight += 0.5 }
         if ["id", "count", "index", "version", "width", "height", "size"].contains(where: { name.hasSuffix($0) }) {
             weight -= 0.6
         }

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import Synchronization
+import Translation
 
 /// A command that runs beside the event loop, on a thread and in a container of its own: an export, an import.
 final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
@@ -29,7 +30,7 @@ final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
     var progress: String {
         state.withLock { state in
             let share = state.fraction.map { "\(Int($0 * 100)) %" } ?? "…"
-            return "\(name) \(share)"
+            return "\(tr(name)) \(share)"
         }
     }
 

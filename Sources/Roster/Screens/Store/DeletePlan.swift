@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// What deleting a record takes along by the model's delete rules.
 struct DeletePlan {
@@ -20,13 +21,18 @@ struct DeletePlan {
         /// `1 Team loses its Home venue`, `3 Venues lose one of their Teams`.
         var text: String {
             let who = DeletePlan.counted(counts.count, relationship.entity.name ?? "record")
-            let verb = counts.count == 1 ? "loses" : "lose"
-            let whose = counts.count == 1 ? "its" : "their"
+            let isOne = counts.count == 1
             let title = PropertyTitle.title(relationship.name)
-            guard relationship.isToMany else { return "\(who) \(verb) \(whose) \(title)" }
+            guard relationship.isToMany else {
+                return isOne ? sentence("\(who) loses its \(title)") : sentence("\(who) lose their \(title)")
+            }
             let most = counts.values.max() ?? 1
-            let part = most == 1 ? "one" : counts.count == 1 ? "\(most)" : "some"
-            return "\(who) \(verb) \(part) of \(whose) \(title)"
+            guard isOne else {
+                return most == 1
+                    ? sentence("\(who) lose one of their \(title)") : sentence("\(who) lose some of their \(title)")
+            }
+            return most == 1
+                ? sentence("\(who) loses one of its \(title)") : sentence("\(who) loses \(most) of its \(title)")
         }
     }
 
@@ -60,7 +66,8 @@ struct DeletePlan {
             case .denyDeleteRule:
                 let count = Self.counted(others.count, relationship.destinationEntity?.name ?? "record")
                 denied.append(
-                    "\(RecordName.text(current)) still has \(count) in \(PropertyTitle.title(relationship.name))")
+                    sentence(
+                        "\(RecordName.text(current)) still has \(count) in \(PropertyTitle.title(relationship.name))"))
             case .nullifyDeleteRule:
                 guard let inverse = relationship.inverseRelationship else { continue }
                 addLosses(of: others, inverse: inverse)
@@ -92,7 +99,7 @@ struct DeletePlan {
             TextPane.Line(
                 objects.count == 1 ? "\(entity) \(names)" : "\(Self.counted(objects.count, entity)): \(names)")
         ]
-        for reason in denied { lines.append(TextPane.Line(reason + ", which forbids it.", role: .error)) }
+        for reason in denied { lines.append(TextPane.Line(sentence("\(reason), which forbids it."), role: .error)) }
         guard denied.isEmpty else { return lines }
         for (entity, group) in Dictionary(grouping: cascaded, by: { $0.entity.name ?? "record" }).sorted(by: {
             $0.key < $1.key
@@ -100,7 +107,8 @@ struct DeletePlan {
             let names = group.prefix(3).map { RecordName.text($0) }.joined(separator: ", ")
             let more = group.count > 3 ? ", …" : ""
             lines.append(
-                TextPane.Line("Takes along \(Self.counted(group.count, entity)): \(names)\(more)", role: .warning))
+                TextPane.Line(
+                    sentence("Takes along \(Self.counted(group.count, entity)): \(names)\(more)"), role: .warning))
         }
         lines += nullified.map { TextPane.Line($0.text, role: .warning) }
         return lines
@@ -108,10 +116,16 @@ struct DeletePlan {
 
     /// `1 Team`, `3 Teams`, `2 Countries`.
     static func counted(_ count: Int, _ noun: String) -> String {
-        "\(count) \(count == 1 ? noun : plural(noun))"
+        let many = englishPlural(noun)
+        // Words of the program have a sentence of their own in the catalogue; entities, whose names stay, share one.
+        if Translation.text("%s " + many) != "%s " + many { return tr("%s " + many, "\(count)") }
+        return tr("%1$s %3$s", "\(count)", noun, count == 1 ? noun : many)
     }
 
-    static func plural(_ noun: String) -> String {
+    /// `Teams`; the name itself in languages that have no plural.
+    static func plural(_ noun: String) -> String { tr("%2$s", noun, englishPlural(noun)) }
+
+    private static func englishPlural(_ noun: String) -> String {
         if noun.hasSuffix("y"), let before = noun.dropLast().last, !"aeiou".contains(before) {
             return noun.dropLast() + "ies"
         }

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
+import Translation
 
 /// Why a store could not be opened for writing, and what may help.
 struct OpenProblem {
@@ -41,13 +42,13 @@ struct OpenProblem {
         let text: String
         var isFolder: ObjCBool = false
         if manager.fileExists(atPath: url.path, isDirectory: &isFolder), isFolder.boolValue {
-            self.init(kind: .hopeless, text: "\(url.path) is a folder, not a store", store: url)
+            self.init(kind: .hopeless, text: sentence("\(url.path) is a folder, not a store"), store: url)
             return
         }
         if !manager.isWritableFile(atPath: url.path) {
-            text = "\(url.path) is not writable: you may only read it"
+            text = sentence("\(url.path) is not writable: you may only read it")
         } else if !manager.isWritableFile(atPath: url.deletingLastPathComponent().path) {
-            text = "the folder of \(url.path) is not writable, as changing a store needs"
+            text = sentence("the folder of \(url.path) is not writable, as changing a store needs")
         } else {
             return nil
         }
@@ -55,6 +56,8 @@ struct OpenProblem {
     }
 
     private static func kind(of error: NSError) -> Kind {
+        // What is no database is none for reading either.
+        if error.userInfo[NSSQLiteErrorDomain] as? Int == 26 { return .hopeless }
         switch error.code {
         case 134_100, 134_110, 134_130, 134_140: return .otherModel
         default: return error.domain == NSCocoaErrorDomain && error.code == 260 ? .hopeless : .readable
