@@ -117,6 +117,11 @@ let package = Package(
             exclude: ["Golden"]),
         // The code of the documentation's articles, with a model as their readers would have it.
         .testTarget(name: "DocumentationTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
+        // Power failures and failed calls: a program of its own, since it has its own `open` and `write` and its own SQLite VFS.
+        .target(name: "CSimulatedDisk", dependencies: ["CSQLite3"], path: "Tests/CSimulatedDisk"),
+        .executableTarget(
+            name: "DiskTrials", dependencies: ["CoreData", "CSimulatedDisk", "CSQLite3"], path: "Tests/DiskTrials"),
+        .testTarget(name: "SimulatedDiskTests"),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,53 @@
+import CSimulatedDisk
+import Foundation
+
+// Power failures and failed calls under stores of the framework, from a seed: run by `SimulatedDiskTests` for a moment, and by
+// `Scripts/soak` at length. Prints how many there were; status 1 for the first after which something was wrong.
+
+let usage = "usage: DiskTrials crash|fault SEED COUNT [everything|pictures|journal]"
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard (3...4).contains(arguments.count), let seed = UInt64(arguments[1]), let count = Int(arguments[2]),
+    let focus = Walk.Focus(rawValue: arguments.count == 4 ? arguments[3] : "everything")
+else {
+    print(usage)
+    exit(2)
+}
+guard disk_is_available() != 0 else {
+    print("no trials under a sanitizer")
+    exit(0)
+}
+guard faults_install() == 0 else {
+    print("SQLite was used before its allocations could be replaced")
+    exit(2)
+}
+let folders = try TrialFolders()
+setenv("XDG_CACHE_HOME", folders.root.appendingPathComponent("cache").path, 1)
+let start = ContinuousClock.now
+var status: Int32 = 0
+do {
+    switch arguments[0] {
+    case "crash":
+        var trial = CrashTrial(seed: seed, focus: focus, folders: folders)
+        defer {
+            print(
+                "\(trial.crashes) crashes, \(trial.losses) of them lost what may be lost, \(trial.openings) opened by the "
+                    + "framework, \(trial.transactions) transactions")
+        }
+        try trial.run(count, perWalk: min(300, max(40, count / 8)))
+    case "fault":
+        var trial = FaultTrial(folders: folders)
+        defer {
+            print("\(trial.faults) runs with a fault, \(trial.calls) failed calls, \(trial.errors) errors came out")
+        }
+        try trial.run(count, seed: seed, isThorough: count >= 50_000)
+    default:
+        print(usage)
+        status = 2
+    }
+} catch {
+    print("WRONG: \(error)")
+    status = 1
+}
+print("\(ContinuousClock.now - start)")
+if getenv("DISK_TRIALS_KEEP") == nil { folders.remove() } else { print(folders.root.path) }
+exit(status)
