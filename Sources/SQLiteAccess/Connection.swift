@@ -32,6 +32,8 @@ package final class Connection: @unchecked Sendable {
     /// Whether it listens for those who hear of statements while the program runs.
     private var isObserved = false
     private var isOpen = true
+    /// Whether a transaction is still open that should have been taken back.
+    var hasFailedToRollBack = false
 
     /// Opens the file, which is not read before the first statement.
     ///

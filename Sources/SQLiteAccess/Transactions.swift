@@ -26,6 +26,9 @@ extension Connection {
     /// Begins a transaction, runs `body` in it and leaves it open for ``commit()`` or ``rollBack()``; rolls it back when
     /// `body` throws.
     package func opening<Result>(_ mode: TransactionMode = .immediate, _ body: () throws -> Result) throws -> Result {
+        if hasFailedToRollBack { rollBack() }
+        // Prepared before it is needed, since there may be no memory then.
+        try withStatement(Self.rollback) { _ in }
         try execute(mode.rawValue)
         do {
             return try body()
@@ -71,6 +74,9 @@ extension Connection {
     /// Takes back what the open transaction, if there is one, has done.
     package func rollBack() {
         // Some failures (a full disk) have rolled back already, and a second ROLLBACK would only fail.
-        if isInTransaction { try? execute("ROLLBACK") }
+        if isInTransaction { try? execute(Self.rollback) }
+        hasFailedToRollBack = isInTransaction
     }
+
+    private static let rollback = "ROLLBACK"
 }

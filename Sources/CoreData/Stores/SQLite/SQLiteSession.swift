@@ -87,7 +87,7 @@ final class SQLiteSession {
         guard let staged else { return SaveOutcome() }
         defer { endStaged() }
         do { try connection.commit() } catch {
-            staged.files.didRollBack()
+            staged.files.didFailToCommit()
             throw error
         }
         staged.files.didCommit()

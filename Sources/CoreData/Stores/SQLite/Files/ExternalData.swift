@@ -1,7 +1,9 @@
 import Foundation
+import Synchronization
 
 /// Binary values of attributes that may be kept in files beside the store: one byte in front of the value says where.
 struct ExternalData: Sendable {
+    let storePath: String
     /// The folder of the files: `.<store name>_SUPPORT/_EXTERNAL_DATA` beside the store.
     let folder: URL
     /// The folder of the notes of saves that have not ended: see ``ExternalDataNote``.
@@ -15,8 +17,10 @@ struct ExternalData: Sendable {
 
     /// Whether there are files at all: all values of a store in memory stand in their columns.
     let keepsFiles: Bool
+    private let isInPlace = FolderState()
 
     init(storePath: String) {
+        self.storePath = storePath
         keepsFiles = storePath != URL.memoryPlace.path
         let support = Self.supportFolder(ofStoreAt: storePath)
         folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
@@ -30,6 +34,31 @@ struct ExternalData: Sendable {
     }
 
     func file(named name: String) -> URL { folder.appendingPathComponent(name, isDirectory: false) }
+
+    // MARK: The folder
+
+    /// Makes the folder where it is not there.
+    func makeFolder() throws {
+        if PlainFile.kind(folder.path) == .folder { return }
+        isInPlace.flag.store(false, ordering: .relaxed)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    /// Makes the names of new files last. Once also that of the folder, and that of the one it stands in: without them a power
+    /// failure would take all the files, synced or not.
+    func syncFolder() throws {
+        try DurableFile.sync(folder: folder)
+        if isInPlace.flag.load(ordering: .relaxed) { return }
+        let support = folder.deletingLastPathComponent()
+        try DurableFile.sync(folder: support)
+        try DurableFile.sync(folder: support.deletingLastPathComponent())
+        isInPlace.flag.store(true, ordering: .relaxed)
+    }
+
+    /// Whether the folder's own name was synced since it was found or made.
+    private final class FolderState: Sendable {
+        let flag = Atomic(false)
+    }
 
     // MARK: The bytes of a column
 

@@ -19,9 +19,7 @@ final class ExternalDataChanges {
     func stored(_ value: Data) throws -> Data {
         guard value.count > ExternalData.inlineLimit, place.keepsFiles else { return ExternalData.inline(value) }
         let name = UUID().uuidString
-        if made.isEmpty {
-            try FileManager.default.createDirectory(at: place.folder, withIntermediateDirectories: true)
-        }
+        if made.isEmpty { try place.makeFolder() }
         try noteName(name)
         made.append(name)
         try DurableFile.create(place.file(named: name), value)
@@ -43,16 +41,34 @@ final class ExternalDataChanges {
 
     /// Call it right before the commit.
     func sync() throws {
-        if !made.isEmpty { try DurableFile.sync(folder: place.folder) }
+        if !made.isEmpty { try place.syncFolder() }
     }
 
-    func didCommit() { remove(replaced) }
+    /// Call it when the transaction is committed. Without `synchronous=FULL` that is not to say that it is on the disk: a power
+    /// failure may bring the old rows back, so the old files go once it is. Where that cannot be reached they stay, with the
+    /// note.
+    func didCommit() {
+        if replaced.isEmpty || DurableFile.syncCommits(toStoreAt: place.storePath) {
+            remove(replaced)
+        } else {
+            leave()
+        }
+    }
 
+    /// Call it when the transaction was taken back before its commit.
     func didRollBack() { remove(made) }
+
+    /// Call it when the commit failed. It may stand in the file all the same (a sync that failed leaves what it was to sync), and
+    /// then the next opening finds it: so that one looks which files are referred to.
+    func didFailToCommit() { leave() }
 
     private func remove(_ names: [String]) {
         for name in names { try? FileManager.default.removeItem(at: place.file(named: name)) }
         note?.remove()
+        leave()
+    }
+
+    private func leave() {
         note = nil
         made = []
         replaced = []

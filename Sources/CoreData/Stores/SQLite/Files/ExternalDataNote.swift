@@ -44,11 +44,14 @@ final class ExternalDataNote {
 
     func remove() { unlink(path) }
 
-    /// Removes the files that saves which died left behind. Looks into one folder, which most stores do not have.
+    /// Removes the files that saves which died left behind. Looks into one folder, which most stores do not have. That no row
+    /// refers to a file has to be on the disk before it goes: where that cannot be reached, all stay until the next time.
     ///
     /// - Parameter isReferred: whether a row refers to the file of that name.
     static func clearUp(_ place: ExternalData, isReferred: (String) throws -> Bool) throws {
-        guard let notes = try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path) else { return }
+        guard let notes = try? FileManager.default.contentsOfDirectory(atPath: place.notesFolder.path), !notes.isEmpty,
+            DurableFile.syncCommits(toStoreAt: place.storePath)
+        else { return }
         for file in notes {
             let path = place.notesFolder.appendingPathComponent(file, isDirectory: false).path
             guard let note = ExternalDataNote(abandonedAt: path),
@@ -84,6 +87,22 @@ enum DurableFile {
                 rest = rest.dropFirst(written)
             }
         }
+    }
+
+    /// Makes the commits of a store last that SQLite has made but not synced.
+    ///
+    /// A log that is opened and closed here loses no lock: SQLite has none on it.
+    ///
+    /// - Returns: whether they do.
+    static func syncCommits(toStoreAt path: String) -> Bool {
+        let log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+        if log >= 0 {
+            defer { close(log) }
+            return fsync(log) == 0
+        }
+        guard errno == ENOENT else { return false }
+        // Without a log SQLite has synced the main file; what commits is that the journal's name goes.
+        return (try? sync(folder: URL(fileURLWithPath: path).deletingLastPathComponent())) != nil
     }
 
     /// Makes the names of new files in a folder last.

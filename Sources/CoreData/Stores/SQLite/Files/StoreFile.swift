@@ -216,14 +216,17 @@ struct StoreFile {
     /// the mode that it has.
     func setJournalMode(of connection: Connection) throws {
         let wanted = options.pragmas.first { $0.name.lowercased() == "journal_mode" }?.value ?? "wal"
-        if case .text(let mode)? = try connection.pragma("journal_mode"), mode.lowercased() == wanted.lowercased() {
-            return
-        }
+        var mode = ""
+        if case .text(let name)? = try connection.pragma("journal_mode") { mode = name.lowercased() }
+        if mode == wanted.lowercased() { return }
         do {
             try set(pragma: "journal_mode", to: wanted, on: connection)
         } catch let error as SQLiteError where error.kind == .busy {
             return
         }
+        // SQLite empties the log and does not sync that. A power failure after the next commits would bring it back, and it would
+        // be played over them.
+        if mode == "wal" { _ = DurableFile.syncCommits(toStoreAt: path) }
     }
 
     private func set(pragma name: String, to value: String, on connection: Connection) throws {

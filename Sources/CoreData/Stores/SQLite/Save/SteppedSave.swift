@@ -27,13 +27,17 @@ final class SteppedSave: BatchSteps {
         let cacheSize = try session.raiseCacheSize(to: SQLiteSession.batchCache)
         defer { session.restoreCacheSize(cacheSize) }
         do {
-            try session.connection.transaction {
+            try session.connection.opening {
                 try body(self)
                 try session.noteLongDecimals()
                 try files.sync()
             }
         } catch {
             files.didRollBack()
+            throw error
+        }
+        do { try session.connection.commit() } catch {
+            files.didFailToCommit()
             throw error
         }
         files.didCommit()
