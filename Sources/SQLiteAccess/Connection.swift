@@ -34,6 +34,8 @@ package final class Connection: @unchecked Sendable {
     private var isOpen = true
     /// Whether a transaction is still open that should have been taken back.
     var hasFailedToRollBack = false
+    /// Who is asked before transactions that write. Set before the first of them.
+    package var watch: (any WriteWatching)?
 
     /// Opens the file, which is not read before the first statement.
     ///
@@ -75,6 +77,7 @@ package final class Connection: @unchecked Sendable {
     package func close() {
         guard isOpen else { return }
         isOpen = false
+        watch?.willClose(self)
         cache.removeAll()
         sqlite3_close_v2(handle)
     }

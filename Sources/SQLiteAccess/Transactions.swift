@@ -31,6 +31,7 @@ extension Connection {
         try withStatement(Self.rollback) { _ in }
         try execute(mode.rawValue)
         do {
+            if mode != .deferred { try watch?.willWrite(self) }
             return try body()
         } catch {
             rollBack()
@@ -46,6 +47,7 @@ extension Connection {
             rollBack()
             throw error
         }
+        watch?.didWrite(self)
     }
 
     /// Runs `body` so that all it reads is of one state. Inside a transaction it simply runs.

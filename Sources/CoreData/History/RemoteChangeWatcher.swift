@@ -34,6 +34,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         /// `nil` while the store could not be asked yet.
         var dataVersion: Int64?
         var lastNumber: Int64?
+        /// Whether it was told that the file is not where it was.
+        var isLost = false
     }
 
     private let queue = DispatchQueue(label: "CoreData.RemoteChangeWatcher", qos: .userInitiated)
@@ -126,16 +128,39 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         misses = 0
         var findings: [Finding] = []
+        var losses: [(NSPersistentStore, any Error)] = []
         for (key, entry) in watched {
             guard let store = entry.store, store.persistentStoreCoordinator === coordinator else { continue }
+            if let loss = loss(of: store, key) { losses.append((store, loss)) }
             guard let finding = look(at: store, key) else { continue }
             findings.append(finding)
         }
         coordinator.unlock()
+        for (store, loss) in losses { tell(loss, of: store, from: coordinator) }
         for finding in findings {
             for changes in finding.changes { coordinator.didCommit(changes, from: nil) }
             post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
         }
+    }
+
+    /// What became of a store's file, where that was not told yet. Asked under the lock.
+    private func loss(of store: NSPersistentStore, _ key: ObjectIdentifier) -> (any Error)? {
+        do {
+            try store.operations.checkFile()
+            watched[key]?.isLost = false
+            return nil
+        } catch {
+            guard watched[key]?.isLost == false else { return nil }
+            watched[key]?.isLost = true
+            return error
+        }
+    }
+
+    private func tell(_ loss: any Error, of store: NSPersistentStore, from coordinator: NSPersistentStoreCoordinator) {
+        var info: [AnyHashable: Any] = [NSUnderlyingErrorKey: loss, NSStoreUUIDKey: store.identifier ?? ""]
+        info[NSPersistentStoreURLKey] = store.url
+        NotificationCenter.default.post(
+            name: NSPersistentStoreCoordinator.storeFileDidVanishNotification, object: coordinator, userInfo: info)
     }
 
     private struct Finding {

@@ -6,7 +6,8 @@ import Translation
 
 /// The terminal program as a whole: the store, the layers on the screen, and what concerns them all.
 final class Browser: TerminalProgram {
-    let options: BrowserOptions
+    /// The place of the store changes where its file was moved.
+    var options: BrowserOptions
     let layers = LayerStack()
     /// The commands under the user's keys.
     let tables: CommandTables

@@ -74,6 +74,7 @@ extension Browser {
     private func show(_ session: StoreSession) throws {
         self.session = session
         session.observeUnreadRecords { [weak self] in self?.complain($0) }
+        session.observeLoss { [weak self] in self?.tellLostFile() }
         session.observeMerges { [weak self] in
             self?.session?.counts.storeChanged()
             self?.askAboutLostEdits()

@@ -48,6 +48,8 @@ public struct WatchCommand {
             columns: try ColumnChoice.list(of: entity, sort: [], withObject: false), aggregates: query.aggregates,
             once: once)
         controller.delegate = watcher
+        let observer = watcher.observeLoss(of: session.coordinator)
+        defer { NotificationCenter.default.removeObserver(observer) }
         try RecordQuery.asking { try controller.performFetch() }
         try watcher.begin(controller)
         try serveMainQueue(until: watcher, surroundings.interruption)
@@ -102,6 +104,19 @@ private final class ListWatcher: NSObject, NSFetchedResultsControllerDelegate {
         self.changedKeys = changedKeys
         self.columns = columns
         self.once = once
+    }
+
+    /// Ends the watch when the store's file is not in its place any more: nothing more would be seen.
+    // SAFETY: the watcher is used on the main queue alone, where it was made.
+    func observeLoss(of coordinator: NSPersistentStoreCoordinator) -> any NSObjectProtocol {
+        // Used on the main queue alone.
+        nonisolated(unsafe) weak let watcher = self
+        return NotificationCenter.default.addObserver(
+            forName: NSPersistentStoreCoordinator.storeFileDidVanishNotification, object: coordinator, queue: nil
+        ) { notification in
+            let error = notification.userInfo?[NSUnderlyingErrorKey] as? any Error
+            DispatchQueue.main.async { watcher?.failure = watcher?.failure ?? error }
+        }
     }
 
     var isDone: Bool { failure != nil || once && sawChange }

@@ -53,6 +53,20 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// What the IDs of the entity with that index have in common. Called as ``objectID(for:)`` is.
     func idFamily(ofEntityAt index: UInt32) -> IDFamily
 
+    /// Makes sure that the file at the store's URL is the one that is open. A few microseconds; for polling. By default nothing.
+    ///
+    /// - Throws: 134030 where it was moved, deleted, replaced or written over by other programs; 260 of a store that is only
+    ///   read.
+    func checkFile() throws
+
+    /// Where the store's file stands now, whatever it was opened as; `nil` where it has no name any more. By default the URL.
+    var fileURL: URL? { get }
+
+    /// Copies the store as it is open, wherever its file is, to a URL where nothing stands.
+    ///
+    /// - Throws: 134060 for stores that are not kept in files, which is the default.
+    func copyOpenContents(to destination: URL) throws
+
     /// A number that grows whenever another connection commits. A few microseconds; for polling.
     func dataVersion() throws -> Int64
 
@@ -106,6 +120,15 @@ struct EntityRun {
 
 extension StoreOperations {
     var readsRowByRow: Bool { false }
+
+    func checkFile() throws {}
+
+    var fileURL: URL? { (self as? NSPersistentStore)?.url }
+
+    func copyOpenContents(to destination: URL) throws {
+        throw CoreDataError.make(
+            134060, "Cannot copy to \(destination.path): only SQLite stores are copied while open.")
+    }
 
     var readingNotes: [String] { [] }
 

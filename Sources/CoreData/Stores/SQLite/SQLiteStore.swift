@@ -8,12 +8,12 @@ import SQLiteAccess
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
 class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The open file, from ``loadMetadata()`` on.
-    private var connection: Connection?
-    private var session: SQLiteSession?
+    var connection: Connection?
+    var session: SQLiteSession?
     /// For tests that look at the tables.
     var openSession: SQLiteSession? { session }
-    private var changeTokens: ChangeToken?
-    private var reader = RefreshingReader()
+    var changeTokens: ChangeToken?
+    var reader = RefreshingReader()
     /// The transactions of the history that this store wrote.
     var ownTransactions = TransactionNumbers()
     /// What the last save derived, until it is asked for.
@@ -182,33 +182,8 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         return session
     }
 
-    /// Goes on with the file at `newURL`, which must be this store, moved.
-    override func reconnect(to newURL: URL) throws {
-        let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
-        guard file.exists else {
-            throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
-        }
-        let opened = try file.open()
-        do {
-            try file.errors.translating(.opening) {
-                guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {
-                    throw CoreDataError.make(134080, "Cannot go on with \(file.path): it is another store.")
-                }
-                session = try makeSession(opened, try creation(file))
-            }
-        } catch {
-            opened.close()
-            throw error
-        }
-        connection?.close()
-        connection = opened
-        reader.didOpen(file)
-        url = newURL
-        changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
-    }
-
     func close() throws {
-        if let connection, !isReadOnly { changeTokens?.prepareToClose(connection) }
+        if let connection, !isReadOnly, isInPlace { changeTokens?.prepareToClose(connection) }
         session = nil
         connection?.close()
         connection = nil
@@ -240,12 +215,13 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override class var copiesFiles: Bool { true }
 
+    override func reconnect(to newURL: URL) throws { try goOn(with: newURL) }
+
     override func copyContents(to destination: URL) throws {
-        guard let session, try file().isInMemory else { return try super.copyContents(to: destination) }
-        let target = try StoreFile(url: destination, options: StoreOptions(nil), isReadOnly: false)
-        let writer = try target.open()
-        defer { writer.close() }
-        try target.errors.translating(.creating) { try session.connection.copy(to: writer) }
+        guard session != nil, try file().isInMemory || !isInPlace else {
+            return try super.copyContents(to: destination)
+        }
+        try copyOpenContents(to: destination)
     }
 
     override class func replaceStore(
@@ -289,6 +265,10 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         guard let session, session.connection.access == .immutable, reader.mustReopen else { return session }
         let file = try file()
         let opened = try file.open()
+        do { try checkThatItIsThisStore(opened) } catch {
+            opened.close()
+            throw error
+        }
         reader.didOpen(file)
         session.connection.close()
         connection = opened

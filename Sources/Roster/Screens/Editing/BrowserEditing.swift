@@ -54,6 +54,10 @@ extension Browser {
 
     func save(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         guard let session else { return }
+        if let problem = session.fileProblem {
+            waitingSave = nil
+            return ask(aboutLostFile: problem, next: next)
+        }
         let attempt = SaveAttempt(session: session)
         let outcome =
             preference.map { attempt.save(baseline: baseline, preferring: $0) } ?? attempt.save(baseline: baseline)

@@ -6,7 +6,8 @@ import Foundation
 /// Use on the main thread: everything is done in the container's view context.
 final class StoreSession {
     let container: NSPersistentContainer
-    let url: URL
+    /// Where the store is; changes where the program follows a file that was moved.
+    var url: URL
     let isReadOnly: Bool
     /// How many records the entities have.
     let counts: EntityCounts
@@ -15,6 +16,7 @@ final class StoreSession {
     private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
     private var mergeObserver: (any NSObjectProtocol)?
+    private var lossObserver: (any NSObjectProtocol)?
 
     var context: NSManagedObjectContext { container.viewContext }
     var model: NSManagedObjectModel { container.managedObjectModel }
@@ -80,8 +82,19 @@ final class StoreSession {
         ) { _ in tell() }
     }
 
+    /// Calls `tell` when the store's file is found not to be in its place any more.
+    // SAFETY: the closure is called on the main thread, which made it.
+    func observeLoss(_ tell: @escaping () -> Void) {
+        // Called on the main queue alone.
+        nonisolated(unsafe) let tell = tell
+        lossObserver = NotificationCenter.default.addObserver(
+            forName: NSPersistentStoreCoordinator.storeFileDidVanishNotification,
+            object: container.persistentStoreCoordinator, queue: nil
+        ) { _ in DispatchQueue.main.async { tell() } }
+    }
+
     deinit {
-        for observer in changeObservers + [unreadObserver, mergeObserver].compactMap({ $0 }) {
+        for observer in changeObservers + [unreadObserver, mergeObserver, lossObserver].compactMap({ $0 }) {
             NotificationCenter.default.removeObserver(observer)
         }
     }

@@ -58,6 +58,7 @@ struct StoreFile {
                 connection.close()
                 throw error
             }
+            connection.watch = OpenFiles(path, connection)
             return connection
         }
     }
@@ -221,6 +222,7 @@ struct StoreFile {
         if mode == wanted.lowercased() { return }
         do {
             try set(pragma: "journal_mode", to: wanted, on: connection)
+            (connection.watch as? OpenFiles)?.look(connection)
         } catch let error as SQLiteError where error.kind == .busy {
             return
         }

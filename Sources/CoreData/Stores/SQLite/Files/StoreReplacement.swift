@@ -37,7 +37,7 @@ struct StoreReplacement {
         let copy = copyPath
         defer { StoreFiles.remove(at: copy) }
         try makeCopy(at: copy)
-        try addExternalData()
+        try Self.addExternalData(ofStoreAt: source.path, toStoreAt: destination.path)
         try takePlace(copy)
         removeExternalDataOfOldStore()
     }
@@ -141,15 +141,16 @@ struct StoreReplacement {
 
     // MARK: External data
 
-    private func names(in folder: URL) -> Set<String> {
+    private static func names(in folder: URL) -> Set<String> {
         Set((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
     }
 
-    private func addExternalData() throws {
-        let from = ExternalData(storePath: source.path).folder
+    /// Copies the files of one store's external data to another's.
+    static func addExternalData(ofStoreAt source: String, toStoreAt destination: String) throws {
+        let from = ExternalData(storePath: source).folder
         let files = names(in: from)
         guard !files.isEmpty else { return }
-        let to = ExternalData(storePath: destination.path).folder
+        let to = ExternalData(storePath: destination).folder
         let manager = FileManager.default
         try manager.createDirectory(at: to, withIntermediateDirectories: true)
         for name in files {
@@ -163,8 +164,8 @@ struct StoreReplacement {
     private func removeExternalDataOfOldStore() {
         guard !SupportFolder(ofStoreAt: destination.path).isShared else { return }
         let folder = ExternalData(storePath: destination.path).folder
-        let kept = names(in: ExternalData(storePath: source.path).folder)
-        for name in names(in: folder).subtracting(kept) {
+        let kept = Self.names(in: ExternalData(storePath: source.path).folder)
+        for name in Self.names(in: folder).subtracting(kept) {
             try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         }
     }

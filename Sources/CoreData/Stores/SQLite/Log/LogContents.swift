@@ -14,6 +14,9 @@ struct LogContents {
     /// The first byte of each page that is in the log, by the page's number, as the last commit left it. In pages of
     /// tables and indexes it tells their kind.
     private(set) var firstBytes: [UInt32: UInt8] = [:]
+    let pageSize: Int
+    /// The page of each committed frame, in their order.
+    private(set) var frames: [UInt32] = []
 
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -27,6 +30,7 @@ struct LogContents {
         guard header.count == Self.headerSize, Self.number(header, 0) & ~1 == 0x377f_0682 else { return nil }
         let pageSize = Int(Self.number(header, 8))
         guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+        self.pageSize = pageSize
         var sum = Checksum(isBigEndian: header[3] & 1 == 1)
         sum.add(header[0..<24])
         guard sum.equals(header[24..<32]) else { return nil }
@@ -43,6 +47,7 @@ struct LogContents {
             if committed != 0 {
                 size = Int64(committed)
                 for (page, firstByte) in pending { firstBytes[page] = firstByte }
+                frames += pending.map(\.page)
                 pending.removeAll(keepingCapacity: true)
             }
             place += frame.count
@@ -50,6 +55,25 @@ struct LogContents {
         if size == 0 { return nil }
         // Pages behind the end are those of a database that was longer once.
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
+    }
+
+    /// Where the page of a frame begins in the log.
+    func place(ofFrame frame: Int) -> Int64 {
+        Int64(Self.headerSize) + Int64(frame) * Int64(Self.frameHeaderSize + pageSize) + Int64(Self.frameHeaderSize)
+    }
+
+    /// The last of the first `count` frames that has it, for each page that they leave in the database.
+    func lastFrames(_ count: Int) -> [UInt32: Int] {
+        var last: [UInt32: Int] = [:]
+        for (frame, page) in frames.prefix(count).enumerated() where Int64(page) <= size && page > 0 {
+            last[page] = frame
+        }
+        return last
+    }
+
+    /// Compares its pages with those of a database's file; `nil` where one of the files cannot be read.
+    func comparison(withFileAt path: String, logAt logPath: String) -> LogComparison? {
+        LogComparison(self, file: path, log: logPath)
     }
 
     // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.

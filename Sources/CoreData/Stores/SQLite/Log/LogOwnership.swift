@@ -10,8 +10,8 @@ import Synchronization
 
 // SQLite plays back any write-ahead log that is whole, whichever database it was written for: nothing in a log names its
 // database. A log that was copied beside the wrong store would so replace a part of it, or all of it, without a word. What
-// can be told without reading everything is compared here, before anything is written: the store as its main file alone
-// tells it, and as it would be with the log.
+// can be told without reading everything is compared here, before anything is written: how the two files came there
+// (`LogStanding`); and, where that does not say it, the store as its main file alone tells it, and as it would be with the log.
 //
 // The main file alone is read without locks, and closing it would drop the locks that SQLite holds on it for this process.
 // So this is only done while no process has the store open; a process that has it open knew its log.
@@ -58,6 +58,11 @@ struct LogOwnership {
 
     /// Compares the store without and with its log.
     private func compare() throws {
+        let standing = LogStanding(path)
+        if standing?.isOwn == true { return }
+        if let standing, let contents = LogContents(path: path + "-wal"), standing.isLeftBehind(contents) {
+            throw leftBehind
+        }
         // A new store may still be in its log as a whole, and a damaged one is reported by the code that opens it.
         guard let alone = try? Connection(path: path, access: .immutable) else { return }
         defer { alone.close() }
@@ -155,9 +160,26 @@ struct LogOwnership {
         CoreDataError.make(
             259,
             "Cannot open the store \(path): the log \(path)-wal beside it is not its own, or is damaged: \(reason). "
-                + "Move the log to another folder to open the store without it, and keep it: if it is the store's own "
-                + "after all, what was saved last is only there.",
+                + "Move the log to open the store without it, and keep it: if it is the store's own after all, what was "
+                + "saved last is only there: \(moving)",
             userInfo: [NSFilePathErrorKey: path + "-wal"])
+    }
+
+    private var leftBehind: NSError {
+        CoreDataError.make(
+            259,
+            "Cannot open the store \(path): its file was replaced or written over after the log \(path)-wal was "
+                + "written, so the log is that of what stood there before. To open the file without the log: \(moving). "
+                + "To have the log written into the file all the same: touch \(Self.quoted(path + "-wal")).",
+            userInfo: [NSFilePathErrorKey: path + "-wal"])
+    }
+
+    /// The command that takes the log away.
+    private var moving: String { "mv -n \(Self.quoted(path + "-wal")) \(Self.quoted(path + "-wal.old"))" }
+
+    /// A path as shells read it.
+    private static func quoted(_ path: String) -> String {
+        "'" + path.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 
     // MARK: Who has the store open

@@ -1,0 +1,163 @@
+import Foundation
+import SQLiteAccess
+
+// A program that has a database open goes on with the files that it opened, whatever becomes of their names. Rows that it then
+// writes are lost with files that have no name, or end in the log of one file and are copied into another. So before each
+// transaction that writes, and whenever a program asks, it is made sure that the files at the store's path are those.
+//
+// That a file is another one its number tells. That another program wrote over the file is told from its length and time: with
+// a write-ahead log nothing writes the file but the copying of the log, and that is counted in the log's index.
+
+/// The files that a connection has open.
+final class OpenFiles: WriteWatching {
+    private let path: String
+    private let isReadOnly: Bool
+    /// Whether another file had taken the place of the one that was opened by the time when `main` was read.
+    private let wasMoved: Bool
+    private var main: FileFacts
+    /// `nil` where there is none, or it is not used.
+    private var log: FileFacts?
+    private var index: FileFacts?
+    /// How far the log had come when `main` was read; `nil` where that cannot be told, and while something is copied.
+    private var state: LogState?
+    /// What was seen last, settled or not.
+    private var lastSeen: LogState?
+
+    /// Call it when the connection has read something.
+    ///
+    /// - Returns: `nil` where the file is gone already.
+    init?(_ path: String, _ connection: Connection) {
+        guard let main = FileFacts(path) else { return nil }
+        self.path = path
+        self.main = main
+        isReadOnly = ![.readWrite, .create].contains(connection.access)
+        wasMoved = connection.isFileMoved
+        look(connection)
+    }
+
+    /// Looks which files are used. Call it again when the journal mode was set.
+    func look(_ connection: Connection) {
+        (log, index, state, lastSeen) = (nil, nil, nil, nil)
+        guard connection.access != .immutable, (try? connection.usesLog()) == true else { return }
+        log = FileFacts(path + "-wal")
+        guard !isReadOnly, case .text("normal")? = try? connection.pragma("locking_mode") else { return }
+        index = FileFacts(path + "-shm")
+        noteState(connection)
+    }
+
+    /// Takes note of the file and of how far the log has come, here and beside the log.
+    private func noteState(_ connection: Connection) {
+        guard index != nil, let before = connection.logState(), let now = FileFacts(path), now.isSameFile(as: main),
+            before == connection.logState()
+        else {
+            (state, lastSeen) = (nil, nil)
+            return
+        }
+        main = now
+        lastSeen = before
+        state = before.isSettled ? before : nil
+        LogNote.write(salts: before.salts, main: now, besideLogOf: path)
+    }
+
+    // MARK: Before and after transactions
+
+    func willWrite(_ connection: Connection) throws {
+        guard let loss = loss(connection) else { return }
+        throw loss.error(path, main)
+    }
+
+    func didWrite(_ connection: Connection) {
+        // The first commit of a new store makes the log.
+        if log == nil { return look(connection) }
+        guard index != nil, connection.logState() != lastSeen else { return }
+        noteState(connection)
+    }
+
+    /// A log is not copied into a file for which it was not written.
+    func willClose(_ connection: Connection) {
+        switch loss(connection) {
+        case .replaced, .overwritten, .companionReplaced: connection.leaveLogAtClose()
+        case .gone, .companionGone, nil: break
+        }
+    }
+
+    // MARK: What became of the files
+
+    /// - Throws: 134030 where the files at the path are not those that are open; 260 of a store that is only read.
+    func check(_ connection: Connection) throws {
+        guard let loss = loss(connection) else { return }
+        // What is read without locks is opened anew where another file stands there.
+        if connection.access == .immutable, FileFacts(path) != nil { return }
+        throw isReadOnly ? loss.readingError(path, main) : loss.error(path, main)
+    }
+
+    func isInPlace(_ connection: Connection) -> Bool { loss(connection) == nil }
+
+    /// Where the file stands now, by whatever name; `nil` where it has none.
+    var place: String? {
+        if let now = FileFacts(path), now.isSameFile(as: main) { return path }
+        return FileFacts.place(ofOpen: main)
+    }
+
+    /// Whether a path names the file, and beside it its log.
+    func stands(at other: String) -> (main: Bool, log: Bool) {
+        (
+            FileFacts(other)?.isSameFile(as: main) == true,
+            log.flatMap { log in FileFacts(other + "-wal").map { $0.isSameFile(as: log) } } == true
+        )
+    }
+
+    private enum Loss {
+        case gone
+        case replaced
+        case overwritten
+        case companionGone(String)
+        case companionReplaced(String)
+
+        func error(_ path: String, _ main: FileFacts) -> NSError {
+            let (reason, code) = describe(path, main)
+            return CoreDataError.make(
+                134030, "Cannot write to the store \(path): \(reason). Nothing was written.",
+                underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
+                userInfo: [NSFilePathErrorKey: path])
+        }
+
+        func readingError(_ path: String, _ main: FileFacts) -> NSError {
+            let (reason, code) = describe(path, main)
+            return CoreDataError.make(
+                260, "Cannot follow the store \(path): \(reason).",
+                underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
+                userInfo: [NSFilePathErrorKey: path])
+        }
+
+        private func describe(_ path: String, _ main: FileFacts) -> (reason: String, code: Int32) {
+            let place = FileFacts.place(ofOpen: main).flatMap { $0 == path ? nil : $0 }
+            let moved = place.map { "; it was moved to \($0)" }
+            return switch self {
+            case .gone: ("it is no longer there" + (moved ?? ": the file was deleted"), ENOENT)
+            case .replaced: ("another file has taken its place" + (moved ?? ""), ESTALE)
+            case .overwritten: ("another program has written over the file", ESTALE)
+            case .companionGone(let suffix): ("its file \(path)\(suffix) is no longer there", ENOENT)
+            case .companionReplaced(let suffix):
+                ("another file has taken the place of its file \(path)\(suffix)", ESTALE)
+            }
+        }
+    }
+
+    /// What became of the files; `nil` where they are in their place.
+    private func loss(_ connection: Connection) -> Loss? {
+        guard let now = FileFacts(path) else { return .gone }
+        guard now.isSameFile(as: main), !wasMoved else { return .replaced }
+        for (suffix, known) in [("-wal", log), ("-shm", index)] {
+            guard let known else { continue }
+            guard let companion = FileFacts(path + suffix) else { return .companionGone(suffix) }
+            guard companion.isSameFile(as: known) else { return .companionReplaced(suffix) }
+        }
+        if index != nil, !now.hasSameContent(as: main) {
+            // What another program copied from the log was counted before it was written.
+            if let state, state == connection.logState() { return .overwritten }
+            noteState(connection)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SQLiteAccess
+
+/// A note beside a write-ahead log, of the file for which it is written: nothing in a log names its database.
+///
+/// It is an extended attribute of the log's file, so that there is no further file beside the store; it names the log's own
+/// number, so that a copied one is known for one. It is written by each program of this framework when a log begins anew and
+/// when it was copied into the file. Other programs write none.
+struct LogNote: Equatable {
+    private static let name = "user.coredata.log"
+    private static let form = "1"
+
+    /// The log's file.
+    let log: UInt64
+    /// Which round of the log it tells of.
+    let salts: String
+    /// The database's file, as it was then.
+    let main: UInt64
+    let size: Int64
+    let modified: Int64
+    let changed: Int64
+    let access: String
+
+    private init(log: UInt64, salts: [UInt8], main: FileFacts) {
+        self.log = log
+        self.salts = Self.text(salts)
+        self.main = main.node
+        size = main.size
+        modified = main.modified
+        changed = main.changed
+        access = main.access
+    }
+
+    static func text(_ salts: some Sequence<UInt8>) -> String {
+        salts.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// - Parameter path: the log's; `nil` where it has no note of its own.
+    init?(ofLogAt path: String, _ facts: FileFacts) {
+        guard let parts = FileNotes.read(Self.name, of: path)?.split(separator: " "), parts.count == 8,
+            parts[0] == Self.form, let log = UInt64(parts[1]), log == facts.node, let main = UInt64(parts[3]),
+            let size = Int64(parts[4]), let modified = Int64(parts[5]), let changed = Int64(parts[6])
+        else { return nil }
+        self.log = log
+        salts = String(parts[2])
+        self.main = main
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        access = String(parts[7])
+    }
+
+    /// Writes the note of a log that was begun, where it says something new. Some microseconds.
+    static func write(salts: [UInt8], main: FileFacts, besideLogOf store: String) {
+        let path = store + "-wal"
+        guard let log = FileFacts(path), log.size > 0 else { return }
+        let note = LogNote(log: log.node, salts: salts, main: main)
+        guard note != LogNote(ofLogAt: path, log) else { return }
+        let parts = [
+            form, "\(note.log)", note.salts, "\(note.main)", "\(note.size)", "\(note.modified)", "\(note.changed)",
+            note.access,
+        ]
+        FileNotes.write(parts.joined(separator: " "), name, of: path)
+    }
+
+    /// Whether the database's file is as it was.
+    ///
+    /// Its second time changes with its permissions and names too. A change that these do not explain, later than the log's
+    /// while the log was left alone, is that of a copy which kept the first time.
+    func tells(of file: FileFacts, log: FileFacts) -> Bool {
+        guard file.node == main, file.size == size, file.modified == modified else { return false }
+        return file.changed == changed || file.access != access || file.changed <= log.changed
+            || log.changed - log.modified > Self.noteTime
+    }
+
+    /// How long after a commit its note may be written, in nanoseconds: that changes the log's second time, too.
+    private static let noteTime: Int64 = 100_000_000
+}

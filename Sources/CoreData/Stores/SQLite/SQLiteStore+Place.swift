@@ -1,0 +1,102 @@
+import Foundation
+import SQLiteAccess
+
+// Where the store's file is: whether the one at its URL is the one that is open, and how it goes on with another.
+extension SQLiteStore {
+    private var openFiles: OpenFiles? { connection?.watch as? OpenFiles }
+
+    func checkFile() throws {
+        guard let connection else { return }
+        try openFiles?.check(connection)
+        // Another file is opened in its place, and looked at then.
+        if connection.access == .immutable { _ = try withSession { $0.connection.path } }
+    }
+
+    var fileURL: URL? {
+        guard let openFiles else { return url }
+        return openFiles.place.map { URL(fileURLWithPath: $0) }
+    }
+
+    /// Whether the files at the store's path are those that are open.
+    var isInPlace: Bool {
+        guard let connection, let openFiles else { return true }
+        return openFiles.isInPlace(connection)
+    }
+
+    /// - Throws: 134080 where what was opened in the place of the store's file is another store.
+    func checkThatItIsThisStore(_ opened: Connection) throws {
+        guard try StoreMetadata.read(from: opened)[NSStoreUUIDKey] as? String == identifier else {
+            throw CoreDataError.make(
+                134080, "Cannot go on with \(opened.path): it is another store.",
+                userInfo: [NSFilePathErrorKey: opened.path])
+        }
+    }
+
+    // MARK: Going on elsewhere
+
+    /// Goes on with the file at `newURL`, which must be this store, moved, or a copy of it.
+    func goOn(with newURL: URL) throws {
+        let file = try StoreFile(url: newURL, options: StoreOptions(options), isReadOnly: isReadOnly)
+        guard file.exists else {
+            throw CoreDataError.make(260, "Cannot open the store \(file.path): there is no such file.")
+        }
+        try bringAlongLog(to: file)
+        let opened = try file.open()
+        do {
+            try file.errors.translating(.opening) {
+                try checkThatItIsThisStore(opened)
+                session = try makeSession(opened, try creation(file))
+            }
+        } catch {
+            opened.close()
+            throw error
+        }
+        connection?.close()
+        connection = opened
+        reader.didOpen(file)
+        url = newURL
+        changeTokens = ChangeToken(path: file.path, identifier: identifier ?? "")
+    }
+
+    /// Copies the log into the store's file where that was moved without it. All connections of a process to a file share
+    /// one index of one log: so the file is let go then, before it is opened under its new name.
+    private func bringAlongLog(to file: StoreFile) throws {
+        guard let connection, !isReadOnly, let stands = openFiles?.stands(at: file.path), stands.main, !stands.log
+        else {
+            return
+        }
+        guard !file.hasLog else {
+            throw CoreDataError.make(
+                134080, "Cannot go on with \(file.path): there is a log beside it that is not its own.",
+                userInfo: [NSFilePathErrorKey: file.path])
+        }
+        try file.errors.translating(.opening) {
+            guard case .integer(0)? = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
+                throw CoreDataError.make(
+                    134090, "Cannot go on with \(file.path): another program is reading its log; try again.",
+                    userInfo: [NSFilePathErrorKey: file.path])
+            }
+        }
+        session = nil
+        connection.close()
+        self.connection = nil
+    }
+
+    /// Copies what is open, wherever its file is by now.
+    func copyOpenContents(to destination: URL) throws {
+        let from = fileURL ?? url
+        try withSession { session in
+            try SQLiteStoreErrors(path: destination.path).translating(.creating) {
+                let writer = try Connection(path: destination.path, access: .create)
+                defer { writer.close() }
+                try session.connection.copy(to: writer)
+                try writer.setPragma("journal_mode", to: "delete")
+            }
+            guard try !file().isInMemory else { return }
+            // Where the store was, or where it is.
+            for folder in [url, from].compactMap({ $0 }) {
+                try StoreReplacement.addExternalData(ofStoreAt: folder.path, toStoreAt: destination.path)
+            }
+        }
+    }
+}

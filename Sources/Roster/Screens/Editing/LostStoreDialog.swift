@@ -1,0 +1,69 @@
+import Foundation
+import RosterCommands
+import TerminalKit
+import Translation
+
+// What is asked where the store's file is not in its place any more: nothing can be saved until that is answered.
+
+extension Browser {
+    /// Says once that the store's file is gone; the next save asks what to do.
+    func tellLostFile() {
+        guard let session, session.fileProblem != nil else { return }
+        let name = StorePlace(url: session.url).shortName
+        say(sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
+    }
+
+    /// Asks whether to follow the file or to save elsewhere.
+    ///
+    /// - Parameter next: what is done once everything is saved.
+    func ask(aboutLostFile problem: any Error, next: @escaping () -> Void) {
+        guard let session else { return }
+        var choices: [Dialog.Choice] = []
+        if let place = session.movedURL {
+            choices.append(
+                Dialog.Choice("f", "follow the file") { [unowned self] in
+                    goOn(next) { try session.follow(to: place) }
+                })
+        }
+        choices.append(Dialog.Choice("e", "save elsewhere") { [unowned self] in askForPlace(next) })
+        choices.append(Dialog.Choice("q<Esc>", "back"))
+        let store = StorePlace(url: session.url)
+        let problem = CommandError.line(for: problem).replacing(store.name, with: store.shortName)
+        layers.push(
+            Dialog(
+                title: "The store’s file is not in its place", lines: [TextPane.Line(problem, role: .error)],
+                choices: choices))
+        needsDisplay = true
+    }
+
+    private func askForPlace(_ next: @escaping () -> Void) {
+        let prompt = Prompt(label: "save elsewhere: ", hint: "a new file, which gets all of the store")
+        prompt.complete = { text, cursor in
+            let typed = String(text.prefix(cursor))
+            let found = CommandLineWords.files(beginningWith: typed).filter { $0.hasPrefix(typed) }
+            return found.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: found)
+        }
+        prompt.onAccept = { [unowned self] text in
+            let path = (text.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
+            guard !path.isEmpty else { return Prompt.Problem(tr("a file’s name is missing"), at: 0) }
+            guard !FileManager.default.fileExists(atPath: path) else {
+                return Prompt.Problem(tr("a file of that name is there already"), at: 0)
+            }
+            goOn(next) { [unowned self] in try session?.goOnAsCopy(at: URL(fileURLWithPath: path)) }
+            return nil
+        }
+        layers.push(prompt)
+    }
+
+    /// Changes the store's place, and saves there.
+    private func goOn(_ next: @escaping () -> Void, _ change: () throws -> Void) {
+        do { try change() } catch { return complain(error) }
+        guard let session else { return }
+        options.storeURL = session.url
+        guard session.context.hasChanges, session.unsavedCount > 0 else {
+            say(sentence("the store is at \(session.url.path) now"))
+            return next()
+        }
+        save(then: next)
+    }
+}

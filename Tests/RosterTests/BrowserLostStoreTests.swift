@@ -1,0 +1,91 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// A store whose file is moved, replaced or deleted under the program: it says so, and saves elsewhere or follows the file.
+@MainActor
+@Suite(.serialized) struct BrowserLostStoreTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func wins(_ url: URL) throws -> Int64? {
+        let connection = try Connection(path: url.path, access: .readWrite)
+        defer { connection.close() }
+        #expect(try connection.value("PRAGMA integrity_check") == .text("ok"))
+        return try connection.integer("SELECT ZWINS FROM ZTEAM WHERE ZTEAMNAME = 'Spain'")
+    }
+
+    private func move(_ name: String, to new: String) throws {
+        try FileManager.default.moveItem(
+            at: fixture.folder.appendingPathComponent(name), to: fixture.folder.appendingPathComponent(new))
+    }
+
+    @Test func aMovedFileIsFollowed() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try move("Cup.sqlite", to: "Moved.sqlite")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("follow the file") && driver.text.contains("save elsewhere"), "\(driver.text)")
+        #expect(!driver.text.contains("saved 1 record"))
+        driver.keys("f")
+        #expect(driver.text.contains("saved 1 record") && driver.text.contains("Moved.sqlite"), "\(driver.text)")
+        try driver.browser.close()
+        #expect(try wins(fixture.folder.appendingPathComponent("Moved.sqlite")) == 99)
+    }
+
+    @Test func aDeletedStoreIsSavedElsewhere() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try FileManager.default.removeItem(at: fixture.storeURL)
+        driver.keys("<C-s>")
+        #expect(!driver.text.contains("follow the file") && driver.text.contains("save elsewhere"), "\(driver.text)")
+        let url = fixture.folder.appendingPathComponent("New.sqlite")
+        driver.keys("e")
+        driver.type(url.path)
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("saved 1 record") && driver.text.contains("New.sqlite"), "\(driver.text)")
+        driver.edit("Wins", of: "Spain", to: "98")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+        try driver.browser.close()
+        #expect(try wins(url) == 98)
+        #expect(!FileManager.default.fileExists(atPath: fixture.storeURL.path))
+    }
+
+    @Test func anotherStoreInItsPlaceIsLeftAlone() throws {
+        let other = try Fixture()
+        try other.fill()
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try FileManager.default.removeItem(at: fixture.storeURL)
+        try FileManager.default.copyItem(at: other.storeURL, to: fixture.storeURL)
+        let content = try Data(contentsOf: other.storeURL)
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("has taken its place"), "\(driver.text)")
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
+        driver.browser.quitWithoutSaving()
+        try driver.browser.close()
+        #expect(try Data(contentsOf: fixture.storeURL) == content)
+    }
+
+    @Test func itIsSaidAtOnce() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        try move("Cup.sqlite", to: "Moved.sqlite")
+        try await driver.wait(for: "the message") { driver.text.contains("no longer at") }
+        // Nothing is to be saved: the file is followed all the same.
+        driver.keys("<C-s>f")
+        #expect(driver.text.contains("Moved.sqlite"), "\(driver.text)")
+        driver.edit("Wins", of: "Spain", to: "97")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+    }
+}
