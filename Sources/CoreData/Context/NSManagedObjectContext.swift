@@ -53,7 +53,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
-        queue = ContextQueue(ct)
+        queue = ContextQueue.make(ct)
         super.init()
         frequent = FrequentCollaborators(of: self)
         // Settings and commits reach it from any thread: it is there before another thread knows the context.
@@ -88,8 +88,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The context that this one reads from and saves into; `nil` if it stands on a coordinator.
     ///
     /// A child sees the parent's unsaved changes, and a save hands its own over to the parent: nothing is written before
-    /// the context at the bottom is saved. The child keeps its parent alive. Its queue may wait for the parent's, so code
-    /// on the parent's queue should not wait for the child while the child is at work.
+    /// the context at the bottom is saved. The child keeps its parent alive. Its queue may wait for the parent's; code on
+    /// the parent's queue may wait for the child all the same, and what the child needs of the parent is read meanwhile.
     ///
     /// - Precondition: Neither it nor a coordinator was set before, and the context has no objects.
     open var parent: NSManagedObjectContext? {
@@ -178,6 +178,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// Runs `block` on the context's queue and waits for it: in place if the caller is there already.
+    ///
+    /// Where threads wait for each other's contexts in a circle, one of them runs its block while the thread that has the
+    /// context waits, within that thread's block.
     open func performAndWait<Result, Failure: Error>(
         _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -10,18 +10,20 @@ struct ParentSave {
     /// - Throws: ``StoreConflicts`` when a changed object is gone in the parent, or others changed what the child read before
     ///   the parent could notice; then the parent is unchanged.
     func take(_ changes: HandedChanges) throws -> SavedObjects {
-        try parent.performAndWait {
-            parent.processPendingChanges()
-            let updated = try objects(for: changes.updated)
-            let inserted = changes.inserted.map(insert)
-            let all = Array(zip(changes.inserted, inserted)) + Array(zip(changes.updated, updated))
-            for (handed, object) in all { setValues(handed, of: object) }
-            for (handed, object) in all { setLists(handed, of: object) }
-            for gone in changes.deleted where gone.flags.isDisjoint(with: .inaccessible) { delete(gone.objectID) }
-            for object in changes.locked.compactMap(destination) { parent.savePipeline.lock(object) }
-            parent.processPendingChanges()
-            return result(of: all, changes)
-        }
+        try parent.queue.sync(.beneath) { try CurrentContext.entering(parent) { try takeOnQueue(changes) } }
+    }
+
+    private func takeOnQueue(_ changes: HandedChanges) throws -> SavedObjects {
+        parent.processPendingChanges()
+        let updated = try objects(for: changes.updated)
+        let inserted = changes.inserted.map(insert)
+        let all = Array(zip(changes.inserted, inserted)) + Array(zip(changes.updated, updated))
+        for (handed, object) in all { setValues(handed, of: object) }
+        for (handed, object) in all { setLists(handed, of: object) }
+        for gone in changes.deleted where gone.flags.isDisjoint(with: .inaccessible) { delete(gone.objectID) }
+        for object in changes.locked.compactMap(destination) { parent.savePipeline.lock(object) }
+        parent.processPendingChanges()
+        return result(of: all, changes)
     }
 
     // MARK: Objects

@@ -74,9 +74,9 @@ final class ParentSource: ContextSource {
         context.tellChildren(changes, from: child)
     }
 
-    func reading<Result>(_ body: () throws -> Result) throws -> Result { try context.queue.sync(body) }
+    func reading<Result>(_ body: () throws -> Result) throws -> Result { try context.queue.sync(.beneath, body) }
 
     func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        try context.queue.sync(body)
+        try context.queue.sync(.beneath, body)
     }
 }

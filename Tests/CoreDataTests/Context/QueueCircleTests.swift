@@ -1,0 +1,251 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Contexts that wait for each other's queues. Each scene runs in a process of its own under a watchdog, so that one that
+/// never ends is a failure with a name and no hang.
+@Suite struct QueueCircleTests {
+    /// Issue 18, 3: a context is at work on a child, a grandchild, or what lies beneath, and waits for it.
+    @Test func p3_noOrderOfQueuesClosesACircle() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let watchdog = Watchdog(seconds: 20)
+            for layout in QueueScene.layouts {
+                for scene in QueueScene.all(of: layout) {
+                    watchdog.scene = scene.name
+                    try await scene.run()
+                }
+            }
+            exit(EXIT_SUCCESS)
+        }
+        expectNothing(result)
+    }
+
+    /// The scene of the issue: the parent saves, the child begins to merge, and the main thread waits for the child.
+    @Test func p3_aChildThatMergesIsWaitedForOnTheMainThread() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let watchdog = Watchdog(seconds: 10)
+            watchdog.scene = "the parent saves, the main thread waits for the child"
+            let stack = try ClubStack()
+            try await MainActor.run {
+                let main = stack.context(.mainQueueConcurrencyType)
+                let child = main.child()
+                child.automaticallyMergesChangesFromParent = true
+                for number in 0..<20 {
+                    let team = main.team("Team \(number)")
+                    try main.save()
+                    // The merge is before its request, or waits for this thread already.
+                    if number.isMultiple(of: 2) { usleep(2000) }
+                    let names = try child.performAndWait { try child.teamNames() }
+                    guard names.count == number + 1 else { QueueScene.fail("\(names.count) rows of \(number + 1)") }
+                    team.wins = 1
+                }
+            }
+            exit(EXIT_SUCCESS)
+        }
+        expectNothing(result)
+    }
+
+    /// Threads that wait for queues in any order, also against each other: blocks of one context never overlap.
+    @Test func blocksThatWaitForEachOtherDoNotOverlap() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let watchdog = Watchdog(seconds: 20)
+            watchdog.scene = "threads that wait in any order"
+            let contexts = (0..<4).map { NSManagedObjectContext($0 == 0 ? .mainQueue : .privateQueue) }
+            let counters = UncheckedSendable(contexts.map { _ in Counter() })
+            let threads = 4
+            let rounds = 300
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<threads {
+                    group.addTask {
+                        await QueueScene.onThread {
+                            var random = SeededRandom(seed: UInt64(number + 1))
+                            for _ in 0..<rounds {
+                                let path = (0..<3).map { _ in Int.random(in: 0..<4, using: &random) }
+                                Counter.descend(path, contexts, counters.value)
+                            }
+                        }
+                    }
+                }
+            }
+            let total = counters.value.reduce(0) { $0 + $1.count }
+            guard total == threads * rounds * 3 else { QueueScene.fail("\(total) blocks of \(threads * rounds * 3)") }
+            exit(EXIT_SUCCESS)
+        }
+        expectNothing(result)
+    }
+
+    private func expectNothing(_ result: ExitTest.Result?) {
+        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(!output.contains("SCENE"), "\(output)")
+    }
+}
+
+/// Ends the process if a scene does not end.
+private final class Watchdog: @unchecked Sendable {
+    private let lock = NSLock()
+    private var name = ""
+
+    var scene: String {
+        get { lock.withLock { name } }
+        set { lock.withLock { name = newValue } }
+    }
+
+    init(seconds: Double) {
+        let thread = Thread { [self] in
+            Thread.sleep(forTimeInterval: seconds)
+            QueueScene.fail("hangs: \(scene)")
+        }
+        thread.start()
+    }
+}
+
+/// What a context's blocks count, without a lock of its own.
+private final class Counter {
+    var count = 0
+
+    /// Enters the contexts of `path` one in the other, and counts in each.
+    static func descend(_ path: [Int], _ contexts: [NSManagedObjectContext], _ counters: [Counter]) {
+        guard let first = path.first else { return }
+        contexts[first].performAndWait {
+            let before = counters[first].count
+            sched_yield()
+            counters[first].count = before + 1
+            descend(Array(path.dropFirst()), contexts, counters)
+        }
+    }
+}
+
+private struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}
+
+/// One context is at work and waits for another one, which is at work itself and needs the queues beneath it.
+private struct QueueScene {
+    enum Work: CaseIterable { case perform, performAndWait, asyncPerform, merge }
+
+    /// The contexts from the root upwards.
+    struct Layout {
+        let name: String
+        let types: [NSManagedObjectContextConcurrencyType]
+    }
+
+    static let layouts = [
+        Layout(
+            name: "main child grandchild",
+            types: [.mainQueueConcurrencyType, .privateQueueConcurrencyType, .privateQueueConcurrencyType]),
+        Layout(
+            name: "private main child",
+            types: [.privateQueueConcurrencyType, .mainQueueConcurrencyType, .privateQueueConcurrencyType]),
+        Layout(name: "private child grandchild", types: Array(repeating: .privateQueueConcurrencyType, count: 3)),
+    ]
+
+    let layout: Layout
+    let holder: Int
+    let target: Int
+    let work: Work
+    /// Whether the target's work has the time to come to its first wait.
+    let waits: Bool
+
+    var name: String { "\(layout.name): \(holder) waits for \(target), \(work), \(waits ? "later" : "at once")" }
+
+    static func all(of layout: Layout) -> [QueueScene] {
+        var scenes: [QueueScene] = []
+        for holder in layout.types.indices {
+            for target in layout.types.indices where target != holder {
+                for work in Work.allCases {
+                    for waits in [true, false] {
+                        scenes.append(
+                            QueueScene(layout: layout, holder: holder, target: target, work: work, waits: waits))
+                    }
+                }
+            }
+        }
+        return scenes
+    }
+
+    func run() async throws {
+        let stack = try ClubStack()
+        var contexts = [stack.context(layout.types[0])]
+        for type in layout.types.dropFirst() { contexts.append(contexts[contexts.count - 1].child(type)) }
+        for context in contexts { context.automaticallyMergesChangesFromParent = true }
+        let family = contexts
+        let ended = DispatchSemaphore(value: 0)
+        let first = family[holder]
+        let body: @Sendable () -> Void = {
+            first.performAndWait {
+                begin(family[target], first, ended)
+                if waits { usleep(1500) }
+                Self.change(family[target])
+            }
+        }
+        if layout.types[holder] == .mainQueueConcurrencyType {
+            await MainActor.run(body: body)
+        } else {
+            await Self.onThread(body)
+        }
+        await Self.onThread { ended.wait() }
+    }
+
+    /// Starts the work on the target's queue.
+    private func begin(_ context: NSManagedObjectContext, _ holder: NSManagedObjectContext, _ ended: DispatchSemaphore)
+    {
+        switch work {
+        case .perform:
+            context.perform {
+                Self.change(context)
+                ended.signal()
+            }
+        case .performAndWait:
+            Thread {
+                Self.change(context)
+                ended.signal()
+            }.start()
+        case .asyncPerform:
+            Task.detached {
+                await context.perform { Self.change(context) }
+                ended.signal()
+            }
+        case .merge:
+            Self.change(holder)
+            ended.signal()
+        }
+    }
+
+    /// Reads, changes and saves.
+    private static func change(_ context: NSManagedObjectContext) {
+        do {
+            try context.performAndWait {
+                let count = try context.teamNames().count
+                context.team("Team \(count)").wins = 1
+                try context.save()
+                guard try context.teamNames("wins = 1").count > count else { fail("a row is missing") }
+            }
+        } catch {
+            fail("\(error)")
+        }
+    }
+
+    static func onThread(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread {
+                body()
+                continuation.resume()
+            }.start()
+        }
+    }
+
+    static func fail(_ text: String) -> Never {
+        FileHandle.standardError.write(Data("SCENE \(text)\n".utf8))
+        _exit(EXIT_SUCCESS)
+    }
+}
