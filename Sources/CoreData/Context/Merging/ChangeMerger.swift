@@ -68,28 +68,15 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
 
     // MARK: Merging, on the context's queue
 
-    /// While a merge is told: since when all is merged that other processes committed; `nil` where that is not known, or
-    /// where commits of this process may be on their way that no history tells of.
-    private(set) var completeSince: DispatchTime?
-
     /// How long a commit of another context is taken to be on its way.
     private static let ownCommitsArrive = 5.0
 
+    /// Since when all is merged that other processes committed, with `changes`; see ``MergeAnnouncement/completeSince``.
     private func completion(of changes: CommittedChanges) -> DispatchTime? {
         guard let since = changes.completeSince, context?.parent == nil else { return nil }
         let last = lastOwnCommit.load(ordering: .relaxed)
         let age = Double(DispatchTime.now().uptimeNanoseconds - last) / 1e9
         return last == 0 || age > Self.ownCommitsArrive ? since : nil
-    }
-
-    /// Whether objects-did-change is being posted for a merge: did-merge-object-IDs follows at once, and names the rows too
-    /// for which the context has no object.
-    private(set) var isAnnouncingObjects = false
-
-    func whileAnnouncingObjects(_ post: () -> Void) {
-        isAnnouncingObjects = true
-        post()
-        isAnnouncingObjects = false
     }
 
     /// Takes `changes` over and announces them: objects-did-change, then did-merge-object-IDs.
@@ -103,9 +90,7 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
         var work = MergeWork(context: context)
         work.merge(changes)
         for store in changes.staleStores { work.sweep(store) }
-        completeSince = completion(of: changes)
-        work.announce(changes)
-        completeSince = nil
+        work.announce(changes, MergeAnnouncement(completeSince: completion(of: changes)))
         context.tellChildren(changes, from: context)
     }
 

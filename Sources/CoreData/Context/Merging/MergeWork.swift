@@ -142,7 +142,7 @@ struct MergeWork {
         }
     }
 
-    func announceDerived() { announce(CommittedChanges()) }
+    func announceDerived() { announce(CommittedChanges(), MergeAnnouncement(completeSince: nil)) }
 
     /// Whether a row of the same version stands otherwise: its store derives values without counting the version up.
     private func derivedValuesDiffer(_ row: RowSnapshot, _ old: RowSnapshot, _ object: NSManagedObject) -> Bool {
@@ -237,25 +237,26 @@ struct MergeWork {
 
     // MARK: Telling
 
-    func announce(_ changes: CommittedChanges) {
-        context.merger.whileAnnouncingObjects(postObjectsDidChange)
+    func announce(_ changes: CommittedChanges, _ announcement: MergeAnnouncement) {
+        postObjectsDidChange(announcement)
         for (object, baseline) in baselines where object.baseline === baseline { object.baseline = nil }
-        postDidMerge(changes)
+        postDidMerge(changes, announcement)
         guard !changes.staleStores.isEmpty else { return }
         NotificationCenter.default.post(name: .contextHasUnknownChanges, object: context)
     }
 
-    private func postObjectsDidChange() {
+    private func postObjectsDidChange(_ announcement: MergeAnnouncement) {
         var info: [AnyHashable: Any] = [:]
         if !inserted.isEmpty { info[NSInsertedObjectsKey] = Set(inserted) }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = Set(refreshed.filter { !$0.isDeleted }) }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = Set(deleted) }
         guard !info.isEmpty else { return }
+        announcement.add(to: &info)
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didChangeObjectsNotification, object: context, userInfo: info)
     }
 
-    private func postDidMerge(_ changes: CommittedChanges) {
+    private func postDidMerge(_ changes: CommittedChanges, _ announcement: MergeAnnouncement) {
         var info: [AnyHashable: Any] = [:]
         func add(_ key: String, _ ids: [NSManagedObjectID]) {
             if !ids.isEmpty { info[key] = Set(ids.map(context.localID)) }
@@ -264,6 +265,7 @@ struct MergeWork {
         add(NSUpdatedObjectIDsKey, changes.updated + foundUpdated)
         add(NSDeletedObjectIDsKey, changes.deleted + foundDeleted)
         guard !info.isEmpty else { return }
+        announcement.add(to: &info)
         info[NSRefreshedObjectIDsKey] = Set(refreshed.filter { !$0.isDeleted }.map(\.objectID))
         NotificationCenter.default.post(
             name: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, userInfo: info)

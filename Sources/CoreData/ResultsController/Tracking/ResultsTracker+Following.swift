@@ -15,14 +15,13 @@ struct TrackedChange {
 extension ResultsTracker {
     /// The step that objects make which were touched.
     ///
+    /// - Parameter merge: the merge that touched them, if one did.
     /// - Throws: the store's errors; nothing has changed then.
-    func edit(_ state: ResultsState, _ work: TouchedObjects, isMerge: Bool) throws -> TrackedChange {
+    func edit(_ state: ResultsState, _ work: TouchedObjects, of merge: MergeAnnouncement?) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
         let replaced =
-            isMerge
-            ? recent.takeForMerge(
-                of: changedRows(work, state), completeSince: context.merger.completeSince) : []
+            merge.map { recent.takeForMerge(of: changedRows(work, state), completeSince: $0.completeSince) } ?? []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
         let editor = ListEditor(
             definition: state.definition, context: context,

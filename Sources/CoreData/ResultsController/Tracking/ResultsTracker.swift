@@ -43,7 +43,8 @@ final class ResultsTracker {
 
     /// What was touched and not worked off.
     private var touched = TouchedObjects()
-    private var touchedByMerge = false
+    /// The last merge that touched something.
+    private var merge: MergeAnnouncement?
     var isWorking = false
     /// Changes went by unseen: the next batch has to compare with a new fetch.
     var missedChanges = false
@@ -209,7 +210,7 @@ final class ResultsTracker {
         guard isListening else { return }
         touched.note(info, keepsOldValues: !listeners.isEmpty, where: isOfInterest)
         // A merge tells of the objects that the context holds first, and then of all rows: one batch.
-        if context.merger.isAnnouncingObjects { return }
+        if MergeAnnouncement(in: info) != nil { return }
         workOff()
     }
 
@@ -228,7 +229,7 @@ final class ResultsTracker {
         touched.noteChanged(ids(NSInsertedObjectIDsKey))
         touched.noteChanged(ids(NSUpdatedObjectIDsKey))
         touched.noteDeleted(ids(NSDeletedObjectIDsKey))
-        touchedByMerge = true
+        merge = MergeAnnouncement(in: info) ?? MergeAnnouncement(completeSince: nil)
         workOff()
     }
 
@@ -291,11 +292,11 @@ final class ResultsTracker {
         }
         while let state, !missedFetchOfBase, !touched.isEmpty || missedChanges, isListening {
             let work = touched
-            let isMerge = touchedByMerge
+            let merge = merge
             touched = TouchedObjects()
-            touchedByMerge = false
+            self.merge = nil
             do {
-                var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, isMerge: isMerge)
+                var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, of: merge)
                 try followAggregates(&change, of: state, isWhole: missedChanges)
                 missedChanges = false
                 state.deletedRows = work.deletedIDs
