@@ -24,8 +24,14 @@ final class ContextSettings: @unchecked Sendable {
         lock.withLock { _ in UncheckedSendable(look(values)) }.value
     }
 
+    /// Sets a value. The old one, which may be of a program's own type, goes away outside of the lock.
     func change(_ change: (inout Values) -> Void) {
-        lock.withLock { _ in change(&values) }
+        let old = lock.withLock { _ in
+            let old = UncheckedSendable(values)
+            change(&values)
+            return old
+        }
+        withExtendedLifetime(old) {}
     }
 
     /// Sets the undo manager.

@@ -221,8 +221,8 @@ final class CoordinatorSource: ContextSource {
     }
 
     func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        stack.lock()
-        defer { stack.unlock() }
+        stack.access.lock()
+        defer { stack.access.unlock() }
         return try body()
     }
 

@@ -13,7 +13,7 @@ import Foundation
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: Collaborators
 
-    final let queue: ContextQueue
+    final let queue: WorkQueue
     /// Up when another context or process saved since the context last looked.
     final let othersSaved = AtomicFlag()
     // Those that every object asks for stand from the start, and are not checked for overlapping accesses:
@@ -53,7 +53,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// A context of the main queue or of a queue of its own, without a coordinator yet.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct
-        queue = ContextQueue.make(ct)
+        queue = WorkQueue.make(isMain: ct == .mainQueueConcurrencyType)
         super.init()
         frequent = FrequentCollaborators(of: self)
         // Settings and commits reach it from any thread: it is there before another thread knows the context.
@@ -195,7 +195,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if schedule == .immediate, isOnQueue { return try CurrentContext.entering(self, block) }
         let work = UncheckedSendable(block)
         let outcome: UncheckedSendable<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
-            perform { continuation.resume(returning: UncheckedSendable(ContextQueue.catching(work.value))) }
+            perform { continuation.resume(returning: UncheckedSendable(WorkQueue.catching(work.value))) }
         }
         return try outcome.value.get()
     }

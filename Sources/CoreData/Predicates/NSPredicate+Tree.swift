@@ -173,17 +173,17 @@ final class LazyEvaluator: @unchecked Sendable {
                 return known
             }
         }
-        return lock.withLock { untyped(tree) }.evaluate(any: object, variables: variables ?? [:])
+        return untyped(tree).evaluate(any: object, variables: variables ?? [:])
     }
 
     /// The predicate that reads the values of such objects by slot.
     // SAFETY: `others` holds what `first` names.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
+        if let known = lock.withLock({ others[ObjectIdentifier(layout)] }) { return known }
+        let made = ForLayout(object, in: value, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
         return lock.withLock {
             if let known = others[ObjectIdentifier(layout)] { return known }
-            let made = ForLayout(
-                object, in: value, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
             others[ObjectIdentifier(layout)] = made
             if first.load(ordering: .relaxed) == 0 {
                 first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
@@ -192,12 +192,16 @@ final class LazyEvaluator: @unchecked Sendable {
         }
     }
 
+    /// Compiled outside of the lock, as the constants of a program's own types are compared and hashed for it.
     private func untyped(_ tree: PredicateTree) -> CompiledPredicate {
-        if let compiled { return compiled }
+        if let known = lock.withLock({ compiled }) { return known }
         do {
             let made = try CompiledPredicate(tree)
-            compiled = made
-            return made
+            return lock.withLock {
+                let first = compiled ?? made
+                compiled = first
+                return first
+            }
         } catch {
             preconditionFailure("\(FormatPrinter.string(tree)) cannot be evaluated: \(error.localizedDescription)")
         }

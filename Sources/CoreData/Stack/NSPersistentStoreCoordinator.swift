@@ -2,13 +2,14 @@ import Foundation
 
 /// Ties a model to its stores, and lets one piece of work at a time reach them.
 ///
-/// Safe to use from any thread: all members take the coordinator's lock, which is recursive.
+/// Safe to use from any thread: all members take the coordinator's lock, which is recursive. A thread that has it may wait for a
+/// context whose work needs it: that work borrows it.
 // SAFETY: the recursive lock guards the label and the stores; the rest is immutable or has its own lock.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     /// The model of all stores. It must not be changed once a coordinator uses it.
     public let managedObjectModel: NSManagedObjectModel
 
-    private let recursiveLock = NSRecursiveLock()
+    let access = ChainLock()
     private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
     private var label: String?
     private var stores: [NSPersistentStore] = []
@@ -47,30 +48,26 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // MARK: The lock
 
     /// Runs `body` while no other thread works with the stores. May be nested.
-    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
-        recursiveLock.lock()
-        defer { recursiveLock.unlock() }
-        return try body()
-    }
+    func withLock<Result>(_ body: () throws -> Result) rethrows -> Result { try access.withLock(.beneath, body) }
 
     /// Waits for the lock. Prefer `performAndWait(_:)`.
-    public func lock() { recursiveLock.lock() }
+    public func lock() { access.lock(.asked) }
 
     /// Gives the lock back.
-    public func unlock() { recursiveLock.unlock() }
+    public func unlock() { access.unlock() }
 
     /// Takes the lock if no other thread has it.
     ///
     /// - Returns: whether the lock was taken, and `unlock()` is owed.
-    public func tryLock() -> Bool { recursiveLock.try() }
+    public func tryLock() -> Bool { access.tryLock() }
 
     /// Runs `block` now, on the calling thread, while no other thread works with the stores. May be nested.
-    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try withLock(block) }
+    public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try access.withLock(.asked, block) }
 
     /// Runs `block` later, on another thread, while no other thread works with the stores.
     public func perform(_ block: @escaping () -> Void) {
         let work = UncheckedSendable(block)
-        workQueue.async { self.withLock(work.value) }
+        workQueue.async { self.access.withLock(.asked, work.value) }
     }
 
     /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns.

@@ -3,32 +3,49 @@ import Synchronization
 
 /// A dictionary that any thread may read and change, one access at a time.
 ///
-/// An enumeration goes over the keys as they were when it began.
+/// An enumeration goes over the keys as they were when it began. Each change makes a new dictionary: keys and values are of a
+/// program's own types, which are compared, and go away, outside of the lock.
 final class SharedDictionary: NSMutableDictionary {
     private let lock = Mutex<Void>(())
-    private let storage = NSMutableDictionary()
+    /// Which dictionary it is at the moment; none is changed once other threads can see it. Used under the lock.
+    @exclusivity(unchecked)
+    private var contents = NSMutableDictionary()
 
     // SAFETY: `NSDictionary` calls it with `cnt` objects and keys, which it holds meanwhile.
     required init(objects: UnsafePointer<AnyObject>!, forKeys keys: UnsafePointer<NSObject>!, count cnt: Int) {
         super.init(objects: objects, forKeys: keys, count: 0)
-        for index in 0..<cnt { storage.setObject(objects[index], forKey: keys[index]) }
+        for index in 0..<cnt { contents.setObject(objects[index], forKey: keys[index]) }
     }
 
-    private func locked<Value>(_ body: (NSMutableDictionary) -> Value) -> Value {
-        lock.withLock { _ in UncheckedSendable(body(storage)) }.value
+    private var current: NSMutableDictionary { lock.withLock { _ in UncheckedSendable(contents) }.value }
+
+    private func change(_ body: (NSMutableDictionary) -> Void) {
+        var isDone = false
+        while !isDone {
+            let old = UncheckedSendable(current)
+            let new = UncheckedSendable(old.value.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary())
+            body(new.value)
+            isDone = lock.withLock { _ in
+                // Another thread may have changed it meanwhile.
+                guard contents === old.value else { return false }
+                contents = new.value
+                return true
+            }
+            withExtendedLifetime(old) {}
+        }
     }
 
-    override var count: Int { locked(\.count) }
+    override var count: Int { current.count }
 
-    override func object(forKey key: Any) -> Any? { locked { $0.object(forKey: key) } }
+    override func object(forKey key: Any) -> Any? { current.object(forKey: key) }
 
-    override func keyEnumerator() -> NSEnumerator { locked { $0.allKeys as NSArray }.objectEnumerator() }
+    override func keyEnumerator() -> NSEnumerator { (current.allKeys as NSArray).objectEnumerator() }
 
-    override func setObject(_ object: Any, forKey key: AnyHashable) { locked { $0.setObject(object, forKey: key) } }
+    override func setObject(_ object: Any, forKey key: AnyHashable) { change { $0.setObject(object, forKey: key) } }
 
-    override func removeObject(forKey key: Any) { locked { $0.removeObject(forKey: key) } }
+    override func removeObject(forKey key: Any) { change { $0.removeObject(forKey: key) } }
 
-    override func copy(with zone: NSZone? = nil) -> Any { locked { $0.copy() } }
+    override func copy(with zone: NSZone? = nil) -> Any { current.copy() }
 
-    override func mutableCopy(with zone: NSZone? = nil) -> Any { locked { $0.mutableCopy() } }
+    override func mutableCopy(with zone: NSZone? = nil) -> Any { current.mutableCopy() }
 }

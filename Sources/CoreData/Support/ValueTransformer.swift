@@ -17,7 +17,13 @@ open class ValueTransformer: NSObject, ValueTransformerLookup, @unchecked Sendab
 
     /// Makes a transformer known under a name, in place of the one that had it; `nil` takes the name away.
     public class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
-        known.withLock { $0[name] = transformer }
+        let old = known.withLock { known in
+            let old = known[name]
+            known[name] = transformer
+            return old
+        }
+        // Goes away outside of the lock, as it may be a program's.
+        withExtendedLifetime(old) {}
     }
 
     /// The names of all transformers that are known.

@@ -9,7 +9,7 @@ import Testing
     /// Issue 18, 3: a context is at work on a child, a grandchild, or what lies beneath, and waits for it.
     @Test func p3_noOrderOfQueuesClosesACircle() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let watchdog = Watchdog(seconds: 20)
+            let watchdog = Watchdog(seconds: 10)
             for layout in QueueScene.layouts {
                 for scene in QueueScene.all(of: layout) {
                     watchdog.scene = scene.name
@@ -18,7 +18,7 @@ import Testing
             }
             exit(EXIT_SUCCESS)
         }
-        expectNothing(result)
+        Watchdog.expectNothing(of: result)
     }
 
     /// The scene of the issue: the parent saves, the child begins to merge, and the main thread waits for the child.
@@ -37,13 +37,13 @@ import Testing
                     // The merge is before its request, or waits for this thread already.
                     if number.isMultiple(of: 2) { usleep(2000) }
                     let names = try child.performAndWait { try child.teamNames() }
-                    guard names.count == number + 1 else { QueueScene.fail("\(names.count) rows of \(number + 1)") }
+                    guard names.count == number + 1 else { Watchdog.fail("\(names.count) rows of \(number + 1)") }
                     team.wins = 1
                 }
             }
             exit(EXIT_SUCCESS)
         }
-        expectNothing(result)
+        Watchdog.expectNothing(of: result)
     }
 
     /// Threads that wait for queues in any order, also against each other: blocks of one context never overlap.
@@ -58,7 +58,7 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<threads {
                     group.addTask {
-                        await QueueScene.onThread {
+                        await Watchdog.onThread {
                             var random = SeededRandom(seed: UInt64(number + 1))
                             for _ in 0..<rounds {
                                 let path = (0..<3).map { _ in Int.random(in: 0..<4, using: &random) }
@@ -69,34 +69,10 @@ import Testing
                 }
             }
             let total = counters.value.reduce(0) { $0 + $1.count }
-            guard total == threads * rounds * 3 else { QueueScene.fail("\(total) blocks of \(threads * rounds * 3)") }
+            guard total == threads * rounds * 3 else { Watchdog.fail("\(total) blocks of \(threads * rounds * 3)") }
             exit(EXIT_SUCCESS)
         }
-        expectNothing(result)
-    }
-
-    private func expectNothing(_ result: ExitTest.Result?) {
-        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(!output.contains("SCENE"), "\(output)")
-    }
-}
-
-/// Ends the process if a scene does not end.
-private final class Watchdog: @unchecked Sendable {
-    private let lock = NSLock()
-    private var name = ""
-
-    var scene: String {
-        get { lock.withLock { name } }
-        set { lock.withLock { name = newValue } }
-    }
-
-    init(seconds: Double) {
-        let thread = Thread { [self] in
-            Thread.sleep(forTimeInterval: seconds)
-            QueueScene.fail("hangs: \(scene)")
-        }
-        thread.start()
+        Watchdog.expectNothing(of: result)
     }
 }
 
@@ -174,7 +150,7 @@ private struct QueueScene {
     }
 
     func run() async throws {
-        let stack = try ClubStack()
+        let stack = try ClubStack(type: NSInMemoryStoreType)
         var contexts = [stack.context(layout.types[0])]
         for type in layout.types.dropFirst() { contexts.append(contexts[contexts.count - 1].child(type)) }
         for context in contexts { context.automaticallyMergesChangesFromParent = true }
@@ -191,9 +167,9 @@ private struct QueueScene {
         if layout.types[holder] == .mainQueueConcurrencyType {
             await MainActor.run(body: body)
         } else {
-            await Self.onThread(body)
+            await Watchdog.onThread(body)
         }
-        await Self.onThread { ended.wait() }
+        await Watchdog.onThread { ended.wait() }
     }
 
     /// Starts the work on the target's queue.
@@ -228,24 +204,10 @@ private struct QueueScene {
                 let count = try context.teamNames().count
                 context.team("Team \(count)").wins = 1
                 try context.save()
-                guard try context.teamNames("wins = 1").count > count else { fail("a row is missing") }
+                guard try context.teamNames("wins = 1").count > count else { Watchdog.fail("a row is missing") }
             }
         } catch {
-            fail("\(error)")
+            Watchdog.fail("\(error)")
         }
-    }
-
-    static func onThread(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            Thread {
-                body()
-                continuation.resume()
-            }.start()
-        }
-    }
-
-    static func fail(_ text: String) -> Never {
-        FileHandle.standardError.write(Data("SCENE \(text)\n".utf8))
-        _exit(EXIT_SUCCESS)
     }
 }

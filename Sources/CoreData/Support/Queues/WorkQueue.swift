@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The queue of a context: the main queue, or one of its own.
+/// The queue of a context: the main queue, or one of its own; also what a lock of a coordinator waits in.
 ///
 /// A block that waits runs in place when its thread is already on the queue, however many other contexts' blocks it went
 /// through, so that waiting is re-entrant. For that it is noted which chain of waiting blocks is on a queue: a chain begins
@@ -11,7 +11,7 @@ import Synchronization
 /// A private queue is a line of blocks and of threads that wait for their turn. A thread runs its block itself, blocks
 /// without one run on a worker. Where threads wait in a circle for each other's queues, one of them borrows the queue that it
 /// waits for (``QueueWaits``).
-final class ContextQueue: Sendable {
+final class WorkQueue: Sendable {
     let isMain: Bool
     /// Runs the blocks that no thread waits for.
     private let worker: DispatchQueue
@@ -20,14 +20,20 @@ final class ContextQueue: Sendable {
     private let line = Mutex(QueueLine())
 
     /// The main queue, which all its contexts share.
-    private static let main = ContextQueue(isMain: true)
+    private static let main = WorkQueue(isMain: true, keepsOrder: true)
+    /// Whether threads get the queue in the order in which they came. Otherwise who runs may take it before those that have
+    /// to wake up first, which is less fair and costs fewer changes of threads.
+    private let keepsOrder: Bool
 
-    static func make(_ type: NSManagedObjectContextConcurrencyType) -> ContextQueue {
-        type == .mainQueueConcurrencyType ? main : ContextQueue(isMain: false)
-    }
+    /// The main queue, or a new one.
+    static func make(isMain: Bool) -> WorkQueue { isMain ? main : WorkQueue(isMain: false, keepsOrder: true) }
 
-    private init(isMain: Bool) {
+    /// A queue for short work of threads, without blocks.
+    static func makeForLock() -> WorkQueue { WorkQueue(isMain: false, keepsOrder: false) }
+
+    private init(isMain: Bool, keepsOrder: Bool) {
         self.isMain = isMain
+        self.keepsOrder = keepsOrder
         worker = isMain ? .main : DispatchQueue(label: "NSManagedObjectContext")
     }
 
@@ -74,11 +80,21 @@ final class ContextQueue: Sendable {
     ) throws(Failure) -> Result {
         if isCurrent { return try block() }
         if isMain { return try onMainThread(reason, block) }
-        let chain = CallChain.current
-        let loan = takeIfFree(by: chain) ? nil : waitForTurn(of: chain, reason)
-        defer { if let loan { QueueWaits.giveBack(loan) } else { handOn() } }
+        let loan = begin(reason)
+        defer { end(loan) }
         return try block()
     }
+
+    /// Waits for a private queue, on which the caller is not, until the caller is on it.
+    ///
+    /// - Returns: what ``end(_:)`` has to be told.
+    func begin(_ reason: QueueWaiter.Reason) -> QueueLoan? {
+        let chain = CallChain.current
+        return takeIfFree(by: chain) ? nil : waitForTurn(of: chain, reason)
+    }
+
+    /// Leaves the queue.
+    func end(_ loan: QueueLoan?) { if let loan { QueueWaits.giveBack(loan) } else { handOn() } }
 
     /// Lets the main thread run `block`, in the name of the caller's chain.
     private func onMainThread<Result, Failure: Error>(
@@ -117,23 +133,27 @@ final class ContextQueue: Sendable {
     // MARK: The line of a private queue
 
     /// - Returns: whether the queue was free, and is the chain's now.
-    private func takeIfFree(by chain: UInt) -> Bool {
-        line.withLock { line in
-            guard line.isEmpty, holdingChain == 0 else { return false }
-            lend(to: chain)
-            return true
-        }
+    func takeIfFree(by chain: UInt = CallChain.current) -> Bool {
+        line.withLock { line in take(line, by: chain) }
+    }
+
+    private func take(_ line: borrowing QueueLine, by chain: UInt) -> Bool {
+        guard holdingChain == 0, !keepsOrder || line.isEmpty else { return false }
+        lend(to: chain)
+        return true
     }
 
     /// Lets the calling thread wait until it may run its block.
     ///
     /// - Returns: `nil` when the queue is the chain's; the loan where another chain keeps it, which waits itself.
     private func waitForTurn(of chain: UInt, _ reason: QueueWaiter.Reason) -> QueueLoan? {
-        let waiter = QueueWaiter(queue: self, chain: chain, reason)
         var loan: QueueLoan?
         func wait() {
-            QueueWaits.begin(waiter)
-            loan = waiter.wait()
+            repeat {
+                let waiter = QueueWaiter(queue: self, chain: chain, reason)
+                QueueWaits.begin(waiter)
+                loan = waiter.wait()
+            } while loan == nil && holdingChain != chain
         }
         // A caller that waits on the main queue stays on it, and runs there what it is asked for meanwhile.
         if Self.isOnMainQueue { Self.main.holding(by: chain, wait) } else { wait() }
@@ -146,10 +166,7 @@ final class ContextQueue: Sendable {
     func enter(_ waiter: QueueWaiter) -> Bool {
         if isMain { return false }
         return line.withLock { line in
-            if line.isEmpty, holdingChain == 0 {
-                lend(to: waiter.chain)
-                return true
-            }
+            if take(line, by: waiter.chain) { return true }
             line.append(.thread(waiter))
             return false
         }
@@ -183,16 +200,16 @@ final class ContextQueue: Sendable {
         if isThreadNext { QueueWaits.handOn(self) }
     }
 
-    /// Gives the queue to the first thread of the line that `isWaiting`, or to the block that is before it. Under the lock of
-    /// ``QueueWaits``.
+    /// Gives the queue to the first thread of the line that `isWaiting`, or to the block that is before it; or leaves it for
+    /// the thread to take. Under the lock of ``QueueWaits``.
     ///
-    /// - Returns: the thread whose turn it is.
+    /// - Returns: the thread that shall wake up.
     func nextThread(_ isWaiting: (QueueWaiter) -> Bool) -> QueueWaiter? {
         line.withLock { line in
             while case .thread(let waiter) = line.first {
                 line.removeFirst()
                 guard isWaiting(waiter) else { continue }
-                lend(to: waiter.chain)
+                lend(to: keepsOrder ? waiter.chain : 0)
                 return waiter
             }
             leave(to: &line)

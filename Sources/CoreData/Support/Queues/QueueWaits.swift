@@ -83,7 +83,7 @@ enum QueueWaits {
     }
 
     /// Gives `queue`, which the caller has, to the next one of its line.
-    static func handOn(_ queue: ContextQueue) {
+    static func handOn(_ queue: WorkQueue) {
         waiting.withLock { waiting in
             guard let next = queue.nextThread({ waiting[$0.chain] === $0 }) else { return }
             waiting[next.chain] = nil
@@ -97,12 +97,12 @@ enum QueueWaits {
 
 /// A queue that one chain of calls has of another one, which waits.
 struct QueueLoan: Sendable {
-    let queue: ContextQueue
+    let queue: WorkQueue
     let lender: UInt
     private let frozen: [QueueWaiter]
 
     /// Lends `queue`, until when none of `frozen` may move. Under the lock of ``QueueWaits``.
-    init(of queue: ContextQueue, frozen: [QueueWaiter]) {
+    init(of queue: WorkQueue, frozen: [QueueWaiter]) {
         self.queue = queue
         self.frozen = frozen
         lender = queue.holdingChain
@@ -124,7 +124,7 @@ final class QueueWaiter: @unchecked Sendable {
         case beneath
     }
 
-    let queue: ContextQueue
+    let queue: WorkQueue
     let chain: UInt
     let reason: Reason
     /// In how many circles it has to stand still at the moment.
@@ -137,7 +137,7 @@ final class QueueWaiter: @unchecked Sendable {
     /// What the main thread shall run while it waits.
     private var requests: [QueueWaiter] = []
 
-    init(queue: ContextQueue, chain: UInt, _ reason: Reason, work: (() -> Void)? = nil) {
+    init(queue: WorkQueue, chain: UInt, _ reason: Reason, work: (() -> Void)? = nil) {
         self.queue = queue
         self.chain = chain
         self.reason = reason

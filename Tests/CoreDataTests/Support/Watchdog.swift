@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// Ends the process with a line on standard error if a scene takes longer than a time. For tests of what might wait for ever, each in a
+/// process of its own.
+final class Watchdog: @unchecked Sendable {
+    private let lock = NSLock()
+    private var name = ""
+    private var number = 0
+
+    /// What is going on.
+    var scene: String {
+        get { lock.withLock { name } }
+        set { lock.withLock { (name, number) = (newValue, number + 1) } }
+    }
+
+    /// - Parameter seconds: what a scene may take.
+    init(seconds: Double) {
+        let thread = Thread { [self] in
+            var last = -1
+            while true {
+                let now = lock.withLock { number }
+                if now == last { Self.fail("hangs: \(scene)") }
+                last = now
+                Thread.sleep(forTimeInterval: seconds)
+            }
+        }
+        thread.start()
+    }
+
+    /// Ends the process. What it says is looked at by ``expectNothing(of:)``, which a bad status would keep from it.
+    static func fail(_ text: String) -> Never {
+        FileHandle.standardError.write(Data("SCENE \(text)\n".utf8))
+        _exit(EXIT_SUCCESS)
+    }
+
+    static func expectNothing(of result: ExitTest.Result?) {
+        let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("SCENE") } == [])
+    }
+
+    /// Runs `body` on a thread that may be blocked.
+    static func onThread(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread {
+                body()
+                continuation.resume()
+            }.start()
+        }
+    }
+}
