@@ -37,14 +37,13 @@ enum { descriptor_count = 65536, no_node = -1 };
 /// The node of each descriptor, one more than its number; 0 for none.
 static int descriptor_nodes[descriptor_count];
 
-int disk_is_available(void) {
-#if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return 0;
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
 #endif
-#endif
-    return 1;
-}
+
+int disk_is_available(void) { return !IS_SANITIZED; }
 
 // MARK: What is written down
 
@@ -164,6 +163,7 @@ long disk_marked_before(long position) {
 }
 
 // MARK: The C library's functions
+#if !IS_SANITIZED
 
 #define REAL(name) \
     static __typeof__(name) *real; \
@@ -387,3 +387,5 @@ int rename(const char *from, const char *to) {
     errno = code;
     return result;
 }
+
+#endif
