@@ -36,8 +36,8 @@ import Testing
             ])
         #expect(
             declarations("Everything", generator) == [
-                "public class Everything: NSManagedObject",
-                "extension Everything",
+                "nonisolated public class Everything: NSManagedObject",
+                "nonisolated extension Everything",
                 "@nonobjc public class func fetchRequest() -> NSFetchRequest<Everything>",
                 "public var address: [String : Any]?",
                 "public var colors: [String]?",
@@ -60,24 +60,24 @@ import Testing
                 "public var unknown: NSObject?",
                 "public var when: Date?",
                 "public var children: NSSet?",
-                "extension Everything",
+                "nonisolated extension Everything",
                 "public func addToChildren(_ value: Child)",
                 "public func removeFromChildren(_ value: Child)",
                 "public func addToChildren(_ values: NSSet)",
                 "public func removeFromChildren(_ values: NSSet)",
-                "extension Everything",
+                "nonisolated extension Everything",
                 "public class func fetchRequestFromTemplateByTextAndTime(TEXT: Any, since: Any) -> NSFetchRequest<Everything>",
-                "extension Everything: Identifiable",
+                "nonisolated extension Everything: Identifiable",
             ])
         #expect(
             declarations("default", generator) == [
-                "extension `default`",
+                "nonisolated extension `default`",
                 "@nonobjc public class func fetchRequest() -> NSFetchRequest<`default`>",
                 "public var `default`: String?",
                 "public var `in`: Int16",
                 "public var hand: Hand?",
                 "public var `self`: NSOrderedSet?",
-                "extension `default`",
+                "nonisolated extension `default`",
                 "public func insertIntoSelf(_ value: `default`, at idx: Int)",
                 "public func removeFromSelf(at idx: Int)",
                 "public func insertIntoSelf(_ values: [`default`], at indexes: NSIndexSet)",
@@ -88,17 +88,17 @@ import Testing
                 "public func removeFromSelf(_ value: `default`)",
                 "public func addToSelf(_ values: NSOrderedSet)",
                 "public func removeFromSelf(_ values: NSOrderedSet)",
-                "extension `default`: Identifiable",
+                "nonisolated extension `default`: Identifiable",
             ])
         #expect(
             declarations("Child", generator) == [
-                "public class Child: Base",
-                "extension Child",
+                "nonisolated public class Child: Base",
+                "nonisolated extension Child",
                 "@nonobjc public class func fetchRequest() -> NSFetchRequest<Child>",
                 "public var everything: Everything?",
                 "public var hand: Hand?",
                 "public var plain: NSManagedObject?",
-                "extension Child",
+                "nonisolated extension Child",
                 "public class func fetchRequestFromTemplateAll() -> NSFetchRequest<Child>",
             ])
     }

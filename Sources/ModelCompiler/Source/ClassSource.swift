@@ -1,5 +1,6 @@
 /// Writes a class in the form in which Xcode prints it, with accessors instead of `@NSManaged`: without the Objective-C
-/// runtime nothing else makes them.
+/// runtime nothing else makes them. As in Xcode's newest form the classes belong to no actor, whatever the isolation of a
+/// module is by default: a context works with its objects on its own queue.
 struct ClassSource {
     private let plan: ClassPlan
     private let types: TypeNames
@@ -11,24 +12,26 @@ struct ClassSource {
 
     /// The declaration of the class.
     func addClass(to text: inout SourceText) {
-        text.block("public class \(plan.escapedName): \(plan.superclassName)", [""])
+        text.block("nonisolated public class \(plan.escapedName): \(plan.superclassName)", [""])
     }
 
     /// The extension with the properties, those with the accessors of to-many relationships, and the conformances.
     func addProperties(to text: inout SourceText) {
-        text.block("extension \(plan.escapedName)", requestLines + plan.properties.flatMap(propertyLines))
+        text.block("nonisolated extension \(plan.escapedName)", requestLines + plan.properties.flatMap(propertyLines))
         for property in plan.properties {
             guard let toMany = property.toMany else { continue }
             text.block(
-                "extension \(plan.escapedName)", heading: "Generated accessors for \(property.name)",
+                "nonisolated extension \(plan.escapedName)", heading: "Generated accessors for \(property.name)",
                 ToManyAccessors(property, toMany, types).lines)
         }
         if !plan.templates.isEmpty {
             text.block(
-                "extension \(plan.escapedName)", heading: "Fetch request templates",
+                "nonisolated extension \(plan.escapedName)", heading: "Fetch request templates",
                 [""] + plan.templates.flatMap(templateLines))
         }
-        if plan.isIdentifiable { text.block("extension \(plan.escapedName): \(types.swift("Identifiable"))", [""]) }
+        if plan.isIdentifiable {
+            text.block("nonisolated extension \(plan.escapedName): \(types.swift("Identifiable"))", [""])
+        }
     }
 
     private var requestType: String { "\(types.coreData("NSFetchRequest"))<\(plan.escapedName)>" }
