@@ -49,6 +49,10 @@
             }
         }
 
+        func whenMessagesCome(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {
+            connection.alarm = NotificationAlarm(connection, on: queue, wake)
+        }
+
         private func text(_ text: String) -> String {
             if let known = numbered[text] { return known }
             let made = Self.numbered(text)

@@ -22,6 +22,8 @@
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
         private var notifications: [Notification] = []
+        /// Rings when the server has sent something by itself.
+        package var alarm: NotificationAlarm?
         /// Asked while a result is waited for; `true` has the server give up the statement (57014).
         package var isCancelled: (() -> Bool)?
         private static let cancellationInterval: Int32 = 30
@@ -35,7 +37,12 @@
             PQsetNoticeProcessor(made, { _, _ in }, nil)
         }
 
-        deinit { PQfinish(connection) }
+        deinit {
+            alarm = nil
+            PQfinish(connection)
+        }
+
+        var descriptor: Int32 { PQsocket(connection) }
 
         /// The server's version: 150004 is 15.4.
         package var serverVersion: Int { Int(PQserverVersion(connection)) }
@@ -64,6 +71,8 @@
             if statements.isEmpty { return [] }
             // Before anything is sent: a list is sent whole or not at all.
             let encoded = try statements.map(encoded)
+            alarm?.silence()
+            defer { alarm?.resume(rings: hasForeignNotifications) }
             guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else { throw lost() }
             var kinds: [Sent] = []
             for (statement, arguments) in zip(statements, encoded) { try send(statement, arguments, &kinds) }
@@ -224,6 +233,8 @@
         package func copy(
             _ text: String, types: [PostgreSQLType], rows: some Sequence<[PostgreSQLValue]>
         ) throws {
+            alarm?.silence()
+            defer { alarm?.resume(rings: hasForeignNotifications) }
             guard let begun = PQexec(connection, text) else { throw lost() }
             defer { PQclear(begun) }
             guard PQresultStatus(begun) == PGRES_COPY_IN else { throw Self.error(of: begun, isLost: !isUsable) }
@@ -284,9 +295,14 @@
         package func takeNotifications() throws -> [Notification] {
             guard PQconsumeInput(connection) == 1 else { throw lost() }
             collectNotifications()
-            defer { notifications = [] }
+            defer {
+                notifications = []
+                alarm?.resume(rings: false)
+            }
             return notifications
         }
+
+        private var hasForeignNotifications: Bool { notifications.contains { $0.senderProcessID != serverProcessID } }
 
         /// Takes over what came along with results: the library would keep it for good.
         private func collectNotifications() {

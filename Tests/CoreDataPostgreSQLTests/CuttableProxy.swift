@@ -20,6 +20,8 @@
             var isNext = false
             var closesThen = false
             var count = 0
+            /// How often a client has asked for answers to all that it sent before.
+            var roundTrips = 0
             var isOver = false
         }
 
@@ -54,6 +56,8 @@
         }
 
         var connectionCount: Int { state.withLock { $0.count } }
+
+        var roundTrips: Int { state.withLock { $0.roundTrips } }
 
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
@@ -108,6 +112,7 @@
             }
             guard isConnected else { return }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
+            var tail: [UInt8] = []
             while true {
                 let now = state.withLock { $0 }
                 if now.isOver || now.isClosed { return }
@@ -124,6 +129,10 @@
                 where ready[index].revents != 0 {
                     let count = recv(from, &buffer, buffer.count, 0)
                     guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
+                    if index == 0 {
+                        let asked = Self.syncs(in: &tail, buffer[..<count])
+                        state.withLock { $0.roundTrips += asked }
+                    }
                     let then = state.withLock { $0 }
                     guard index == 0, let trigger = then.trigger else { continue }
                     if then.isNext {
@@ -134,6 +143,19 @@
                     }
                     if contains(buffer[..<count], trigger) { state.withLock { $0.isNext = true } }
                 }
+            }
+        }
+
+        /// The message with which a list of statements ends.
+        private static let sync: [UInt8] = [UInt8(ascii: "S"), 0, 0, 0, 4]
+
+        /// How often the message ends in `bytes`, which come behind `tail`. As good as exact: values may look like it.
+        private static func syncs(in tail: inout [UInt8], _ bytes: ArraySlice<UInt8>) -> Int {
+            let all = tail + bytes
+            tail = Array(all.suffix(sync.count - 1))
+            guard all.count >= sync.count else { return 0 }
+            return (0...all.count - sync.count).count { start in
+                all[start] == sync[0] && all[start..<start + sync.count].elementsEqual(sync)
             }
         }
 

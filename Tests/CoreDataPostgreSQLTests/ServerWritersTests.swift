@@ -161,7 +161,10 @@
                 }
                 let fresh = list("Good", by: "code", sections: "sold", watcher)
                 try fresh.performFetch()
-                #expect(lines(goods) == lines(fresh))
+                let (followed, fetched) = (lines(goods), lines(fresh))
+                let first = zip(followed, fetched).first { $0 != $1 }
+                let isSame = followed == fetched
+                #expect(isSame, "\(followed.count) and \(fetched.count) lines, first difference \(first ?? ("", ""))")
             }
             if plan.seconds > 1 {
                 let place = { (part: Double) in delays[min(Int(Double(delays.count) * part), delays.count - 1)] }

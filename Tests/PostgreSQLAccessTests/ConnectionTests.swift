@@ -2,6 +2,7 @@
     import Foundation
     import PostgreSQLAccess
     import PostgreSQLCluster
+    import Synchronization
     import Testing
 
     @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
@@ -35,6 +36,38 @@
             let texts = try connection.run(
                 "SELECT unnest($1)::text", [.list(numbers.map { .numeric(Decimal(string: $0)!) }, .numeric)])
             #expect(texts.text(5, 0) == "-12345678901234567890.123456789")
+        }
+
+        @Test func anAlarmRingsOnceForWhatComesByItself() throws {
+            let (listener, other) = (try connection(), try connection())
+            try listener.run("LISTEN alarm")
+            let rings = Mutex(0)
+            let alarm = NotificationAlarm(listener, on: DispatchQueue(label: "alarm")) { rings.withLock { $0 += 1 } }
+            listener.alarm = alarm
+            func ringsAre(_ count: Int) -> Bool {
+                for _ in 0..<500 where rings.withLock({ $0 }) < count { usleep(2000) }
+                usleep(20_000)
+                return rings.withLock { $0 } == count
+            }
+            try other.run("NOTIFY alarm, 'a'")
+            #expect(ringsAre(1))
+            // Not again before it is taken.
+            try other.run("NOTIFY alarm, 'b'")
+            #expect(ringsAre(1))
+            #expect(try listener.takeNotifications().map(\.payload) == ["a", "b"])
+            // Answers are waited for.
+            try listener.run("SELECT 1")
+            #expect(ringsAre(1))
+            try other.run("NOTIFY alarm, 'c'")
+            #expect(ringsAre(2))
+            #expect(try listener.takeNotifications().count == 1)
+            // What comes while a statement runs comes with its answer.
+            try listener.run("BEGIN")
+            try other.run("NOTIFY alarm, 'd'")
+            #expect(ringsAre(2))
+            try listener.run("COMMIT")
+            #expect(ringsAre(3))
+            #expect(try listener.takeNotifications().map(\.payload) == ["d"])
         }
 
         @Test func aListOfStatementsIsOneRoundTripAndStopsAtTheFirstError() throws {

@@ -27,6 +27,11 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         }
     }
 
+    /// A streaming replica of this server, which is running. It takes over when it is told to (``promote()``).
+    public func makeReplica() throws -> PostgreSQLCluster {
+        try PostgreSQLCluster(programs: programs, isDurable: isDurable, of: self)
+    }
+
     public let folder: URL
     public let port: Int
     /// The superuser, who needs no password at the socket.
@@ -47,7 +52,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     private let isDurable: Bool
 
-    private init(programs: URL, isDurable: Bool) throws {
+    private init(programs: URL, isDurable: Bool, of primary: PostgreSQLCluster? = nil) throws {
         self.programs = programs
         self.isDurable = isDurable
         folder = URL(fileURLWithPath: "/tmp/roster-postgresql-\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
@@ -64,10 +69,17 @@ public final class PostgreSQLCluster: @unchecked Sendable {
             prefix = []
         }
         chmod(folder.path, 0o700)
-        try run("initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-        // By the network a password is needed.
-        try write(
-            "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n", to: data + "/pg_hba.conf")
+        if let primary {
+            try run(
+                "pg_basebackup", "-D", data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-h", primary.folder.path,
+                "-p", "\(primary.port)", "-U", user)
+        } else {
+            try run("initdb", "-D", data, "-U", user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+            // By the network a password is needed.
+            try write(
+                "local all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\n",
+                to: data + "/pg_hba.conf")
+        }
         try startGuardian()
         try start()
     }
@@ -90,6 +102,9 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     /// - Parameter mode: `fast`, or `immediate`, which is what a crash is to the clients.
     public func stop(mode: String = "immediate") throws { try run("pg_ctl", "-D", data, "-w", "-m", mode, "stop") }
+
+    /// Makes a replica a server of its own, which takes changes.
+    public func promote() throws { try run("pg_ctl", "-D", data, "-w", "-t", "60", "promote") }
 
     private func startGuardian() throws {
         let stop = (prefix + [programs.path + "/pg_ctl", "-D", data, "-m", "immediate", "stop"])

@@ -11,6 +11,9 @@ import Foundation
 // tries, and if another thread works with the stores it comes again a little later. Only after many misses does it
 // queue up, so that a busy process sees the others too.
 //
+// A server tells by itself that another client has committed, and wakes the watcher: then it looks at once. The timer goes on
+// beside that, for servers that do not tell.
+//
 // While a context has not come to the last changes yet, the next ones are left where they are: its queue has enough to do.
 // So the looks become as seldom as the merges take, up to a limit, because other contexts may be waiting.
 
@@ -23,6 +26,11 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     static let interval = DispatchTimeInterval.milliseconds(100)
     /// How long to wait when another thread works with the stores.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
+    /// The same in milliseconds for a watcher that was woken: each wait is twice as long as the last one.
+    private static let firstRetry = 1
+    private static let longestRetry = 16
+    /// How long after a look a watcher that was woken looks again where contexts are behind.
+    private static let pauseBehind = DispatchTimeInterval.milliseconds(8)
     /// After so many misses in a row the watcher queues up for the lock. Of every four misses the last waits for the timer.
     static let patience = 20
     /// So many looks in a row are left out at most because a context is behind.
@@ -47,6 +55,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private var misses = 0
     /// Touched on `queue` only.
     private var leftOut = 0
+    /// Whether a look is on its way that a store has asked for. Touched on `queue` only.
+    private var isWoken = false
 
     init() {}
 
@@ -62,6 +72,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         for store in stores where StoreOptions(store.options).postsRemoteChanges {
             let key = ObjectIdentifier(store)
             found[key] = watched[key] ?? Self.firstLook(at: store)
+            if watched[key] == nil { store.operations.wake(on: queue) { [weak self] in self?.wake() } }
         }
         watched = found
         if found.isEmpty { pause() } else { resume() }
@@ -108,6 +119,28 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     // MARK: One look
 
+    /// A store was told that others have committed. On `queue`.
+    private func wake() {
+        guard !isWoken else { return }
+        isWoken = true
+        lookWhenWoken(retry: Self.firstRetry)
+    }
+
+    /// Looks as soon as the contexts have come to the last changes and no other thread works with the stores.
+    private func lookWhenWoken(retry: Int) {
+        guard isWoken, let coordinator else { return }
+        var pause: DispatchTimeInterval?
+        if coordinator.hasObserversBehind {
+            pause = Self.pauseBehind
+        } else if !coordinator.tryLock() {
+            pause = .milliseconds(retry)
+        }
+        guard let pause else { return look(coordinator) }
+        queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+            self?.lookWhenWoken(retry: min(retry * 2, Self.longestRetry))
+        }
+    }
+
     private func poll() {
         guard let coordinator else { return }
         if leftOut < Self.mostLeftOut, coordinator.hasObserversBehind {
@@ -126,6 +159,12 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         } else {
             coordinator.lock()
         }
+        look(coordinator)
+    }
+
+    /// Looks at all stores, with the coordinator's lock, which it gives back.
+    private func look(_ coordinator: NSPersistentStoreCoordinator) {
+        isWoken = false
         misses = 0
         var findings: [Finding] = []
         var losses: [(NSPersistentStore, any Error)] = []
@@ -185,10 +224,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             watched[key]?.lastNumber = number
             return Finding(store: store, changes: [CommittedChanges(staleStores: [store])], lastNumber: number)
         }
-        guard let transactions = try? store.operations.history(after: lastSeen),
-            let removed = try? store.operations.lastRemovedHistoryNumber(),
-            let newest = try? store.operations.lastHistoryNumber()
-        else { return nil }
+        guard let news = try? store.operations.historyNews(after: lastSeen), let newest = news.newest else {
+            return nil
+        }
+        let (transactions, removed) = (news.transactions, news.lastRemoved)
         watched[key]?.dataVersion = version
         guard removed <= lastSeen, newest >= lastSeen else {
             // Transactions that were not seen yet are gone: what they changed is not known.

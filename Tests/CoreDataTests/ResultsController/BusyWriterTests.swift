@@ -53,6 +53,37 @@ import Testing
         #expect(isOver)
     }
 
+    /// Where a turn takes long whatever its size, as over a network, small turns would never be done with what comes.
+    @Test func turnsAreNotCutBelowWhatTheyCostWithoutTheirRows() throws {
+        var commits = ForeignCommits()
+        var rows = [Int]()
+        for _ in 0..<60 {
+            rows.append(commits.rowsOfTurn)
+            commits.learn(rows: commits.rowsOfTurn, seconds: 0.03 + 0.0001 * Double(commits.rowsOfTurn))
+        }
+        #expect((100...600).contains(rows.last ?? 0), "\(rows)")
+        // And are cut where it is the rows that take long.
+        for _ in 0..<60 { commits.learn(rows: commits.rowsOfTurn, seconds: 0.001 * Double(commits.rowsOfTurn)) }
+        #expect((8...16).contains(commits.rowsOfTurn), "\(commits.rowsOfTurn)")
+    }
+
+    @Test func whatWaitsIsKnownByItsRows() throws {
+        let ids = try ids(30)
+        var commits = ForeignCommits()
+        for part in 0..<3 { _ = commits.add(changes(\.updated, Array(ids[part * 10..<part * 10 + 10]) + [ids[0]])) }
+        let keys = ids.compactMap(\.rowKey)
+        func waiting() -> [Bool] { keys.map(commits.mayConcern) }
+        #expect(waiting() == Array(repeating: true, count: 30))
+        commits.learn(rows: 64, seconds: 1)
+        commits.learn(rows: 64, seconds: 1)
+        _ = commits.takeForTurn()
+        // The first row is named by each part.
+        let taken = waiting().lastIndex(of: false) ?? 0
+        #expect(taken > 0 && waiting()[0])
+        while !commits.isEmpty { _ = commits.takeForTurn() }
+        #expect(waiting() == Array(repeating: false, count: 30))
+    }
+
     @Test func partsPutTogetherNameEachRowOnceByWhatBecameOfIt() throws {
         let ids = try ids(4)
         var last = changes(\.updated, [ids[0], ids[1]])

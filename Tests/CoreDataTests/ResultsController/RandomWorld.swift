@@ -104,9 +104,12 @@ struct RandomWorld {
         let oldModel = model
         steps += 1
         let arriving = changed.union(inserted).sorted(by: isBefore)
-        let edit = ListEdit(
+        var edit = ListEdit(
             removed: deleted.union(changed).sorted().map(RowToken.init),
             arrivals: arriving.map { .init(row: RowToken(code: $0), section: values[$0]?.section ?? 0) })
+        // In whatever steps places are looked for, and whichever rows are not to be compared with.
+        edit.fanout = 2 + steps % 8
+        if steps % 3 == 0 { edit.isDoubtful = { $0.code % 2 == 0 } }
         contents = edit.applied(to: old) { probes in probes.map { isBefore($0.row.code, arriving[$0.arrival]) } }
         let newModel = ListModel(contents)
         let expected = expected

@@ -44,4 +44,21 @@ import Testing
         let taken = [DispatchTime.now(), nil, .now() + 1, nil].map { placed(&recent, completeSince: $0) }
         #expect(taken == [[10], [10], [10], []])
     }
+
+    /// While more waits to be merged, it may be long since that was committed: longer than comparisons are remembered otherwise.
+    @Test func comparisonsAreKeptWhileMoreWaitsToBeMerged() {
+        var recent = RecentPlacements()
+        recent.note([.init(row: row(1), placed: row(10))])
+        let later = DispatchTime.now() + 60
+        for _ in 0..<9 { _ = recent.takeForMerge(of: [row(9)], isBehind: true, now: later) }
+        // The last merge of those that waited counts, too.
+        #expect(codes(recent.takeForMerge(of: [row(1)], now: later)) == [10])
+        #expect(recent.takeForMerge(of: [row(1)], now: later).isEmpty)
+        #expect(!recent.isIncomplete)
+        // So much was compared that some of it had to go: only a fetch tells then.
+        for _ in 0..<300 { recent.note((0..<1000).map { .init(row: row(UInt64($0)), placed: row(UInt64(5000 + $0))) }) }
+        #expect(recent.isIncomplete)
+        recent.removeAll()
+        #expect(!recent.isIncomplete)
+    }
 }

@@ -46,6 +46,9 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// Whether the context's queue has not come yet to what other processes committed. Any thread.
     var isBehind: Bool { foreign.withLock { !$0.isEmpty } }
 
+    /// Whether a commit of another process that concerns the row waits to be merged: the store has it already. Any thread.
+    func isPending(_ key: RowKey) -> Bool { foreign.withLock { $0.mayConcern(key) } }
+
     private func mergeForeignLater() { context?.perform { [weak self] in self?.mergeForeign() } }
 
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to

@@ -5,9 +5,12 @@ import Dispatch
 ///
 /// Design. A merge keeps the queue from everything else, so it is to take a hundredth of a second, however much came. How
 /// many rows that are is learned from the turns before. Where much waits, turns may take longer, as each has costs of its
-/// own: lists that follow search for all places of a turn together.
+/// own: lists that follow search for all places of a turn together, and a server is asked over a network. A turn takes at
+/// least as long for its rows as for these costs: smaller turns would only be more of them, and the queue never be done.
 struct ForeignCommits {
     private var parts: [CommittedChanges] = []
+    /// How many of the parts name each row.
+    private var pending: [RowKey: Int] = [:]
     /// Whether a turn of the queue is on its way.
     private var isScheduled = false
     /// How many rows the next turn may take.
@@ -17,16 +20,28 @@ struct ForeignCommits {
     private static let longTurn = 0.02
     /// From so many turns on that wait, turns are long ones.
     private static let manyTurns = 4
+    private static let longestTurn = 0.1
     private static let fewestRows = 8
     private static let mostRows = 16_384
 
+    /// What a turn seems to take without its rows, in seconds.
+    private var fixedCost = 0.0
+    /// What a row seems to take; `nil` while that is not known.
+    private var costOfRow: Double?
+    /// The last turn, to be compared with the next one of another size.
+    private var lastTurn: (rows: Int, seconds: Double)?
+
     var isEmpty: Bool { parts.isEmpty }
+
+    /// Whether something waits that concerns a row, or one of another store with the same key.
+    func mayConcern(_ key: RowKey) -> Bool { pending[key] != nil }
 
     /// Adds what was committed last.
     ///
     /// - Returns: whether a turn has to be asked for.
     mutating func add(_ changes: CommittedChanges) -> Bool {
         parts.append(changes)
+        forEachKey(of: changes) { pending[$0, default: 0] += 1 }
         defer { isScheduled = true }
         return !isScheduled
     }
@@ -40,7 +55,24 @@ struct ForeignCommits {
             taken.append(parts[taken.count])
         }
         parts.removeFirst(taken.count)
+        guard !parts.isEmpty else {
+            pending = [:]
+            return taken
+        }
+        for part in taken {
+            forEachKey(of: part) { key in
+                guard let place = pending.index(forKey: key) else { return }
+                pending.values[place] -= 1
+                if pending.values[place] == 0 { pending.remove(at: place) }
+            }
+        }
         return taken
+    }
+
+    private func forEachKey(of changes: CommittedChanges, _ body: (RowKey) -> Void) {
+        for ids in [changes.inserted, changes.updated, changes.deleted] {
+            for id in ids { if let key = id.rowKey { body(key) } }
+        }
     }
 
     /// Learns from a turn.
@@ -54,12 +86,29 @@ struct ForeignCommits {
     }
 
     mutating func learn(rows count: Int, seconds: Double) {
+        learnFixedCost(rows: count, seconds: seconds)
         let waiting = parts.reduce(0) { $0 + $1.count }
-        let aim = waiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
+        let aim = max(
+            waiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn, min(fixedCost * 2, Self.longestTurn))
         if seconds > aim * 1.5 {
             rowsOfTurn = max(Self.fewestRows, min(rowsOfTurn, count) * 2 / 3)
         } else if seconds < aim * 0.75, count * 2 > rowsOfTurn {
             rowsOfTurn = min(Self.mostRows, rowsOfTurn * 3 / 2)
         }
     }
+
+    /// What two turns of different sizes say of the costs that do not depend on the size.
+    private mutating func learnFixedCost(rows count: Int, seconds: Double) {
+        guard count > 0 else { return }
+        defer { lastTurn = (count, seconds) }
+        guard let last = lastTurn else { return }
+        if abs(count - last.rows) * 4 >= max(count, last.rows) {
+            costOfRow = max(0, (seconds - last.seconds) / Double(count - last.rows))
+        }
+        guard let costOfRow else { return }
+        let fixed = max(0, min(seconds, seconds - costOfRow * Double(count)))
+        fixedCost += (fixed - fixedCost) * Self.weightOfNewest
+    }
+
+    private static let weightOfNewest = 0.3
 }

@@ -18,6 +18,15 @@ struct ListEdit {
     /// Whether a section comes before another one, by their numbers; `nil` where sections stand in the order of their rows.
     var sectionOrder: ((UInt32, UInt32) -> Bool)?
 
+    /// Whether it is better not to compare with a row that stays: its values are about to become others. `nil` for no row.
+    var isDoubtful: ((RowToken) -> Bool)?
+    /// Into how many parts a step of the search divides what is possible. With more, fewer questions are asked, each about
+    /// more rows.
+    var fanout = 2
+    /// Told, for each arrival, the rows between which it comes, as far as it was compared with them. Only these comparisons
+    /// count: rows stand in order, so with a wrong one on the way the arrival comes to stand beside the row of a wrong one.
+    var noteNeighbour: ((Probe) -> Void)?
+
     /// A row that stays and the number of an arrival, of which one is to come before the other.
     struct Probe {
         let row: RowToken
@@ -55,8 +64,22 @@ struct ListEdit {
         /// The positions, of rows or of sections, that are still possible.
         var low: Int
         var high: Int
+        /// The position below and the one at the end of these, once they were compared.
+        var below: Int?
+        var above: Int?
 
         var isOpen: Bool { low < high }
+
+        /// Takes an answer over. Answers for ascending places; those that contradict an earlier one do not count.
+        mutating func narrow(at place: Int, isBefore: Bool) {
+            guard place >= low, place < high else { return }
+            if isBefore {
+                (low, below) = (place + 1, place)
+            } else {
+                (high, above) = (place, place)
+            }
+        }
+
         var middle: Int { low + (high - low) / 2 }
     }
 
@@ -78,18 +101,64 @@ struct ListEdit {
         }
         var open = searches.indices.filter { searches[$0].isOpen }
         while !open.isEmpty {
-            let probes = open.map { number in
-                let middle = searches[number].middle
-                let position = searches[number].section == nil ? base.start(ofSectionAt: middle) : middle
-                return Probe(row: base.row(at: position), arrival: number)
+            var probes: [Probe] = []
+            var places: [Int] = []
+            probes.reserveCapacity(open.count * (fanout - 1))
+            places.reserveCapacity(open.count * (fanout - 1))
+            for number in open {
+                forEachPlace(of: searches[number], in: base) { place in
+                    places.append(place)
+                    probes.append(Probe(row: row(at: place, of: searches[number], in: base), arrival: number))
+                }
             }
-            for (number, isBefore) in zip(open, try areBefore(probes)) {
-                let middle = searches[number].middle
-                if isBefore { searches[number].low = middle + 1 } else { searches[number].high = middle }
+            for ((probe, place), isBefore) in zip(zip(probes, places), try areBefore(probes)) {
+                searches[probe.arrival].narrow(at: place, isBefore: isBefore)
             }
             open.removeAll { !searches[$0].isOpen }
         }
+        if let noteNeighbour { note(searches, in: base, noteNeighbour) }
         return searches
+    }
+
+    /// The row that stands for a place of a search: of a section the first one.
+    private func row(at place: Int, of search: Search, in base: some ListBase) -> RowToken {
+        base.row(at: search.section == nil ? base.start(ofSectionAt: place) : place)
+    }
+
+    private func note(_ searches: [Search], in base: some ListBase, _ noteNeighbour: (Probe) -> Void) {
+        for (number, search) in searches.enumerated() {
+            for place in [search.below, search.above] {
+                guard let place else { continue }
+                noteNeighbour(Probe(row: row(at: place, of: search, in: base), arrival: number))
+            }
+        }
+    }
+
+    /// The places to compare with next, ascending.
+    private func forEachPlace(of search: Search, in base: some ListBase, _ body: (Int) -> Void) {
+        let width = search.high - search.low
+        let count = min(fanout - 1, width)
+        guard count > 1 else { return body(middle(of: search, in: base)) }
+        let places = (1...count).map { search.low + width * $0 / (count + 1) }
+        guard let isDoubtful, search.section != nil else { return places.forEach(body) }
+        let certain = places.filter { !isDoubtful(base.row(at: $0)) }
+        (certain.isEmpty ? places : certain).forEach(body)
+    }
+
+    /// So far from the middle a row is looked for that is not doubtful.
+    private static let farthest = 8
+
+    /// The position to compare with next: the middle of what is possible, or one beside it.
+    private func middle(of search: Search, in base: some ListBase) -> Int {
+        let middle = search.middle
+        guard let isDoubtful, search.section != nil, isDoubtful(base.row(at: middle)) else { return middle }
+        for distance in 1...Self.farthest {
+            for position in [middle - distance, middle + distance]
+            where position >= search.low && position < search.high && !isDoubtful(base.row(at: position)) {
+                return position
+            }
+        }
+        return middle
     }
 
     /// The rows that one section gets.

@@ -18,7 +18,7 @@ struct ListEditor {
         var touched: Set<RowToken> = []
         /// The rows that were given a place.
         var placed: [RowToken] = []
-        /// What these were compared with.
+        /// What these came to stand beside.
         var comparisons: [RecentPlacements.Comparison] = []
     }
 
@@ -44,11 +44,26 @@ struct ListEditor {
             ListEdit.Arrival(row: arrival.row, section: definition.section(of: arrival.object))
         }
         edit.sectionOrder = definition.sectionOrder
+        if context.merger.isBehind {
+            let merger = context.merger
+            edit.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
+        }
+        if let store = identities.store, type(of: store).isOnServer {
+            edit.fanout = max(2, min(Self.mostParts, Self.rowsOfQuestion / max(edit.arrivals.count, 1) + 1))
+        }
+        var comparisons: [RecentPlacements.Comparison] = []
+        edit.noteNeighbour = { [arrivals = edit.arrivals] probe in
+            comparisons.append(.init(row: probe.row, placed: arrivals[probe.arrival].row))
+        }
         result.placed = edit.arrivals.map(\.row)
         result.contents = try edit.applied(to: old, areBefore: reader.areBefore)
-        result.comparisons = reader.comparisons
+        result.comparisons = comparisons
         return result
     }
+
+    /// A server is asked over a network: fewer times, about so many rows at once.
+    private static let rowsOfQuestion = 64
+    private static let mostParts = 9
 
     // MARK: Deciding
 

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Rows that were given a place lately, with the rows that they were compared with for that.
+/// Rows that were given a place lately, with the rows beside which that is, as they were compared with.
 ///
 /// A row that the context does not hold is read from the store as it is now. If another process changed it a moment ago,
 /// the change is in the store but not yet merged, and whatever is compared with it may come to stand in the wrong place.
@@ -16,7 +16,7 @@ struct RecentPlacements {
 
     /// As many comparisons are remembered at most; the oldest go.
     private static let limit = 250_000
-    /// Comparisons are remembered for so many merges and so long, whichever is more.
+    /// Comparisons are remembered for so many merges and so long, whichever is more, and until all is merged that is known.
     private static let merges = 4
     private static let seconds = 5.0
     /// Where it is known since when all commits are merged, comparisons made so long before are forgotten.
@@ -49,12 +49,17 @@ struct RecentPlacements {
     private var entries: [Entry] = []
     private var count = 0
     private var merge = 0
+    /// Whether comparisons went that may have been wrong.
+    private(set) var isIncomplete = false
 
     mutating func note(_ comparisons: [Comparison]) {
         guard !comparisons.isEmpty else { return }
         entries.append(Entry(comparisons, merge: merge))
         count += comparisons.count
-        while count > Self.limit, entries.count > 1 { count -= entries.removeFirst().comparisons.count }
+        while count > Self.limit, entries.count > 1 {
+            count -= entries.removeFirst().comparisons.count
+            isIncomplete = true
+        }
     }
 
     /// The rows to put into place again with a merge of others' changes.
@@ -63,13 +68,12 @@ struct RecentPlacements {
     ///   - changed: the rows that the merge changes or takes away.
     ///   - completeSince: since when with this merge all is merged that others committed: no later one is about a row that
     ///     was read before. `nil` where that is not known.
-    mutating func takeForMerge(of changed: Set<RowToken>, completeSince: DispatchTime? = nil) -> [RowToken] {
+    ///   - isBehind: whether more waits to be merged, of which it may be long since it was committed.
+    mutating func takeForMerge(
+        of changed: Set<RowToken>, completeSince: DispatchTime? = nil, isBehind: Bool = false,
+        now: DispatchTime = .now()
+    ) -> [RowToken] {
         merge += 1
-        let now = DispatchTime.now()
-        forget { [merge] entry in
-            let age = Double(now.uptimeNanoseconds - entry.time.uptimeNanoseconds) / 1e9
-            return merge - entry.merge > Self.merges && age > Self.seconds
-        }
         var found: [RowToken] = []
         var seen = changed
         var waiting = Array(changed)
@@ -86,6 +90,12 @@ struct RecentPlacements {
                 completeSince.uptimeNanoseconds - min(completeSince.uptimeNanoseconds, UInt64(Self.margin * 1e9))
             forget { $0.time.uptimeNanoseconds < limit }
         }
+        if !isBehind {
+            forget { [merge] entry in
+                let age = Double(now.uptimeNanoseconds - entry.time.uptimeNanoseconds) / 1e9
+                return merge - entry.merge > Self.merges && age > Self.seconds
+            }
+        }
         return found
     }
 
@@ -94,5 +104,5 @@ struct RecentPlacements {
         count = entries.reduce(0) { $0 + $1.comparisons.count }
     }
 
-    mutating func removeAll() { (entries, count) = ([], 0) }
+    mutating func removeAll() { (entries, count, isIncomplete) = ([], 0, false) }
 }

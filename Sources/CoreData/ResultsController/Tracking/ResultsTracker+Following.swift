@@ -20,8 +20,12 @@ extension ResultsTracker {
     func edit(_ state: ResultsState, _ work: TouchedObjects, of merge: MergeAnnouncement?) throws -> TrackedChange {
         var work = work
         if let related { try related.addObjects(thatLookAt: work, to: &work, context: context) }
+        let isBehind = context.merger.isBehind
         let replaced =
-            merge.map { recent.takeForMerge(of: changedRows(work, state), completeSince: $0.completeSince) } ?? []
+            merge.map {
+                recent.takeForMerge(
+                    of: changedRows(work, state), completeSince: $0.completeSince, isBehind: isBehind)
+            } ?? []
         if let window = state.window { return try edit(window, of: state, work, replacing: replaced) }
         let editor = ListEditor(
             definition: state.definition, context: context,
@@ -62,11 +66,13 @@ extension ResultsTracker {
         let known = known(work, state)
         if let window = state.window {
             var change = try refill(window, of: state, known: known)
+            recent.removeAll()
             change.touched = ListComparison.touchedRows(from: state.published, to: change.contents, known: known)
             change.isWhole = true
             return change
         }
         let contents = try reloader(of: state).reload(state.definition)
+        recent.removeAll()
         let touched = ListComparison.touchedRows(from: state.published, to: contents, known: known)
         return TrackedChange(contents: contents, touched: touched, isWhole: true)
     }

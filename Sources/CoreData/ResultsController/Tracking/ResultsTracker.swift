@@ -295,6 +295,8 @@ final class ResultsTracker {
             let merge = merge
             touched = TouchedObjects()
             self.merge = nil
+            // So much was compared while much waited to be merged that not all of it is known any more.
+            if recent.isIncomplete, !context.merger.isBehind { missedChanges = true }
             do {
                 var change = try missedChanges ? fetchAgain(state, work) : edit(state, work, of: merge)
                 try followAggregates(&change, of: state, isWhole: missedChanges)

@@ -23,9 +23,6 @@ final class RowReader {
     private var held: [NSManagedObject] = []
     /// The slots of the sort keys in the layout that was met last.
     private var slots: (layout: EntityLayout, slots: [Int])?
-    /// Which rows arrivals were compared with; of very many arrivals only the last.
-    private(set) var comparisons: [RecentPlacements.Comparison] = []
-    private static let mostNoted = 4_096
     /// The rows that arrive, in the order of the list.
     let arrivals: [Arrival]
 
@@ -43,9 +40,6 @@ final class RowReader {
     /// Whether rows come before arrivals in the list. Reads the rows that are not at hand, with one query.
     // SAFETY: see `objectsAtHand`.
     func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
-        for probe in probes where probe.arrival >= arrivals.count - Self.mostNoted {
-            comparisons.append(.init(row: probe.row, placed: arrivals[probe.arrival].row))
-        }
         guard ordering.isBySlots else { return try areBeforeAsRead(probes) }
         let values = values
         // Arrivals come in order, so those that are compared with one row stand together.

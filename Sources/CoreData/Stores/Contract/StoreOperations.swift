@@ -99,6 +99,13 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// that cannot learn from the history what happened since.
     func lastRemovedHistoryNumber() throws -> Int64
 
+    /// The transactions after `number`, and what tells whether these are all: together, for those that follow a history.
+    func historyNews(after number: Int64) throws -> HistoryNews
+
+    /// Has `wake` called on `queue` soon after another connection has committed, once for each ``dataVersion()``. A store
+    /// that is not told by others never calls it, as is so by default: it is asked from time to time anyway.
+    func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void)
+
     /// The lowest number of a transaction that was committed after `date`; `nil` where there is none.
     func firstHistoryNumber(after date: Date) throws -> Int64?
 
@@ -110,6 +117,16 @@ protocol StoreOperations: RowsByID, AnyObject {
 
     /// Closes files and connections; nothing is called afterwards.
     func close() throws
+}
+
+/// What a history has to tell after a transaction.
+struct HistoryNews {
+    /// Oldest first.
+    var transactions: [StoreTransaction]
+    /// The number of the last transaction that was removed; 0 where none was.
+    var lastRemoved: Int64
+    /// The number of the last transaction, asked for behind the others; `nil` where the store keeps no history.
+    var newest: Int64?
 }
 
 /// So many new objects of one entity, one after the other.
@@ -137,6 +154,14 @@ extension StoreOperations {
     var ownChangeCount: Int64? { nil }
 
     func history(after number: Int64, withChanges: Bool) throws -> [StoreTransaction] { try history(after: number) }
+
+    func historyNews(after number: Int64) throws -> HistoryNews {
+        HistoryNews(
+            transactions: try history(after: number), lastRemoved: try lastRemovedHistoryNumber(),
+            newest: try lastHistoryNumber())
+    }
+
+    func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {}
 
     func lastRemovedHistoryNumber() throws -> Int64 {
         if let first = try history(after: 0, withChanges: false).first { return first.number - 1 }

@@ -68,6 +68,8 @@ enum ServerTransactionStart {
         settings.append(
             ("idle_in_transaction_session_timeout", isAlone ? longestSilenceOfBatches : longestSilence))
         settings += noticing
+        // A plan that was made for an empty table, and kept, would read all of it for each of a million rows.
+        if isAlone { settings.append(("plan_cache_mode", "force_custom_plan")) }
         // What the URL sets for the whole session stays.
         settings = settings.filter { !place.sessionSettings.contains($0.0) }
         let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }

@@ -100,6 +100,9 @@ package protocol ServerConnection: AnyObject {
     /// How many messages of other connections came since the last call. Asks nothing of the server.
     func takeMessages() throws -> Int
 
+    /// Has `wake` called on `queue` when messages of others have come; then not again before ``takeMessages()`` was called.
+    func whenMessagesCome(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void)
+
     var isInTransaction: Bool { get }
 }
 
@@ -131,9 +134,14 @@ package struct ServerPlace: Sendable {
     package let isFollowed: Bool
     /// What the URL has the server set for the whole session.
     package let sessionSettings: String
+    /// Into how many partitions the tables of a new store are divided; 1 for none.
+    let partitions: Int
+    /// The way to a replica from which may be read what it has already.
+    let replicaURL: URL?
 
     /// The parameters of the URL that are not the connection's.
-    package static let ownParameters: Set<String> = ["schema"]
+    package static let ownParameters: Set<String> = ["schema", "partitions", "replica"]
+    private static let mostPartitions = 1024
 
     /// So many bytes the name of a schema may have.
     private static let longestName = 63
@@ -147,6 +155,10 @@ package struct ServerPlace: Sendable {
         let named = items.first { $0.name == "schema" }?.value ?? ""
         schema = named.isEmpty ? "public" : named
         sessionSettings = items.first { $0.name == "options" }?.value ?? ""
+        let divided = items.first { $0.name == "partitions" }?.value ?? "1"
+        partitions = Int(divided) ?? 0
+        let replica = items.first { $0.name == "replica" }?.value
+        replicaURL = replica.flatMap { Self.url(url, at: $0) }
         isFollowed = options.postsRemoteChanges
         let seconds = options.timeout ?? Self.waiting
         // Not even a moment is the least that the server knows; 0 is for ever there.
@@ -159,6 +171,30 @@ package struct ServerPlace: Sendable {
                 "Cannot open the store \(name): the name of its schema has more than \(Self.longestName) bytes, or a zero "
                     + "character; choose another.")
         }
+        guard (1...Self.mostPartitions).contains(partitions) else {
+            throw CoreDataError.make(
+                134080,
+                "Cannot open the store \(name): partitions=\(divided) is none of the numbers from 1 to "
+                    + "\(Self.mostPartitions).")
+        }
+        guard replica == nil || replicaURL != nil else {
+            throw CoreDataError.make(134080, "Cannot open the store \(name): replica= wants a host, or host:port.")
+        }
+    }
+
+    /// The same URL at another host: `host`, `host:port`, or `/folder:port` for a socket.
+    private static func url(_ url: URL, at place: String) -> URL? {
+        guard !place.isEmpty, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return nil }
+        var (host, port) = (place, "")
+        if let colon = place.lastIndex(of: ":"), Int(place[place.index(after: colon)...]) != nil {
+            (host, port) = (String(place[..<colon]), String(place[place.index(after: colon)...]))
+        }
+        let others = ["host", "hostaddr", "port", "target_session_attrs", "load_balance_hosts", "replica"]
+        var items = (parts.queryItems ?? []).filter { !others.contains($0.name) }
+        items.append(URLQueryItem(name: "host", value: host))
+        if !port.isEmpty { items.append(URLQueryItem(name: "port", value: port)) }
+        parts.queryItems = items
+        return parts.url
     }
 
     /// The URL as errors say it.

@@ -159,6 +159,22 @@ struct ServerHistory {
     func transactions(
         after number: Int64, own: TransactionNumbers, withChanges: Bool, _ connection: any ServerConnection
     ) throws -> [StoreTransaction] {
+        transactions(try connection.run(reading(after: number, withChanges: withChanges)), own: own)
+    }
+
+    /// The transactions and the numbers around them, in one round trip.
+    func news(
+        after number: Int64, own: TransactionNumbers, _ connection: any ServerConnection
+    ) throws -> HistoryNews {
+        let results = try connection.run(reading(after: number, withChanges: true) + [lastNumbers])
+        var news = HistoryNews(transactions: transactions(Array(results.dropLast()), own: own), lastRemoved: 0)
+        guard let numbers = results.last, numbers.rowCount == 1 else { return news }
+        if case .integer(let newest) = numbers.value(0, 0) { news.newest = newest }
+        if case .integer(let removed) = numbers.value(0, 1) { news.lastRemoved = removed }
+        return news
+    }
+
+    private func reading(after number: Int64, withChanges: Bool) -> [ServerStatement] {
         let argument = ServerArgument.value(.integer(number), .bigint)
         var statements = [
             ServerStatement(
@@ -172,8 +188,11 @@ struct ServerHistory {
                         + "\(table(ServerStoreTables.changes)) WHERE transaction > ? ORDER BY transaction, place",
                     [argument]))
         }
-        let results = try connection.run(statements)
-        let changes = withChanges ? changes(results[1]) : [:]
+        return statements
+    }
+
+    private func transactions(_ results: [any ServerResult], own: TransactionNumbers) -> [StoreTransaction] {
+        let changes = results.count > 1 ? changes(results[1]) : [:]
         let rows = results[0]
         return (0..<rows.rowCount).compactMap { row in
             guard case .integer(let number) = rows.value(row, 0), case .real(let time) = rows.value(row, 1) else {
@@ -217,6 +236,10 @@ struct ServerHistory {
     // MARK: Numbers
 
     var lastNumber: ServerStatement { ServerStatement("SELECT changes FROM \(table(ServerStoreTables.store))") }
+
+    private var lastNumbers: ServerStatement {
+        ServerStatement("SELECT changes, removed FROM \(table(ServerStoreTables.store))")
+    }
 
     var lastRemovedNumber: ServerStatement { ServerStatement("SELECT removed FROM \(table(ServerStoreTables.store))") }
 

@@ -1,13 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The connection of a session: made when it is needed, and no more often than is good for a server that is away.
+/// A connection that is kept, such as that of a session: made when it is needed, and no more often than is good for a server that is away.
 ///
 /// Where the server did not answer, it is left alone for a while, longer after each failure and not equally long for all of
 /// its clients; a caller that needs it meanwhile gets the last error at once, and does not wait with the coordinator's lock. What
 /// only looks whether others have committed never connects under the lock: it has the connection made beside it.
 final class ServerLine {
-    private let opening: ServerOpening
+    private let place: ServerPlace
+    private let database: any ServerDatabase
     private(set) var live: (any ServerConnection)?
     private var pause = 0.0
     private var notBefore: DispatchTime?
@@ -26,8 +27,9 @@ final class ServerLine {
         let state = Mutex<State>(.idle)
     }
 
-    init(_ opening: ServerOpening, live: any ServerConnection) {
-        self.opening = opening
+    init(_ place: ServerPlace, _ database: any ServerDatabase, live: (any ServerConnection)? = nil) {
+        self.place = place
+        self.database = database
         self.live = live
     }
 
@@ -43,7 +45,7 @@ final class ServerLine {
 
     /// The same, however lately the server was asked.
     func connectNow() throws -> any ServerConnection {
-        do { return take(try opening.database.connect(to: opening.place)) } catch {
+        do { return take(try database.connect(to: place)) } catch {
             fail(error)
             throw error
         }
@@ -59,9 +61,9 @@ final class ServerLine {
             return true
         }
         guard isFree else { return nil }
-        DispatchQueue.global().async { [opening, beside] in
+        DispatchQueue.global().async { [place, database, beside] in
             let found: Beside.State
-            do { found = .ready(UncheckedSendable(try opening.database.connect(to: opening.place))) } catch {
+            do { found = .ready(UncheckedSendable(try database.connect(to: place))) } catch {
                 found = .failed(error)
             }
             beside.state.withLock { $0 = found }

@@ -7,9 +7,20 @@ struct ServerOpening {
 
     init(_ url: URL, options: [AnyHashable: Any]?) throws {
         guard let type = ServerDatabases.database(for: url) else { throw ServerOpening.unknown(url) }
-        database = type.init()
-        place = try ServerPlace(url, options: StoreOptions(options))
+        let database = type.init()
+        let options = StoreOptions(options)
+        self.database = database
+        place = try ServerPlace(url, options: options)
+        replica = try place.replicaURL.map { Replica(place: try ServerPlace($0, options: options), database: database) }
     }
+
+    /// Where a replica of the store is.
+    struct Replica {
+        let place: ServerPlace
+        let database: any ServerDatabase
+    }
+
+    let replica: Replica?
 
     static func unknown(_ url: URL) -> NSError {
         unknown("the store \(url.withoutPassword.absoluteString)")
@@ -142,7 +153,9 @@ struct ServerOpening {
             }
             let isNew = try !isPresent(connection)
             if isNew {
-                var statements = ServerSchemaText(layout: layout).statements().map { ServerStatement($0) }
+                var statements = ServerSchemaText(layout: layout, partitions: place.partitions).statements().map {
+                    ServerStatement($0)
+                }
                 statements += try content(metadata, kept, layout, model)
                 _ = try connection.run(statements)
             }

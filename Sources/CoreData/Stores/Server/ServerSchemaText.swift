@@ -3,6 +3,9 @@ import Foundation
 /// The statements that make the tables of a new store. All names are quoted, whatever they are.
 struct ServerSchemaText {
     let layout: ServerLayout
+    /// Into how many partitions each table is divided, by the hash of its key. A table with unique values stays whole: the
+    /// server keeps values unique within a partition only.
+    var partitions = 1
 
     private func name(_ name: String) -> String { layout.dialect.quoted(name) }
     private func literal(_ text: String) -> String { SQLText.literal(text) }
@@ -55,11 +58,26 @@ struct ServerSchemaText {
             "\(name(ServerStoreTables.version)) bigint NOT NULL",
         ]
         columns += table.columns.map(definition)
+        let parts = partitions(of: table)
+        let division = parts.isEmpty ? "" : " PARTITION BY HASH (\(name(ServerStoreTables.key)))"
         return [
-            "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))",
+            "CREATE TABLE \(text) (\(columns.joined(separator: ", ")))\(division)"
+        ] + parts + [
             "CREATE SEQUENCE \(layout.tableText(table.sequence)) INCREMENT BY \(ServerStoreTables.keysAtOnce) "
-                + "OWNED BY \(text).\(name(ServerStoreTables.key))",
+                + "OWNED BY \(text).\(name(ServerStoreTables.key))"
         ] + comments(table)
+    }
+
+    private func partitions(of table: ServerTable) -> [String] {
+        guard partitions > 1, !layout.constraints.values.contains(where: { layout.table(of: $0.entity) == table.name })
+        else { return [] }
+        var taken = Set(layout.tables.flatMap { [$0.name, $0.sequence] } + layout.joinTables.map(\.name))
+        taken.formUnion(layout.constraints.keys)
+        return (0..<partitions).map { part in
+            let partition = ServerNames.claim("\(table.name)_part\(part)", &taken)
+            return "CREATE TABLE \(layout.tableText(partition)) PARTITION OF \(layout.tableText(table.name)) "
+                + "FOR VALUES WITH (MODULUS \(partitions), REMAINDER \(part))"
+        }
     }
 
     /// A column with its type.

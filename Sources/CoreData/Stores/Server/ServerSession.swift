@@ -15,6 +15,10 @@ final class ServerSession {
     private(set) var writings: ServerWritings!
     let keys = ServerKeys()
     private(set) var ownTransactions = TransactionNumbers()
+    /// The number of the newest transaction that was written or seen here.
+    private(set) var newestNumber: Int64 = 0
+    let readers: ServerReaders
+    private let replica: ServerReplica?
     private var staged: StagedTransaction?
     private var doubt: DoubtfulTransaction?
     /// Whether a batch has its transaction open.
@@ -24,13 +28,17 @@ final class ServerSession {
     private var lastNumber: Int64?
     /// Whether another program has replaced the tables: the session is of no more use.
     private var isReplaced = false
+    /// What is to be called when others have committed.
+    private var waking: (queue: DispatchQueue, wake: @Sendable () -> Void)?
 
     private static let mostAttempts = 6
 
     init(opening: ServerOpening, connection: any ServerConnection, version: ServerStoreVersion) {
         self.opening = opening
         self.version = version
-        line = ServerLine(opening, live: connection)
+        line = ServerLine(opening.place, opening.database, live: connection)
+        readers = ServerReaders(opening)
+        replica = opening.replica.map { ServerReplica($0, version) }
     }
 
     /// Begins with the tables as the model needs them; from here on commits of others are heard, where they are followed.
@@ -42,7 +50,11 @@ final class ServerSession {
         try listen(connection)
     }
 
-    func close() { line.drop() }
+    func close() {
+        line.drop()
+        replica?.close()
+        readers.close()
+    }
 
     // MARK: The connection
 
@@ -77,9 +89,16 @@ final class ServerSession {
         guard opening.place.isFollowed else { return }
         do {
             _ = try connection.run([ServerStatement("LISTEN \(layout.dialect.quoted(channel))")])
+            if let waking { connection.whenMessagesCome(on: waking.queue, waking.wake) }
         } catch let error as ServerError where error.kind == .unwritable {
             // A replica has no notifications: there the number of the last transaction is asked for.
         }
+    }
+
+    /// Has `wake` called when others have committed, on this connection and those that follow it.
+    func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {
+        waking = (queue, wake)
+        line.live?.whenMessagesCome(on: queue, wake)
     }
 
     /// The number of the last transaction.
@@ -266,7 +285,21 @@ final class ServerSession {
             throw error
         }
         ownTransactions.insert(staged.number)
+        noteSeen(staged.number)
     }
+
+    /// Notes that what is read from now on must hold a transaction.
+    func noteSeen(_ number: Int64) { newestNumber = max(newestNumber, number) }
+
+    /// A connection to the replica, where there is one and it has all that was written or seen here; not within a
+    /// transaction, which sees what it writes itself.
+    func replicaConnection() -> (any ServerConnection)? {
+        guard let replica, !isInTransaction, history != nil else { return nil }
+        return replica.connection(having: newestNumber, history.state)
+    }
+
+    /// Notes that the replica did not do what was asked of it.
+    func replicaFailed(_ error: ServerError) { replica?.failed(error) }
 
     /// Whether the transaction whose commit was not answered is there; `nil` where the server cannot be asked, or no longer
     /// knows. It may still be about to end it, so it is asked for a while.

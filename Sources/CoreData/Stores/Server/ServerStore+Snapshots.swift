@@ -1,23 +1,29 @@
 import Foundation
 
-/// A connection with an open read transaction: the store as it was when that began.
+/// A connection with an open read transaction: the store as it was when that began. With its last reference the connection
+/// goes back to the readers that it came from.
 // SAFETY: immutable; the connection is used under the coordinator's lock, or by one reader at a time.
 final class ServerSnapshot: @unchecked Sendable {
     let connection: any ServerConnection
+    private let readers: ServerReaders
 
-    init(_ connection: any ServerConnection) { self.connection = connection }
+    init(_ connection: any ServerConnection, of readers: ServerReaders) {
+        self.connection = connection
+        self.readers = readers
+    }
+
+    deinit { readers.giveBack(connection) }
 }
 
 extension ServerStore: SnapshotReading {
     func makeSnapshot() throws -> AnyObject? {
-        let (_, opening) = try open()
-        let connection = try opening.connect(.reading)
+        let (session, opening) = try open()
         return try opening.errors.translating(.reading) {
             // The first statement fixes what is seen.
-            _ = try connection.run([
+            let connection = try session.readers.take(running: [
                 ServerStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), ServerStatement("SELECT 1"),
             ])
-            return ServerSnapshot(connection)
+            return ServerSnapshot(connection, of: session.readers)
         }
     }
 

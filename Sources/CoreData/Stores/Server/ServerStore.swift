@@ -205,6 +205,11 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
                 try body(ServerQueries(connection: snapshot.connection, layout: session.layout, store: face))
             }
         }
+        if let replica = session.replicaConnection() {
+            do { return try body(ServerQueries(connection: replica, layout: session.layout, store: self)) } catch let
+                error as ServerError
+            { session.replicaFailed(error) }
+        }
         return try reading { try body(ServerQueries(connection: $1, layout: $0.layout, store: self)) }
     }
 
@@ -325,6 +330,16 @@ extension ServerStore: StagedSaving {
                 after: number, own: session.ownTransactions, withChanges: withChanges, connection)
         }
     }
+
+    func historyNews(after number: Int64) throws -> HistoryNews {
+        try reading { session, connection in
+            let news = try session.history.news(after: number, own: session.ownTransactions, connection)
+            session.noteSeen(news.transactions.last?.number ?? 0)
+            return news
+        }
+    }
+
+    func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) { session?.wake(on: queue, wake) }
 
     func lastRemovedHistoryNumber() throws -> Int64 {
         try reading { session, connection in try session.number(session.history.lastRemovedNumber, connection) ?? 0 }

@@ -1,0 +1,143 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Synchronization
+    import Testing
+
+    /// A server with a streaming replica: reads go there, never to find less than was written, and it takes over.
+    @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+    struct ServerReplicaTests {
+        private struct Pair {
+            let primary: PostgreSQLCluster
+            let replica: PostgreSQLCluster
+
+            init() throws {
+                primary = try #require(PostgreSQLCluster.make(isDurable: true))
+                replica = try primary.makeReplica()
+            }
+        }
+
+        private func coordinator(_ url: URL) throws -> NSPersistentStoreCoordinator {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(type: .postgreSQL, at: url)
+            return coordinator
+        }
+
+        private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+        private func wait(_ what: () throws -> Bool) rethrows -> Bool {
+            for _ in 0..<500 {
+                if try what() { return true }
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+            return false
+        }
+
+        @Test func readsGoToTheReplicaAndSeeWhatWasWrittenAndItTakesOver() throws {
+            let pair = try Pair()
+            try readsSeeWhatWasWritten(pair)
+            try savesAreThereAfterAFailover(pair)
+        }
+
+        private func readsSeeWhatWasWritten(_ pair: Pair) throws {
+            let place = pair.primary.url(schema: "shop").absoluteString
+            let context = ServerStack.context(
+                try coordinator(
+                    url("\(place)&application_name=reader&replica=\(pair.replica.folder.path):\(pair.replica.port)")))
+            func asked() throws -> Bool {
+                let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reader'"
+                return try pair.replica.psql("\(count) AND query LIKE '%Label%'") != "0"
+            }
+            try context.performAndWait {
+                // Its connection is made beside the lock: until then the server itself is read.
+                let isAsked = try wait {
+                    context.insert("Label", ["text": "a"])
+                    try context.save()
+                    let (count, total) = (try context.rows("Label").count, try pair.primary.psql(total))
+                    #expect("\(count)" == total)
+                    return try asked()
+                }
+                #expect(isAsked)
+                // A replica that is behind is not read, and nothing is missed.
+                try pair.replica.psql("SELECT pg_wal_replay_pause()")
+                let before = try context.rows("Label").count
+                context.insert("Label", ["text": "b"])
+                try context.save()
+                #expect(try context.rows("Label", "text == 'b'").count == 1)
+                #expect(try pair.replica.psql(total) == "\(before)")
+                try pair.replica.psql("SELECT pg_wal_replay_resume()")
+                // One that is gone neither.
+                try pair.replica.stop()
+                #expect(try context.rows("Label").count == before + 1)
+                try pair.replica.start()
+                for label in try context.rows("Label") { context.delete(label) }
+                try context.save()
+            }
+        }
+
+        private let total = "SELECT count(*) FROM shop.\"Label\""
+
+        /// What became of each save, as its caller knows it.
+        private struct Outcomes {
+            var there: Set<String> = []
+            var refused: Set<String> = []
+            var unknown: Set<String> = []
+            var isOver = false
+        }
+
+        private func savesAreThereAfterAFailover(_ pair: Pair) throws {
+            // What is committed is on the replica, too.
+            try pair.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            try pair.primary.psql("SELECT pg_reload_conf()")
+            let hosts = "host=\(pair.primary.folder.path),\(pair.replica.folder.path)"
+            let ports = "port=\(pair.primary.port),\(pair.replica.port)"
+            let coordinator = try coordinator(
+                url(
+                    "postgresql://\(pair.primary.user)@/postgres?\(hosts)&\(ports)&schema=shop"
+                        + "&target_session_attrs=read-write"))
+            let outcomes = Mutex(Outcomes())
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                let context = ServerStack.context(coordinator)
+                var number = 0
+                while !outcomes.withLock({ $0.isOver }) {
+                    number += 1
+                    let text = "n\(number)"
+                    context.performAndWait {
+                        context.insert("Label", ["text": text])
+                        do {
+                            try context.save()
+                            outcomes.withLock { _ = $0.there.insert(text) }
+                        } catch let error as NSError {
+                            context.rollback()
+                            let isUnknown = error.userInfo["outcome"] != nil
+                            outcomes.withLock {
+                                _ = isUnknown ? $0.unknown.insert(text) : $0.refused.insert(text)
+                            }
+                            Thread.sleep(forTimeInterval: 0.02)
+                        }
+                    }
+                }
+                done.signal()
+            }
+            func isFurther(_ count: Int) -> Bool {
+                let before = outcomes.withLock { $0.there.count }
+                return wait { outcomes.withLock { $0.there.count } >= before + count }
+            }
+            #expect(isFurther(20))
+            try pair.primary.stop(mode: "immediate")
+            try pair.replica.promote()
+            try pair.replica.psql("ALTER SYSTEM SET synchronous_standby_names = ''")
+            try pair.replica.psql("SELECT pg_reload_conf()")
+            #expect(isFurther(20), "the store goes on by itself")
+            outcomes.withLock { $0.isOver = true }
+            done.wait()
+            let all = outcomes.withLock { $0 }
+            let found = try pair.replica.psql("SELECT text FROM shop.\"Label\"").split(separator: "\n").map(String.init)
+            #expect(Set(found).count == found.count, "none is there twice")
+            #expect(all.there.isSubset(of: found) && all.refused.isDisjoint(with: found))
+            #expect(Set(found).subtracting(all.there).isSubset(of: all.unknown))
+        }
+    }
+#endif
