@@ -4,13 +4,24 @@ import PackageDescription
 /// Measurements of Roster beside raw SQLite in the same run. A package of its own: never a dependency of the product.
 let package = Package(
     name: "RosterBenchmarks",
-    dependencies: [.package(name: "Roster", path: "..")],
+    traits: [.trait(name: "PostgreSQL", description: "The workload `server` (needs libpq-dev).")],
+    dependencies: [
+        .package(
+            name: "Roster", path: "..",
+            traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
+    ],
     targets: [
         .systemLibrary(name: "CSQLite3Raw", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgreSQLRaw", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CAllocator"),
         .executableTarget(
             name: "Measure",
-            dependencies: [.product(name: "CoreData", package: "Roster"), "CSQLite3Raw", "CAllocator"]),
+            dependencies: [
+                .product(name: "CoreData", package: "Roster"), "CSQLite3Raw", "CAllocator",
+                .product(
+                    name: "CoreDataPostgreSQL", package: "Roster", condition: .when(traits: ["PostgreSQL"])),
+                .target(name: "CPostgreSQLRaw", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         .executableTarget(
             name: "Accessors", dependencies: [.product(name: "CoreData", package: "Roster")],
             plugins: [.plugin(name: "GenerateModelClasses", package: "Roster")]),

@@ -9,6 +9,10 @@ struct Options {
     var child: MemoryProbe?
     /// Set in the processes that fill a store to be measured by others.
     var filling: StoreFilling?
+    #if PostgreSQL
+        /// Set in the processes that write to a server beside others.
+        var writer: ServerWriter?
+    #endif
     /// Whether the process runs one workload for another, which has printed the head of the report.
     var isPart = false
     static let part = "--part"
@@ -31,6 +35,9 @@ struct Options {
             case Self.part: isPart = true
             case StoreFilling.argument: filling = try StoreFilling(&rest)
             case MemoryProbe.argument: child = try MemoryProbe(&rest)
+            #if PostgreSQL
+                case ServerWriter.argument: writer = try ServerWriter(&rest)
+            #endif
             default:
                 if let number = Int(argument) {
                     numbers.append(number)

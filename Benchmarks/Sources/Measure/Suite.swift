@@ -4,7 +4,20 @@ import Foundation
 struct Suite {
     let options: Options
 
-    private static let all: [(name: String, run: @MainActor (Stage) throws -> Void)] = [
+    private typealias Workload = (name: String, run: @MainActor (Stage) throws -> Void)
+
+    private static let all: [Workload] = files + servers
+
+    #if PostgreSQL
+        private static let servers: [Workload] = [
+            ("server", { try ServerWorkload(stage: $0).run() }),
+            ("writers", { try ServerWritersWorkload(stage: $0).run() }),
+        ]
+    #else
+        private static let servers: [Workload] = []
+    #endif
+
+    private static let files: [Workload] = [
         ("insert", { try InsertWorkload(stage: $0).run() }),
         ("fetch", { try FetchWorkload(stage: $0).run() }),
         ("scroll", { try ScrollWorkload(stage: $0).run() }),

@@ -3,9 +3,16 @@ import Foundation
 // The figures of RESULTS.md: workloads of the framework beside raw SQLite in the same run.
 // usage: Measure [WORKLOAD…] [--count N] [--sections M] [--rounds R]
 //        Measure N [M [R]]            all workloads
+// The workloads server and writers need the trait PostgreSQL and a server: Benchmarks/server starts one and runs them.
 
 do {
     let options = try Options(Array(CommandLine.arguments.dropFirst()))
+    #if PostgreSQL
+        if let writer = options.writer {
+            try writer.run()
+            exit(0)
+        }
+    #endif
     if let child = options.child {
         try child.run()
     } else if let filling = options.filling {

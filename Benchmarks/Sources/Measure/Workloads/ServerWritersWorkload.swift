@@ -1,0 +1,167 @@
+#if PostgreSQL
+    import CoreData
+    import CoreDataPostgreSQL
+    import Foundation
+
+    /// A process that changes rows of a store on a server as quickly as it can.
+    struct ServerWriter {
+        static let argument = "--write"
+        let number: Int
+        let seconds: Double
+
+        init(number: Int, seconds: Double) {
+            self.number = number
+            self.seconds = seconds
+        }
+
+        init(_ rest: inout ArraySlice<String>) throws {
+            guard let number = rest.popFirst().flatMap({ Int($0) }),
+                let seconds = rest.popFirst().flatMap({ Double($0) })
+            else { throw Options.Failure(description: "\(Self.argument) wants a number and seconds") }
+            self.init(number: number, seconds: seconds)
+        }
+
+        var arguments: [String] { [Self.argument, "\(number)", "\(seconds)"] }
+
+        /// Prints a line for each commit: what it wrote, and when it was answered. Each moves one from a team's venue to
+        /// another's, and takes both to other places of the list.
+        @MainActor func run() throws {
+            let stack = try League.Stack(MeasuredServer.store("written"), keepsHistory: false)
+            let context = stack.context
+            var random = SeededRandom(seed: UInt64(number + 1))
+            let ids = try context.fetch(Self.allIDs())
+            let end = Clock.wall.now + seconds
+            var lines: [String] = []
+            var conflicts = 0
+            while Clock.wall.now < end {
+                let pair = (0..<2).map { _ in ids[random.below(ids.count)] }
+                guard pair[0] != pair[1] else { continue }
+                let request = NSFetchRequest<Team>(entityName: "Team")
+                request.predicate = NSPredicate(format: "self IN %@", pair)
+                let teams = try context.fetch(request)
+                guard teams.count == 2 else { continue }
+                teams[0].venue += 1
+                teams[1].venue -= 1
+                for team in teams { team.wins = Int32(random.below(1_000)) }
+                let mark = "\(number).\(lines.count)"
+                teams[0].founded = Date(timeIntervalSinceReferenceDate: Clock.wall.now)
+                teams[0].teamName = mark
+                do {
+                    try context.save()
+                    lines.append("\(mark) \(Clock.wall.now)")
+                } catch let error as NSError where error.code == 133020 {
+                    conflicts += 1
+                    context.rollback()
+                }
+                context.refreshAllObjects()
+            }
+            print((lines + ["conflicts \(conflicts)"]).joined(separator: "\n"))
+        }
+
+        private static func allIDs() -> NSFetchRequest<NSManagedObjectID> {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: "Team")
+            request.resultType = .managedObjectIDResultType
+            request.sortDescriptors = [NSSortDescriptor(key: "teamName", ascending: true)]
+            return request
+        }
+    }
+
+    /// 25: twenty processes write to one store, one follows a list of it in sections.
+    @MainActor struct ServerWritersWorkload {
+        let stage: Stage
+        private static let writers = 20
+        private static let seconds = Double(ProcessInfo.processInfo.environment["ROSTER_MEASURE_SECONDS"] ?? "") ?? 60
+
+        private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
+            var seen: [String: Double] = [:]
+            func controller(
+                _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange object: Any,
+                at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+            ) {
+                guard let name = (object as? Team)?.teamName, seen[name] == nil else { return }
+                seen[name] = Clock.wall.now
+            }
+        }
+
+        func run() throws {
+            let raw = RawServer(try MeasuredServer.url())
+            raw.execute("DROP SCHEMA IF EXISTS written CASCADE")
+            let stack = try League.Stack(MeasuredServer.store("written"), keepsHistory: true)
+            var rest = stage.records(stage.count)[...]
+            while !rest.isEmpty {
+                League.insert(rest.prefix(100_000), into: stack.context)
+                try stack.context.save()
+                stack.context.reset()
+                rest = rest.dropFirst(100_000)
+            }
+            raw.execute("ANALYZE written.\"Team\"")
+            let sum = raw.keys("SELECT sum(venue) FROM written.\"Team\"")
+            stack.context.automaticallyMergesChangesFromParent = true
+            let list = try stack.list()
+            let listener = Listener()
+            list.delegate = listener
+            try list.performFetch()
+            let lines = try follow(listener)
+            try check(stack, list, sum, raw, lines, listener)
+        }
+
+        /// Starts the writers and follows them until they are done and all is seen.
+        private func follow(_ listener: Listener) throws -> [String: Double] {
+            let begin = Clock.wall.now
+            var pipes: [Pipe] = []
+            var processes: [Process] = []
+            for number in 0..<Self.writers {
+                let (process, pipe) = (Process(), Pipe())
+                process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+                process.arguments = ServerWriter(number: number, seconds: Self.seconds).arguments
+                process.standardOutput = pipe
+                try process.run()
+                processes.append(process)
+                pipes.append(pipe)
+            }
+            let limit = begin + Self.seconds + 3
+            while Clock.wall.now < limit {
+                _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.005))
+            }
+            var commits: [String: Double] = [:]
+            var conflicts = 0
+            for pipe in pipes {
+                let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                for line in text.split(separator: "\n") {
+                    let words = line.split(separator: " ")
+                    guard words.count == 2, let time = Double(words[1]) else { continue }
+                    if words[0] == "conflicts" { conflicts += Int(time) } else { commits[String(words[0])] = time }
+                }
+            }
+            for process in processes { process.waitUntilExit() }
+            let end = Clock.wall.now + 30
+            while Clock.wall.now < end, !commits.keys.allSatisfy({ listener.seen[$0] != nil }) {
+                _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
+            }
+            print("<!-- \(commits.count) commits in \(Self.seconds) s, \(conflicts) conflicts -->")
+            return commits
+        }
+
+        private func check(
+            _ stack: League.Stack, _ list: NSFetchedResultsController<Team>, _ sum: [Int64], _ raw: RawServer,
+            _ commits: [String: Double], _ listener: Listener
+        ) throws {
+            // Of a row that was written again before it was seen, only the last text is.
+            let delays = commits.compactMap { name, time in listener.seen[name].map { max(0, $0 - time) } }
+            precondition(raw.keys("SELECT sum(venue) FROM written.\"Team\"") == sum, "the sum is another one")
+            let fresh = try stack.list()
+            try fresh.performFetch()
+            let isSame = (list.fetchedObjects ?? []).map(\.objectID) == (fresh.fetchedObjects ?? []).map(\.objectID)
+            precondition(isSame, "the list that followed is not that of a fetch")
+            print("<!-- \(delays.count) of \(commits.count) seen by their text -->")
+            let timing = Timing(of: delays)
+            let what = "\(Self.writers) processes write to \(stage.count) rows, commit to delegate"
+            Line(number: 25, what: "\(what) (median)", unit: .milliseconds, figure: timing.median).report()
+            Line(
+                number: 25, what: "… 99th of 100", unit: .milliseconds, figure: timing.percentile99,
+                target: .absolute(0.2)
+            ).report()
+            try stack.close()
+        }
+    }
+#endif
