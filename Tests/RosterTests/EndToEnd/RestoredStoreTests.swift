@@ -1,0 +1,178 @@
+import CoreData
+import Foundation
+import SQLiteAccess
+import Testing
+
+/// A backup of the main file alone is put over a store whose log was left behind: the store is what was put there, or it is
+/// refused with what to type; never a mixture, and never what stood there before.
+@Suite struct RestoredStoreTests {
+    enum Backup: CaseIterable {
+        case older, newer, other
+    }
+
+    enum Log: CaseIterable {
+        case empty, small, whole
+    }
+
+    enum End: CaseIterable {
+        case killed, closed
+    }
+
+    enum Restoring: CaseIterable {
+        case over, overWithTimes, renamed
+    }
+
+    private let sample: SampleFolder
+    private let backup: String
+
+    init() throws {
+        sample = try SampleFolder()
+        backup = sample.path("Backup.sqlite")
+    }
+
+    private func shell(_ line: String, _ arguments: String...) throws {
+        let outcome = try RosterProcess.shell(line, arguments)
+        try #require(outcome.status == 0, "\(line): \(outcome.errors)")
+    }
+
+    /// The backup as it was made before the store went on, changed since, or of another store with other rows.
+    private func makeBackup(_ kind: Backup) throws {
+        try shell("cp -p \"$1\" \"$2\"", sample.store, backup)
+        switch kind {
+        case .older: break
+        case .newer:
+            try teams(in: backup, readOnly: false, setting: 7)
+        case .other:
+            let connection = try Connection(path: backup, access: .readWrite)
+            try connection.execute("UPDATE Z_METADATA SET Z_UUID = ?", [.text(UUID().uuidString)])
+            try connection.execute("DELETE FROM ZTEAM WHERE Z_PK % 2 = 0")
+            try connection.execute("UPDATE ZTEAM SET ZWINS = 3")
+            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.close()
+        }
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: backup + suffix) }
+    }
+
+    /// Lets a program write the store and end.
+    private func run(_ log: Log, _ end: End) throws {
+        let matches = [.empty: 0, .small: 3, .whole: 60][log] ?? 0
+        if end == .closed { return try shell("\"$roster\" simulate \"$1\" --count \(matches)", sample.store) }
+        let arguments =
+            log == .empty ? ["watch", sample.store, "Team"] : ["simulate", sample.store, "--count", "100000"]
+        let writer = try LiveProcess(roster: arguments)
+        #expect(writer.wait(20) { $0.count >= max(matches, 1) })
+        writer.killAtOnce()
+        writer.waitForEnd()
+    }
+
+    private func restore(_ how: Restoring) throws {
+        switch how {
+        case .over: try shell("cp \"$1\" \"$2\"", backup, sample.store)
+        case .overWithTimes: try shell("cp -p \"$1\" \"$2\"", backup, sample.store)
+        case .renamed: try shell("cp -p \"$1\" \"$2.new\" && mv \"$2.new\" \"$2\"", backup, sample.store)
+        }
+    }
+
+    private var contents: [Data?] {
+        ["", "-wal"].map { try? Data(contentsOf: URL(fileURLWithPath: sample.store + $0)) }
+    }
+
+    /// The teams as the framework finds them, and gives them as many wins if that is asked for.
+    @discardableResult
+    private func teams(in store: String, readOnly: Bool = true, setting wins: Int? = nil) throws -> [String] {
+        let url = URL(fileURLWithPath: store)
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url))
+        let opened = try coordinator.addPersistentStore(
+            type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: readOnly])
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let lines = try context.performAndWait {
+            let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            if let wins { for team in found { team.setValue(wins, forKey: "wins") } }
+            try context.save()
+            return found.map { "\($0.value(forKey: "teamName") ?? "") \($0.value(forKey: "wins") ?? "")" }.sorted()
+        }
+        try coordinator.remove(opened)
+        return lines
+    }
+
+    private func expectSound(_ kind: String) throws {
+        try teams(in: sample.store, readOnly: false, setting: 11)
+        #expect(try teams(in: sample.store).allSatisfy { $0.hasSuffix(" 11") }, "\(kind)")
+        let connection = try Connection(path: sample.store, access: .readWrite)
+        #expect(try connection.value("PRAGMA integrity_check") == .text("ok"), "\(kind)")
+        connection.close()
+    }
+
+    /// All of them with `ROSTER_LONG_TESTS`. The ways of restoring make a difference where there is something in the log.
+    private static let cases = Backup.allCases.flatMap { backup in
+        Log.allCases.flatMap { log in
+            End.allCases.flatMap { end in
+                (isLong || log == .small && end == .killed ? Restoring.allCases : [.over])
+                    .map { (backup, log, end, $0) }
+            }
+        }
+    }
+    private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
+
+    /// Takes longer than tests may: with `ROSTER_LONG_TESTS` only.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil))
+    func everyRestoreIsToldFromItsLog() throws {
+        for (kind, log, end, how) in Self.cases {
+            try? FileManager.default.removeItem(atPath: sample.store + "-wal.old")
+            let name = "\(kind) \(log) \(end) \(how)"
+            try sample.restore()
+            try makeBackup(kind)
+            let wanted = try teams(in: backup)
+            try run(log, end)
+            try restore(how)
+            let files = contents
+            if end == .killed, log != .empty {
+                let outcome = try RosterProcess.run(["count", sample.store, "Team"])
+                #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(name): \(outcome)")
+                let line = outcome.errors
+                #expect(line.contains("mv -n '") && line.contains("touch '\(sample.store)-wal'"), "\(name): \(line)")
+                #expect(throws: (any Error).self, "\(name)") { try teams(in: sample.store, readOnly: false) }
+                #expect(contents == files, "\(name)")
+                // What the line says to type.
+                let command = try #require(line.firstMatch(of: /(mv -n '[^']*' '[^']*')/)?.1)
+                try shell(String(command))
+            }
+            #expect(try teams(in: sample.store) == wanted, "\(name)")
+            try expectSound(name)
+        }
+    }
+
+    /// A user who says that the log is the file's own is believed.
+    @Test func aTouchedLogIsPlayed() throws {
+        try makeBackup(.older)
+        let before = try teams(in: sample.store)
+        try run(.small, .killed)
+        try restore(.over)
+        #expect(throws: (any Error).self) { try teams(in: sample.store) }
+        try shell("touch \"$1-wal\"", sample.store)
+        #expect(try teams(in: sample.store) != before)
+        try expectSound("touched")
+    }
+
+    /// What else is done with a store whose writer was killed: its log is its own.
+    @Test(arguments: [
+        "true", "chmod 600 \"$1\"", "mkdir \"$2/b\" && mv \"$1\"* \"$2/b\" && mv \"$2/b/\"* \"$2\"",
+        // Copied together, in either order, in place of the old ones.
+        "mkdir \"$2/b\" && cp \"$1-wal\" \"$2/b\" && cp \"$1\" \"$2/b\" && rm \"$1\"* && mv \"$2/b/\"* \"$2\"",
+        "mkdir \"$2/b\" && cp \"$1\" \"$2/b\" && cp \"$1-wal\" \"$2/b\" && rm \"$1\"* && mv \"$2/b/\"* \"$2\"",
+        "cp -a \"$2\" \"$2.b\" && rm -r \"$2\" && mv \"$2.b\" \"$2\"", "ln \"$1\" \"$2/link\"",
+        "rm \"$1-shm\"", "chown $(id -u) \"$1-wal\" \"$1\"",
+    ])
+    func anOwnLogIsPlayed(_ line: String) throws {
+        let before = try teams(in: sample.store)
+        try run(.small, .killed)
+        // A note of the log is not written so long after a commit.
+        usleep(150_000)
+        try shell(line, sample.store, sample.url.path)
+        let now = try teams(in: sample.store)
+        #expect(now != before && now.count == before.count, "\(line)")
+        try expectSound(line)
+    }
+}
