@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Reading stored properties of an object whose values are here.
-@Suite struct AllocationTests {
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil)) struct AllocationTests {
     /// Freed blocks of every small size carry a mark. Whoever allocates one of them, even for a moment, writes over it.
     @Test func readingAStoredPropertyAllocatesNothing() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -4,7 +4,8 @@ import Testing
 @testable import CoreData
 
 /// Memory, measured in programs of their own: nothing else runs there.
-@Suite struct ObjectMemoryTests {
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
+struct ObjectMemoryTests {
     /// How many objects a test uses: a million with `ROSTER_LONG_TESTS=50`.
     private static func count(short: Int) -> Int {
         ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 20_000 } ?? short

@@ -7,20 +7,6 @@ import Testing
 
     init() throws { sample = try SampleFolder() }
 
-    /// One line of `watch --format json`.
-    private struct Event {
-        let fields: [String: Any]
-
-        init(_ line: String) throws {
-            fields = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
-        }
-
-        var event: String { fields["event"] as? String ?? "" }
-        var type: String { fields["type"] as? String ?? "" }
-        func path(_ key: String) -> [Int]? { fields[key] as? [Int] }
-        var values: [String: Any] { fields["values"] as? [String: Any] ?? [:] }
-    }
-
     private func watch(_ more: [String] = []) throws -> LiveProcess {
         let arguments = [
             "watch", sample.store, "Team", "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--format",
@@ -34,14 +20,14 @@ import Testing
     /// The events of the batch that `body` causes in `process`, and how long the last of them took to come.
     private func batch(
         of process: LiveProcess, _ arguments: [String]
-    ) throws -> (events: [Event], seconds: Double) {
+    ) throws -> (events: [WatchEvent], seconds: Double) {
         let before = process.lines.count
         let outcome = try RosterProcess.run(arguments)
         let start = Date()
         try #require(outcome.status == 0, "\(outcome.errors)")
         let arrived = process.wait(20) { $0.dropFirst(before).contains { $0.hasPrefix(#"{"event":"didChange""#) } }
         try #require(arrived, "\(process.lines.dropFirst(before)) \(process.errorLines)")
-        return (try process.lines.dropFirst(before).map(Event.init), Date().timeIntervalSince(start))
+        return (try process.lines.dropFirst(before).map(WatchEvent.init), Date().timeIntervalSince(start))
     }
 
     @Test func windowsAndAggregatesAreFollowed() throws {
@@ -51,7 +37,7 @@ import Testing
         ])
         defer { process.killAtOnce() }
         try #require(process.wait(20) { !$0.isEmpty }, "\(process.errorLines)")
-        #expect(try Event(process.lines[0]).fields["objects"] as? Int == 3)
+        #expect(try WatchEvent(process.lines[0]).fields["objects"] as? Int == 3)
         let change = try batch(
             of: process, ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=999"])
         #expect(change.events.map(\.event) == ["willChange", "object", "object", "aggregates", "didChange"])
@@ -65,7 +51,7 @@ import Testing
     @Test func anUpdateIsOneMoveOrUpdate() throws {
         let process = try watch(["--timeout", "60"])
         defer { process.killAtOnce() }
-        let first = try Event(process.lines[0])
+        let first = try WatchEvent(process.lines[0])
         #expect(first.event == "fetched")
         #expect((first.fields["objects"] as? Int) == 80)
         #expect(
@@ -151,7 +137,7 @@ import Testing
         let lines = try RosterProcess.run(["export", sample.store, "Team"] + columns).lines
         return try Dictionary(
             uniqueKeysWithValues: lines.map { line in
-                let fields = try Event(line).fields
+                let fields = try WatchEvent(line).fields
                 return (fields["teamName"] as? String ?? "", Self.matches(in: fields))
             })
     }
@@ -168,7 +154,7 @@ import Testing
         var arrived: [ContinuousClock.Instant] = []
         let total = before.values.reduce(0, +)
         for (line, time) in lines {
-            let event = try Event(line)
+            let event = try WatchEvent(line)
             if event.event == "object" {
                 played[event.values["teamName"] as? String ?? ""] = Self.matches(in: event.values)
             } else if event.event == "didChange" {
@@ -206,25 +192,14 @@ import Testing
             "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--columns", "teamName", "--format", "csv",
         ]
         let before = try RosterProcess.run(["list", sample.store, "Team"] + order).lines.dropFirst()
-        let counts = try #require(try Event(process.lines[0]).fields["sections"] as? [[String: Any]])
-        var replay = Replay(names: Array(before), counts: counts.map { $0["count"] as? Int ?? 0 })
+        let counts = try #require(try WatchEvent(process.lines[0]).fields["sections"] as? [[String: Any]])
+        var replay = WatchReplay(names: Array(before), counts: counts.map { $0["count"] as? Int ?? 0 })
         let season = try RosterProcess.run(["simulate", sample.store, "--count", "200", "--seed", "1"])
         #expect(season.lines.count == 200, "\(season.errors)")
         let after = Array(try RosterProcess.run(["list", sample.store, "Team"] + order).lines.dropFirst())
         var applied = 1
         let caughtUp = process.wait(20) { lines in
-            // A batch is applied when it is whole.
-            while let end = lines.dropFirst(applied).firstIndex(where: { $0.hasPrefix(#"{"event":"didChange""#) }) {
-                guard let events = try? lines[applied...end].map(Event.init) else { return false }
-                replay.apply(
-                    events.map {
-                        (
-                            $0.event, $0.type, $0.path("indexPath"), $0.path("newIndexPath"),
-                            $0.fields["index"] as? Int, $0.values["teamName"] as? String
-                        )
-                    })
-                applied = end + 1
-            }
+            guard (try? replay.apply(lines, from: &applied)) != nil else { return false }
             return replay.names == after
         }
         #expect(caughtUp, "replayed \(replay.names) instead of \(after)")
@@ -240,44 +215,5 @@ import Testing
         stopped.interrupt()
         #expect(stopped.waitForEnd() == 0)
         #expect(stopped.errorLines == [])
-    }
-}
-
-/// A list of names in sections that batches of changes are applied to, as a table view applies them: deletions at old
-/// places, insertions at new ones, a move as both.
-private struct Replay {
-    private var sections: [[String]]
-
-    init(names: [String], counts: [Int]) {
-        var rest = names[...]
-        sections = counts.map { count in
-            defer { rest = rest.dropFirst(count) }
-            return Array(rest.prefix(count))
-        }
-    }
-
-    var names: [String] { sections.flatMap { $0 } }
-
-    mutating func apply(
-        _ batch: [(event: String, type: String, old: [Int]?, new: [Int]?, section: Int?, name: String?)]
-    ) {
-        let objects = batch.filter { $0.event == "object" && $0.type != "update" }
-        let removed = objects.compactMap { $0.type == "insert" ? nil : $0.old }
-        for place in removed.sorted(by: { $0.lexicographicallyPrecedes($1) }).reversed() {
-            sections[place[0]].remove(at: place[1])
-        }
-        for change in batch.filter({ $0.event == "section" && $0.type == "delete" }).compactMap(\.section).sorted()
-            .reversed()
-        {
-            sections.remove(at: change)
-        }
-        for change in batch.filter({ $0.event == "section" && $0.type == "insert" }).compactMap(\.section).sorted() {
-            sections.insert([], at: change)
-        }
-        let added = objects.filter { $0.type != "delete" }
-            .compactMap { change in change.new.map { (place: $0, name: change.name ?? "") } }
-        for change in added.sorted(by: { $0.place.lexicographicallyPrecedes($1.place) }) {
-            sections[change.place[0]].insert(change.name, at: change.place[1])
-        }
     }
 }

@@ -13,6 +13,7 @@ final class SteppedSave: BatchSteps {
     var historyNumber: Int64?
     /// How new rows of each entity are inserted many at once; `nil` where they are not.
     private var insertions: [ObjectIdentifier: SetInsertion?] = [:]
+    var indexes: PostponedIndexes
 
     init(_ session: SQLiteSession, store: NSPersistentStore, author: String?, contextName: String?) {
         self.session = session
@@ -20,6 +21,7 @@ final class SteppedSave: BatchSteps {
         self.author = author
         self.contextName = contextName
         files = ExternalDataChanges(session.context.externalData)
+        indexes = PostponedIndexes(session.connection)
     }
 
     /// Runs `body` in a transaction and commits it.
@@ -29,6 +31,7 @@ final class SteppedSave: BatchSteps {
         do {
             try session.connection.opening {
                 try body(self)
+                try indexes.makeAnew()
                 try session.noteLongDecimals()
                 try files.sync()
             }

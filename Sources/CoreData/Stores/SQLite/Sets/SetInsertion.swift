@@ -7,6 +7,8 @@ struct SetInsertion {
     private let connection: Connection
     private let binding: ValueBinding
 
+    var tableName: String { entity.tableName }
+
     /// `nil` where a column is not plain, or triggers have to see each row.
     init?(_ entity: NSEntityDescription, _ session: SQLiteSession, _ files: ExternalDataChanges) throws {
         self.entity = session.statements[entity]

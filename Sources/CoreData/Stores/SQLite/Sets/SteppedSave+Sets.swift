@@ -7,6 +7,7 @@ extension SteppedSave: BatchSetSteps {
             Int64(rows.count), entity: session.layout.number(of: entity.root),
             table: session.layout.table(of: entity.root))
         try insertion.insert(rows, from: first)
+        try indexes.didInsert(rows.count, into: insertion.tableName, rowsBefore: first - 1)
         if session.hasHistory {
             let history = session.historyWriter
             try insertion.writeHistory(history, from: first, count: rows.count, to: try transaction(history))
