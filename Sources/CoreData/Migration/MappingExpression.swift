@@ -121,6 +121,15 @@ struct MappingExpression {
         switch variables[name] {
         case let manager as NSMigrationManager: return try call(selector, on: manager, values)
         case let policy as NSEntityMigrationPolicy: return try policy.value(ofFunction: selector, arguments: values)
+        case let object as NSManagedObject where ["valueForKey:", "valueForKeyPath:"].contains(selector):
+            // As mapping models that are made in code often say `$source.key`.
+            guard values.count == 1, let keyPath = values[0] as? String else {
+                throw failure("calls \(selector) of $\(name) with other arguments than a key path")
+            }
+            return try MappingExpression(
+                tree: .keyPathOf(.variable(name), keyPath.split(separator: ".").map(String.init)), manager: manager,
+                owner: owner()
+            ).value([name: object])
         default: throw failure("calls \(selector) on $\(name), which is neither the manager nor the policy")
         }
     }
