@@ -19,7 +19,6 @@ public enum SourcePort {
             KeyPathRule.apply(to: &work)
             SelectorRule.apply(to: &work)
             RequestCastRule.apply(to: &work)
-            ArgumentRule.apply(to: &work)
             MutableSetRule.apply(to: &work)
             CloudContainerRule.apply(to: &work)
             RemarkRule.apply(to: &work)

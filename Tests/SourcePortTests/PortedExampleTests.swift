@@ -59,7 +59,7 @@ import Testing
     /// They have what foreign code is made of, and keep nothing of it.
     @Test(arguments: [
         "@NSManaged public var", "@NSManaged public func", "#keyPath(", "as! NSFetchRequest<NSFetchRequestResult>",
-        "as? NSFetchRequest<NSFetchRequestResult>", "@objcMembers", "#selector(NSString.", " as CVarArg", "dynamic var",
+        "as? NSFetchRequest<NSFetchRequestResult>", "@objcMembers", "#selector(NSString.", "dynamic var",
     ])
     func nothingOfAppleIsLeft(_ spelling: String) throws {
         let ported = try portedFiles()

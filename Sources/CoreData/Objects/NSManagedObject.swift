@@ -6,7 +6,7 @@ import Synchronization
 /// Belongs to the queue of its context, like everything that is read from it. A fault is an object whose values were not
 /// asked for yet; reading any of them makes it real, which costs no reading of the store when a fetch has already brought
 /// the row. Without a context an object is a plain holder of values.
-open class NSManagedObject: NSObject {
+open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The context that the object is registered in; `nil` before it is inserted, after its deletion was saved, and once
     /// the context was reset or is gone.
     ///

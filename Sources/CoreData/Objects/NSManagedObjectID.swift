@@ -49,7 +49,7 @@ final class IDFamily: @unchecked Sendable {
 /// Two IDs are equal when they name the same row of the same store, whichever context or coordinator made them. Safe to
 /// use on any thread.
 // SAFETY: immutable but for the successor, which is set once, atomically.
-public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
+public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult, @unchecked Sendable {
     enum Reference: Hashable, Sendable {
         /// The row's number in its store (`Z_PK` in SQLite).
         case permanent(Int64)

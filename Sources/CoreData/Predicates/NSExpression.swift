@@ -61,6 +61,16 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         }
     }
 
+    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
+    public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
+        do {
+            self.init(
+                format: expressionFormat, argumentArray: try VariadicArguments.list(expressionFormat, argList))
+        } catch {
+            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
+        }
+    }
+
     /// Reads an expression format string and throws ``PredicateFormatError`` where it is none. An addition to Apple's
     /// interface.
     public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {

@@ -34,6 +34,15 @@ extension PredicateFormatInitializable {
             preconditionFailure("Unable to parse the format string \"\(predicateFormat)\": \(error)")
         }
     }
+
+    /// Reads a predicate format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
+    public init(format predicateFormat: String, arguments argList: CVaListPointer) {
+        do {
+            self.init(format: predicateFormat, argumentArray: try VariadicArguments.list(predicateFormat, argList))
+        } catch {
+            preconditionFailure("Unable to parse the format string \"\(predicateFormat)\": \(error)")
+        }
+    }
 }
 
 extension NSPredicate {

@@ -1,8 +1,14 @@
+import Foundation
+
 /// What a fetch can give back: managed objects, object IDs, dictionaries and numbers.
 ///
-/// Apple's is a protocol of Objective-C, whose existential conforms to itself. `AnyObject` is the one existential of
-/// Swift that does so too; with it `NSFetchRequest<NSFetchRequestResult>` compiles as it does there.
-public typealias NSFetchRequestResult = AnyObject
+/// Apple's is a protocol of Objective-C, whose existential conforms to itself, so that `NSFetchRequest<NSFetchRequestResult>`
+/// compiles. In Swift those of marker protocols do so too. Programs refine the protocol and extend it; what the compiler
+/// refuses is a conditional cast to it (`as? NSFetchRequestResult`), since it has no trace at run time.
+@_marker public protocol NSFetchRequestResult: AnyObject {}
+
+extension NSDictionary: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
 
 /// The form in which a fetch gives its results.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {

@@ -71,10 +71,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns.
-    public func perform<T, E: Error>(_ block: @escaping () throws(E) -> T) async throws(E) -> T {
+    nonisolated(nonsending) public func perform<T, E: Error>(
+        _ block: @escaping () throws(E) -> T
+    ) async throws(E) -> T {
+        let work = UncheckedSendable(block)
         let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
             perform {
-                let outcome = Result { () throws(E) in try block() }
+                let outcome = Result { () throws(E) in try work.value() }
                 continuation.resume(returning: UncheckedSendable(outcome))
             }
         }

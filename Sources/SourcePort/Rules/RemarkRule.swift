@@ -39,10 +39,6 @@ enum RemarkRule {
                 remark(overrides[word], word, index, &work)
             case "objectWillChange":
                 remark("objects do not publish here: observe them with Swift's Observation", word, index, &work)
-            case "NSFetchRequestResult" where isExtended(index, source):
-                remark(
-                    "it is no protocol here and cannot be extended: extend NSManagedObject, or write a generic function",
-                    word, index, &work)
             case "url" where isModelLookup(index, source), "path" where isModelLookup(index, source):
                 remark(
                     "a package's compiled model is in the bundle of its resources: ask Bundle.module, or let "
@@ -67,10 +63,6 @@ enum RemarkRule {
         return (index + 1..<min(end, index + 200)).contains {
             source.isToken($0, "forKeyPath") && source.isToken($0 + 1, ":")
         }
-    }
-
-    private static func isExtended(_ index: Int, _ source: SwiftSource) -> Bool {
-        source.isToken(index - 1, "extension")
     }
 
     /// `Bundle.main.url(forResource: "Notes", withExtension: "momd")`, of another bundle than that of the module.

@@ -1,7 +1,7 @@
 import class CoreData.NSFetchRequest
 import class CoreData.NSManagedObject
 import class CoreData.NSManagedObjectModel
-import typealias CoreData.NSFetchRequestResult
+import protocol CoreData.NSFetchRequestResult
 import Testing
 
 /// A file that imports single names of the framework (18.23).

@@ -85,7 +85,7 @@ public final class NoteStore {
 
     public func note(id: UUID) throws -> Note? {
         let request: NSFetchRequest<Note> = Note.fetchRequest()
-        request.predicate = NSPredicate(format: "%K == %@", "id", id)
+        request.predicate = NSPredicate(format: "%K == %@", "id", id as CVarArg)
         return try viewContext.fetch(request).first
     }
 

@@ -45,7 +45,7 @@ public final class OrderBook {
         request.predicate = NSPredicate(
             format: "%K == %@ AND %K == %d",
             argumentArray: [
-                "customer.id", id, Order.statusKey, status.rawValue,
+                "customer.id", id as CVarArg, Order.statusKey, status.rawValue,
             ])
         request.sortDescriptors = [NSSortDescriptor(keyPath: \Order.number, ascending: true)]
         return try context.fetch(request)

@@ -13,9 +13,9 @@ extension NSManagedObjectContext {
             "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
     }
 
-    /// As above, for a request whose result type is not known.
-    @_disfavoredOverload
-    public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [Any] {
+    /// As above, for a request whose result type is not known. Each result can be cast to what bridges to its class, such as a
+    /// dictionary of Swift.
+    public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
         try fetchPipeline.fetch(request)
     }
 

@@ -1,0 +1,71 @@
+import Foundation
+
+/// A value on its way through the arguments of C: `NSPredicate(format: "id == %@", id as CVarArg)`.
+///
+/// At Apple's every object is a `CVarArg`, and what bridges to one can be cast. Foundation on Linux passes texts alone, and a
+/// format that finds another object for `%@` reads memory that is not there. So the value travels as a text, its description,
+/// which `String(format:)` prints as at Apple's; a predicate's format takes the value out again.
+final class VariadicValue: NSString {
+    let value: Any
+    private let text: NSString
+
+    init(_ value: Any) {
+        self.value = value
+        text = NSString(string: "\(value)")
+        super.init(stringLiteral: "")
+    }
+
+    required init(stringLiteral literal: StaticString) {
+        value = "\(literal)"
+        text = NSString(string: "\(literal)")
+        super.init(stringLiteral: "")
+    }
+
+    required init(string: String) {
+        value = string
+        text = NSString(string: string)
+        super.init(stringLiteral: "")
+    }
+
+    required convenience init(unicodeScalarLiteral literal: StaticString) { self.init("\(literal)" as Any) }
+
+    required convenience init(extendedGraphemeClusterLiteral literal: StaticString) { self.init("\(literal)" as Any) }
+
+    /// Never archived.
+    required init?(coder: NSCoder) { nil }
+
+    override var length: Int { text.length }
+
+    override func character(at index: Int) -> unichar { text.character(at: index) }
+}
+
+extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
+    /// The object as formats of C take it.
+    public var _cVarArgObject: any CVarArg { self is NSString ? self : VariadicValue(self) }
+
+    /// The object's address.
+    public var _cVarArgEncoding: [Int] {
+        // SAFETY: an address alone; the list of arguments holds the object.
+        [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())]
+    }
+}
+
+/// A value that formats of C take as the object it bridges to.
+public protocol VariadicBridging: _CVarArgObject {}
+
+extension VariadicBridging {
+    /// The value as formats of C take it.
+    public var _cVarArgObject: any CVarArg { VariadicValue(self) }
+
+    /// Never asked for: the list of arguments takes the object.
+    public var _cVarArgEncoding: [Int] { [0] }
+}
+
+extension UUID: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Date: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension URL: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Data: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Decimal: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Array: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Set: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
+extension Dictionary: VariadicBridging, @retroactive _CVarArgObject, @retroactive CVarArg {}
