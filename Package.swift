@@ -37,7 +37,7 @@ let package = Package(
         .target(name: "PredicateSyntax"),
         .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
         .target(name: "Translation", dependencies: ["CGettext"]),
-        .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore", "Translation"]),
+        .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore", "CZlib", "Translation"]),
 
         // The compiler of models, and the plugin that runs it in builds.
         .target(name: "ModelCompiler", dependencies: ["ModelFiles", "PredicateSyntax"]),

@@ -13,7 +13,7 @@ import Testing
         "ManagedExpansion": [],
         "ManagedMacros": ["ManagedExpansion"],
         "Translation": ["CGettext"],
-        "TerminalKit": ["CNcursesw", "CTerminalRestore", "Translation"],
+        "TerminalKit": ["CNcursesw", "CTerminalRestore", "CZlib", "Translation"],
         "CoreData": ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch"],
         "StoreConformance": ["CoreData"],
         "CoreDataPostgreSQL": ["CoreData", "PostgreSQLAccess"],

@@ -94,8 +94,8 @@ final class Browser: TerminalProgram {
     /// Terminals drop longer texts without a word.
     private static let greatestCopy = 74_000
 
-    /// Whether the terminal can show pictures; set by the owner of the screen.
-    var showsPictures = false
+    /// Whether the terminal can show pictures, which it may say late; set by the owner of the screen.
+    var canShowPictures: () -> Bool = { false }
 
     /// Lets something else have the terminal for a while; set by the owner of the screen.
     var lendTerminal: ((() -> Void) -> Void)?

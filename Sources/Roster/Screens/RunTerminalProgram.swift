@@ -34,7 +34,7 @@ func runTerminalProgram(_ options: BrowserOptions) throws -> Int32 {
     let terminal = try TerminalSession(options: screen)
     browser.redraw = { [screen = terminal.screen] in screen.invalidate() }
     browser.copyText = { [screen = terminal.screen] in screen.copy($0) }
-    browser.showsPictures = terminal.screen.showsPictures
+    browser.canShowPictures = { [screen = terminal.screen] in screen.showsPictures }
     browser.lendTerminal = { [screen = terminal.screen] in screen.lend($0) }
     EventLoop(screen: terminal.screen).run(browser)
     let status = browser.status == 0 && browser.isPicking && browser.picked.isEmpty ? 1 : browser.status

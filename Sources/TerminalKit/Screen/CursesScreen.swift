@@ -31,8 +31,11 @@ public final class CursesScreen: Screen {
     private var modes: TerminalModes
     private let shellModes: termios
     /// Whether pictures can be shown.
-    public let showsPictures = KittyGraphics.isKnown(to: ProcessInfo.processInfo.environment)
+    public var showsPictures: Bool { isKitty || sixels != nil }
+    private let isKitty = KittyGraphics.isKnown(to: ProcessInfo.processInfo.environment)
     private var graphics = KittyGraphics()
+    /// There once the terminal has said that it draws them.
+    private var sixels: SixelGraphics?
     private var reader = KeyReader()
     private var shown: CellGrid?
     private var isClosed = false
@@ -76,7 +79,7 @@ public final class CursesScreen: Screen {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        if showsPictures { modes.send(graphics.text(toShow: [])) }
+        if isKitty { modes.send(graphics.text(toShow: [])) }
         modes.leave()
         endwin()
         self.modes.clearLastLine()
@@ -144,8 +147,15 @@ public final class CursesScreen: Screen {
     /// Shows a frame.
     public func present(_ frame: CellGrid) {
         let old = shown?.size == frame.size ? shown : nil
+        var written = Set<Int>()
         for y in 0..<frame.size.height where old.map({ $0.line(y) != frame.line(y) }) ?? true {
             draw(frame.line(y), y: y)
+            written.insert(y)
+        }
+        for lines in sixels?.lines(toClearFor: frame.pictures) ?? [] {
+            let lines = lines.clamped(to: 0..<frame.size.height)
+            wredrawln(ncurses_stdscr(), Int32(lines.lowerBound), Int32(lines.count))
+            written.formUnion(lines)
         }
         shown = frame
         if let cursor = frame.cursor {
@@ -160,8 +170,23 @@ public final class CursesScreen: Screen {
         wnoutrefresh(ncurses_stdscr())
         modes.beginFrame()
         doupdate()
-        if showsPictures { modes.send(graphics.text(toShow: frame.pictures)) }
+        if isKitty {
+            modes.send(graphics.text(toShow: frame.pictures))
+        } else if sixels != nil {
+            let isDamaged = { (lines: Range<Int>) in lines.contains { written.contains($0) } }
+            modes.send(sixels?.text(toShow: frame.pictures, isDamaged: isDamaged, cell: cellSize) ?? "")
+        }
         modes.endFrame()
+    }
+
+    /// How many pixels a cell has; as on the first terminals that drew sixels where the system does not know.
+    private var cellSize: Size {
+        var extent = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &extent) == 0, extent.ws_row > 0, extent.ws_col > 0,
+            extent.ws_xpixel >= extent.ws_col, extent.ws_ypixel >= extent.ws_row
+        else { return Size(width: 8, height: 16) }
+        return Size(
+            width: Int(extent.ws_xpixel / extent.ws_col), height: Int(extent.ws_ypixel / extent.ws_row))
     }
 
     private func draw(_ line: ArraySlice<CellGrid.Cell>, y: Int) {
@@ -191,6 +216,7 @@ public final class CursesScreen: Screen {
     public func invalidate() {
         shown = nil
         graphics.forget()
+        sixels?.forget()
         clearok(ncurses_stdscr(), true)
     }
 
@@ -273,6 +299,7 @@ public final class CursesScreen: Screen {
             switch output {
             case .event(let event): return event
             case .reply(let reply):
+                if !isKitty, sixels == nil, SixelGraphics.isKnown(by: reply) == true { sixels = SixelGraphics() }
                 if reply == "?2026;1$y" || reply == "?2026;2$y" { modes.synchronizesUpdates = true }
                 return nil
             }

@@ -32,8 +32,8 @@ struct TerminalModes {
 
     func leave() { if isXtermLike { send("\u{1B}[?2004l" + Self.reportsOff) } }
 
-    /// Asks for synchronized updates; the answer comes as input, whenever it comes.
-    func ask() { if isXtermLike { send("\u{1B}[?2026$p") } }
+    /// Asks for synchronized updates, and what the terminal is (DA1); the answers come as input, whenever they come.
+    func ask() { if isXtermLike { send("\u{1B}[?2026$p\u{1B}[c") } }
 
     func copy(_ text: String) -> Bool {
         guard isXtermLike else { return false }

@@ -96,7 +96,7 @@ final class DetailScreen: Layer {
     private var recordLines: RecordLines {
         RecordLines(
             unfolded: unfolded, width: valueWidth, preferences: browser.options.preferences.entities,
-            showsPictures: browser.showsPictures)
+            showsPictures: browser.canShowPictures())
     }
 
     // MARK: Following
