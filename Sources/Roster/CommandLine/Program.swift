@@ -57,6 +57,7 @@ enum Program {
             try output.flush()
             return .done
         }
+        try DescriptorLimit.check()
         try StatementReport(arguments, hasScreen: verb == BrowseVerb.self)?.begin()
         let interruption = SignalInterruption()
         if verb.stopsCleanly { interruption.install() }

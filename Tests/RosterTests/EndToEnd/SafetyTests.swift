@@ -41,6 +41,16 @@ import Testing
         #expect(try RosterProcess.run(["count", sample.store, "Team", "--where", "wins = 987"]).output == "1")
     }
 
+    @Test(arguments: [5, 12, 20], ["count", "update", "watch", "simulate"])
+    func fewDescriptorsAreSaidToBeFew(limit: Int, verb: String) throws {
+        let more = ["count": "", "update": "wins=987", "watch": "--timeout 0.1", "simulate": "--count 1"][verb] ?? ""
+        let entity = verb == "simulate" ? "" : "Team"
+        let outcome = try RosterProcess.shell(
+            "ulimit -n \(limit); exec \"$roster\" \(verb) \"$1\" \(entity) \(more)", [sample.store])
+        #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.status) \(outcome.errors)")
+        #expect(outcome.errors.contains("ulimit -n 256"), "\(outcome.errors)")
+    }
+
     @Test func closedStandardStreams() throws {
         for (line, status) in [
             ("\"$roster\" count \"$1\" Team >&-", 1), ("\"$roster\" count \"$1\" Team 2>&-", 0),

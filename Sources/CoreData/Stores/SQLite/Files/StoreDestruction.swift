@@ -51,6 +51,7 @@ struct StoreDestruction {
             let names = try folder.names(referredToIn: connection)
             // Emptied would be the main file alone, and the log played into it. Fails while others have the store open.
             try connection.setPragma("journal_mode", to: "delete")
+            _ = DurableFile.syncCommits(toStoreAt: file.path)
             try connection.execute(TransactionMode.exclusive.rawValue)
             defer { connection.rollBack() }
             try connection.truncateFile()

@@ -104,12 +104,14 @@ struct StoreReplacement {
         guard destination.exists else {
             // What a store that is gone may have left would be taken for the new one's.
             StoreFiles.remove(at: destination.path)
+            _ = DurableFile.syncCommits(toStoreAt: destination.path)
             return try rename(copy)
         }
         do {
             try whileNobodyHasItOpen { try rename(copy) }
         } catch let error as NSError where isForced || error.code == 259 {
             StoreFiles.removeCompanions(at: destination.path)
+            _ = DurableFile.syncCommits(toStoreAt: destination.path)
             try rename(copy)
         }
         StoreFiles.removeCompanions(at: destination.path)
@@ -123,6 +125,8 @@ struct StoreReplacement {
             }
             defer { connection.close() }
             try connection.setPragma("journal_mode", to: "delete")
+            // A power failure must not bring the old log back beside the new file.
+            _ = DurableFile.syncCommits(toStoreAt: destination.path)
             try connection.transaction(.exclusive, body)
         }
     }
@@ -157,8 +161,14 @@ struct StoreReplacement {
             let partial = to.appendingPathComponent("\(name).part")
             try? manager.removeItem(at: partial)
             try manager.copyItem(at: from.appendingPathComponent(name), to: partial)
+            // On the disk before the file whose rows refer to it.
+            let copied = open(partial.path, O_RDONLY | O_CLOEXEC)
+            guard copied >= 0 else { throw DurableFile.failure(errno, partial.path) }
+            defer { close(copied) }
+            guard fsync(copied) == 0 else { throw DurableFile.failure(errno, partial.path) }
             _ = Glibc.rename(partial.path, to.appendingPathComponent(name).path)
         }
+        try ExternalData(storePath: destination).syncFolder()
     }
 
     private func removeExternalDataOfOldStore() {

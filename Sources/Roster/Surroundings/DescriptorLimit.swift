@@ -1,0 +1,44 @@
+import Foundation
+import RosterCommands
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// How many files the program may have open.
+///
+/// Foundation and libdispatch stop a program that gets no descriptor for what they need themselves, and say nothing. So it is asked
+/// first whether there are enough for them, the store's files and those of an export.
+enum DescriptorLimit {
+    /// `roster watch` needs 18 of them on Linux.
+    static let fewest = 28
+    private static let wanted: rlim_t = 256
+
+    /// Raises the limit as far as that is needed and allowed.
+    ///
+    /// - Throws: a failure with the command to type where too few are free.
+    static func check() throws {
+        #if canImport(Glibc)
+            let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let files = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(files, &limit) == 0 else { return }
+        if limit.rlim_cur < wanted, limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = min(limit.rlim_max, wanted)
+            if setrlimit(files, &raised) == 0 { limit = raised }
+        }
+        guard limit.rlim_cur < wanted else { return }
+        let free = (0..<Int32(limit.rlim_cur)).count { fcntl($0, F_GETFD) == -1 }
+        guard free < fewest else { return }
+        throw CommandError.failure(
+            "only \(free) more files can be opened, and \(fewest) are needed; allow more with “ulimit -n 256” and try again"
+        )
+    }
+}
