@@ -1,6 +1,6 @@
 /// The placeholders of a predicate format string.
 package enum FormatPlaceholders {
-    /// What stands behind each `%`, in order: `@`, `K`, `d`, `ld` …
+    /// The conversion behind each `%`, in order: `@`, `K`, `d`, `ld` …
     ///
     /// - Throws: where the text cannot be cut into words.
     package static func conversions(in text: String) throws(FormatError) -> [String] {

@@ -5,7 +5,8 @@ import Testing
 /// In which order new rows are written.
 @Suite struct InsertOrderTests {
     @Test func rowsGoByEntityAndKeyWhateverOrderTheyComeIn() throws {
-        let open = try StoreHarness(StoreModels.web()).open()
+        let harness = try StoreHarness(StoreModels.web())
+        let open = try harness.open()
         let rows = try (0..<60).map { number in
             try open.newRow(["Folder", "Part", "Note"][number % 3], ["name": .text("\(number)")])
         }
@@ -21,5 +22,6 @@ import Testing
         try open.store.save(StoreChangeSet(inserted: rows.shuffled(using: &generator)))
         #expect(try open.store.rows(inOrderOf: rows.map(\.id)).map { $0?.values.array } == rows.map(\.row.values.array))
         #expect(InsertOrder([]).groups.isEmpty)
+        withExtendedLifetime(harness) {}
     }
 }

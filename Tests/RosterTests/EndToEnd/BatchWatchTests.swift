@@ -82,6 +82,8 @@ import Testing
     private func edit(
         _ number: Int, _ random: inout some RandomNumberGenerator, _ context: NSManagedObjectContext
     ) throws {
+        // Batches leave the objects that a context has as they were.
+        context.reset()
         context.undoManager = UndoManager()
         let teams = try context.fetch(request("wins > %ld", Int.random(in: 0..<30, using: &random)))
         for team in teams.prefix(4) {

@@ -105,20 +105,20 @@ import Testing
         connection.close()
     }
 
-    /// All of them with `ROSTER_LONG_TESTS`. The ways of restoring make a difference where there is something in the log.
-    private static let cases = Backup.allCases.flatMap { backup in
-        Log.allCases.flatMap { log in
-            End.allCases.flatMap { end in
-                (isLong || log == .small && end == .killed ? Restoring.allCases : [.over])
-                    .map { (backup, log, end, $0) }
-            }
-        }
-    }
     private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
 
-    /// Takes longer than tests may: with `ROSTER_LONG_TESTS` only.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil))
-    func everyRestoreIsToldFromItsLog() throws {
+    /// All of them with `ROSTER_LONG_TESTS`, else those that differ most.
+    private static let cases: [(Backup, Log, End, Restoring)] =
+        isLong
+        ? Backup.allCases.flatMap { backup in
+            Log.allCases.flatMap { log in
+                End.allCases.flatMap { end in Restoring.allCases.map { (backup, log, end, $0) } }
+            }
+        }
+        : Backup.allCases.map { ($0, .small, .killed, .over) }
+            + [(.newer, .whole, .killed, .renamed), (.older, .small, .closed, .over)]
+
+    @Test func everyRestoreIsToldFromItsLog() throws {
         for (kind, log, end, how) in Self.cases {
             try? FileManager.default.removeItem(atPath: sample.store + "-wal.old")
             let name = "\(kind) \(log) \(end) \(how)"

@@ -43,7 +43,11 @@ import Testing
 
     @Test(arguments: [5, 12, 20], ["count", "update", "watch", "simulate"])
     func fewDescriptorsAreSaidToBeFew(limit: Int, verb: String) throws {
-        let more = ["count": "", "update": "wins=987", "watch": "--timeout 0.1", "simulate": "--count 1"][verb] ?? ""
+        let more =
+            [
+                "count": "", "update": "--where TRUEPREDICATE wins=987", "watch": "--timeout 0.1",
+                "simulate": "--count 1",
+            ][verb] ?? ""
         let entity = verb == "simulate" ? "" : "Team"
         let outcome = try RosterProcess.shell(
             "ulimit -n \(limit); exec \"$roster\" \(verb) \"$1\" \(entity) \(more)", [sample.store])

@@ -174,8 +174,12 @@ struct LogOwnership {
             userInfo: [NSFilePathErrorKey: path + "-wal"])
     }
 
-    /// The command that takes the log away.
-    private var moving: String { "mv -n \(Self.quoted(path + "-wal")) \(Self.quoted(path + "-wal.old"))" }
+    /// The command that takes the log away, to a name that is free.
+    private var moving: String {
+        var (free, number) = (path + "-wal.old", 2)
+        while FileFacts(free) != nil, number < 1_000 { (free, number) = (path + "-wal.old\(number)", number + 1) }
+        return "mv -n \(Self.quoted(path + "-wal")) \(Self.quoted(free))"
+    }
 
     /// A path as shells read it.
     private static func quoted(_ path: String) -> String {
