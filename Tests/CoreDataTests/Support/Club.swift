@@ -136,6 +136,8 @@ final class ClubStack {
     {
         let context = NSManagedObjectContext(concurrencyType: type)
         context.persistentStoreCoordinator = coordinator
+        // The store's folder is there as long as the context.
+        context.userInfo["stack"] = self
         return context
     }
 
