@@ -16,6 +16,7 @@
 
         private let source: UncheckedSource
         private let state = Mutex(State())
+        private let descriptor: Int32
         private let queue: DispatchQueue
         private let wake: @Sendable () -> Void
 
@@ -32,6 +33,7 @@
             self.wake = wake
             // A descriptor of its own: the library closes its own at any time, and the system would give it to others.
             let descriptor = dup(connection.descriptor)
+            self.descriptor = descriptor
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
             self.source = UncheckedSource(source: source)
             source.setCancelHandler { close(descriptor) }
@@ -47,7 +49,9 @@
 
         private func bytesCame() {
             let rings = state.withLock { state in
-                guard state.isWaiting else { return false }
+                // The queue may be late: a statement has taken the bytes since then, which were its results.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard state.isWaiting, poll(&entry, 1, 0) != 0 else { return false }
                 source.source.suspend()
                 state.isWaiting = false
                 return !state.isSilent

@@ -13,7 +13,10 @@ import Testing
     // MARK: Defaults
 
     @Test func theDefaults() throws {
-        try withContext { _, context in
+        let stack = try ClubStack()
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = stack.coordinator
+        try context.use { context in
             #expect((context.mergePolicy as? NSMergePolicy)?.mergeType == .errorMergePolicyType)
             #expect(context.undoManager == nil && context.stalenessInterval == -1)
             #expect(context.propagatesDeletesAtEndOfEvent && context.shouldDeleteInaccessibleFaults)
@@ -22,6 +25,7 @@ import Testing
             #expect(
                 context.parent == nil && !context.hasChanges && context.concurrencyType == .privateQueueConcurrencyType)
         }
+        withExtendedLifetime(stack) {}
     }
 
     @Test func backgroundContextsStandOnTheCoordinatorAndMergeNothing() async throws {
