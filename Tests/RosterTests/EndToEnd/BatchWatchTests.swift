@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
+@testable import RosterCommands
+
 /// Random batch requests, saves, undone and rolled back edits of this process, which `roster watch` follows in another one.
 @Suite struct BatchWatchTests {
     /// `ROSTER_LONG_TESTS=n` makes it n times 1,000.

@@ -63,7 +63,7 @@ final class OpenFiles: WriteWatching {
 
     func willWrite(_ connection: Connection) throws {
         guard let loss = loss(connection) else { return }
-        throw loss.error(path, main)
+        throw loss.error(path, main, isReadOnly: false)
     }
 
     func didWrite(_ connection: Connection) {
@@ -88,7 +88,7 @@ final class OpenFiles: WriteWatching {
         guard let loss = loss(connection) else { return }
         // What is read without locks is opened anew where another file stands there.
         if connection.access == .immutable, FileFacts(path) != nil { return }
-        throw isReadOnly ? loss.readingError(path, main) : loss.error(path, main)
+        throw loss.error(path, main, isReadOnly: isReadOnly)
     }
 
     func isInPlace(_ connection: Connection) -> Bool { loss(connection) == nil }
@@ -114,18 +114,14 @@ final class OpenFiles: WriteWatching {
         case companionGone(String)
         case companionReplaced(String)
 
-        func error(_ path: String, _ main: FileFacts) -> NSError {
+        /// - Parameter isReadOnly: whether the store is only read; else something was to be written.
+        func error(_ path: String, _ main: FileFacts, isReadOnly: Bool) -> NSError {
             let (reason, code) = describe(path, main)
             return CoreDataError.make(
-                134030, "Cannot write to the store \(path): \(reason). Nothing was written.",
-                underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
-                userInfo: [NSFilePathErrorKey: path])
-        }
-
-        func readingError(_ path: String, _ main: FileFacts) -> NSError {
-            let (reason, code) = describe(path, main)
-            return CoreDataError.make(
-                260, "Cannot follow the store \(path): \(reason).",
+                isReadOnly ? 260 : 134030,
+                isReadOnly
+                    ? "Cannot follow the store \(path): \(reason)."
+                    : "Cannot write to the store \(path): \(reason). Nothing was written.",
                 underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)),
                 userInfo: [NSFilePathErrorKey: path])
         }

@@ -71,11 +71,6 @@ struct LogContents {
         return last
     }
 
-    /// Compares its pages with those of a database's file; `nil` where one of the files cannot be read.
-    func comparison(withFileAt path: String, logAt logPath: String) -> LogComparison? {
-        LogComparison(self, file: path, log: logPath)
-    }
-
     // SAFETY: `pread` fills at most `count` bytes, for which there is room, and says how many.
     private static func read(_ file: Int32, count: Int, at offset: Int) -> [UInt8] {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -67,8 +67,7 @@ struct LogStanding {
 
     /// Whether the file is as the copying of the log leaves it, done or cut off.
     private func holds(_ contents: LogContents) -> Bool {
-        let comparison = contents.comparison(withFileAt: path, logAt: path + "-wal")
-        guard let comparison else { return false }
+        guard let comparison = LogComparison(contents, file: path, log: path + "-wal") else { return false }
         if main.size == contents.size * Int64(contents.pageSize), comparison.holds(contents.frames.count) {
             return true
         }
