@@ -46,9 +46,10 @@ struct CorpusContentTests {
                         Issue.record("\(entity.name ?? "").\(attribute.name): a row is missing")
                         continue
                     }
-                    #expect(
-                        Self.says(raw[1], value, attribute),
-                        "\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(value)")
+                    // An expectation for each value would take longer than all the reading.
+                    if !Self.says(raw[1], value, attribute) {
+                        Issue.record("\(entity.name ?? "").\(attribute.name): \(raw[1]) → \(value)")
+                    }
                 }
             }
         }
@@ -124,12 +125,13 @@ struct CorpusContentTests {
             try store.destinationRows(of: relationship, inOrderOf: owners, limit: .max, most: .max))
         let rows = try store.rows(for: Array(Set(found.values.joined())))
         for (owner, range) in zip(owners, read.ranges) {
-            #expect(
-                read.keys[range].map(store.objectID(for:)) == found[owner] ?? [], "\(owner).\(relationship.name)")
+            if read.keys[range].map(store.objectID(for:)) != found[owner] ?? [] {
+                Issue.record("\(owner).\(relationship.name): other destinations")
+            }
         }
         for (key, row) in zip(read.keys, read.rows) {
             let alone = rows[store.objectID(for: key)]
-            #expect(row.array == alone?.array && row.version == alone?.version)
+            if row.array != alone?.array || row.version != alone?.version { Issue.record("\(key): another row") }
         }
         #expect(read.rows.count == read.keys.count && read.ranges.count == owners.count)
     }
@@ -140,13 +142,13 @@ struct CorpusContentTests {
     ) throws {
         let rows = try store.rows(for: Array(present))
         let ids = Array(rows.keys)
-        let back = try destinations(of: inverse, ids, ids.compactMap { rows[$0] }, store)
+        let back = try destinations(of: inverse, ids, ids.compactMap { rows[$0] }, store).mapValues(Set.init)
         for (owner, destinations) in forth {
-            for destination in destinations where present.contains(destination) {
-                let name = "\(owner) —\(relationship.name)→ \(destination)"
+            for destination in destinations
+            where present.contains(destination) && back[destination]?.contains(owner) != true {
                 // The two ends of a one-to-one relationship are two columns, which a file may set apart.
                 if !relationship.isToMany && !inverse.isToMany { continue }
-                #expect(back[destination]?.contains(owner) == true, "\(name) has no way back")
+                Issue.record("\(owner) —\(relationship.name)→ \(destination) has no way back")
             }
         }
     }

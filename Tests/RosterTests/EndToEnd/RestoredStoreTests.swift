@@ -77,7 +77,8 @@ import Testing
         ["", "-wal"].map { try? Data(contentsOf: URL(fileURLWithPath: sample.store + $0)) }
     }
 
-    /// The teams as the framework finds them, and gives them as many wins if that is asked for.
+    /// The teams with all that a match changes, wins last, as the framework finds them; it gives them as many wins if that is
+    /// asked for. Three matches without a winner change no wins.
     @discardableResult
     private func teams(in store: String, readOnly: Bool = true, setting wins: Int? = nil) throws -> [String] {
         let url = URL(fileURLWithPath: store)
@@ -91,7 +92,8 @@ import Testing
             let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
             if let wins { for team in found { team.setValue(wins, forKey: "wins") } }
             try context.save()
-            return found.map { "\($0.value(forKey: "teamName") ?? "") \($0.value(forKey: "wins") ?? "")" }.sorted()
+            let keys = ["teamName", "draws", "losses", "goalsFor", "goalsAgainst", "wins"]
+            return found.map { team in keys.map { "\(team.value(forKey: $0) ?? "")" }.joined(separator: " ") }.sorted()
         }
         try coordinator.remove(opened)
         return lines
