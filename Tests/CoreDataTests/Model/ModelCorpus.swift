@@ -37,6 +37,12 @@ enum ModelCorpus {
         $0.lastPathComponent == "contents" || ($0.pathExtension == "xml" && $0.path.contains("model-sources"))
     }
 
+    /// Every third of them, in another third for each test; all of them with `ROSTER_LONG_TESTS`.
+    static func someSources(from first: Int) -> [URL] {
+        if ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil { return sources }
+        return stride(from: first, to: sources.count, by: 3).map { sources[$0] }
+    }
+
     /// What a store says of its model.
     struct StoredModel: CustomStringConvertible, Sendable {
         let url: URL

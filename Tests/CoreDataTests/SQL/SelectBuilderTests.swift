@@ -122,11 +122,11 @@ import Testing
     }
 
     @Test func longJunctionsStayWithinTheLimitsOfSQLite() throws {
-        let wins = (0..<5_000).map { NSPredicate(format: "wins == %d", $0 % 4) }
+        let wins = (0..<2_000).map { NSPredicate(format: "wins == %d", $0 % 4) }
         let any = NSCompoundPredicate(orPredicateWithSubpredicates: wins)
         #expect(try world.keysBySQL(world.team, any) == world.keysInMemory(world.team, any))
         let all = NSCompoundPredicate(
-            andPredicateWithSubpredicates: (0..<5_000).map { NSPredicate(format: "wins != %d", $0 + 4) })
+            andPredicateWithSubpredicates: (0..<2_000).map { NSPredicate(format: "wins != %d", $0 + 4) })
         #expect(try world.keysBySQL(world.team, all) == world.keysInMemory(world.team, all))
         // More values than a statement may bind are left to memory.
         let tooMany = NSCompoundPredicate(

@@ -9,21 +9,21 @@ import Testing
 /// Two contexts that stand on each other's edits are left to the tests of conflicts: here an object that a context changed
 /// and did not save is only changed by itself or by its children.
 @Suite struct RandomContextsTests {
-    /// 300 steps for each seed and store type; `ROSTER_LONG_TESTS=n` makes it n times 2,000 (50 for 10⁵).
+    /// 120 steps for each seed and store type; `ROSTER_LONG_TESTS=n` makes it n times 2,000 (50 for 10⁵).
     @Test(arguments: StoreKind.all, [3, 11, 20] as [UInt64])
     func everyContextSaysWhatThePlainModelSays(kind: StoreKind, seed: UInt64) throws {
         let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
         let stack = try ClubStack(type: kind.type)
         var walk = try ContextWalk(stack: stack, seed: seed)
         var trail: [String] = []
-        for step in 0..<(factor.map { $0 * 2_000 } ?? 300) {
+        for step in 0..<(factor.map { $0 * 2_000 } ?? 120) {
             trail.append("\(step): \(try walk.step())")
             guard let difference = try walk.difference() else { continue }
             Issue.record(
                 "\(kind) seed \(seed), step \(step)\n\(trail.suffix(12).joined(separator: "\n"))\n\(difference)")
             return
         }
-        #expect(walk.done["save", default: 0] > 10 && walk.done["undo", default: 0] > 3, "\(walk.done)")
+        #expect(walk.done["save", default: 0] > 3 && walk.done["undo", default: 0] > 0, "\(walk.done)")
         try walk.close()
     }
 

@@ -5,6 +5,7 @@ import Testing
 
 /// Thousands of random operations on a context and on a plain model of what they should do, compared step by step.
 @Suite struct RandomGraphTests {
+    /// 150 steps for each seed, 500 with `ROSTER_LONG_TESTS`.
     @Test(arguments: [1, 14, 42, 47, 52] as [UInt64])
     func theGraphIsWhatThePlainModelSays(seed: UInt64) throws {
         let stack = try ClubStack()
@@ -12,13 +13,14 @@ import Testing
         try context.use { context in
             context.undoManager = UndoManager()
             var walk = GraphWalk(context: context, stack: stack, seed: seed)
-            for step in 0..<500 {
+            let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
+            for step in 0..<(isLong ? 500 : 150) {
                 let operation = try walk.perform()
                 let difference = try walk.difference()
                 #expect(difference == nil, "seed \(seed), step \(step), \(operation): \(difference ?? "")")
                 if difference != nil { return }
             }
-            #expect(walk.saves > 10 && walk.undos > 10)
+            #expect(walk.saves > 2 && walk.undos > 2)
         }
     }
 }
