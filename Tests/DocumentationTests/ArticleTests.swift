@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Each block of Swift stands, line by line, in a file that the tests compile, or in a manifest of the examples.
-    @Test func codeOfArticlesIsCompiled() throws {
+    @Test func p25_codeOfArticlesIsCompiled() throws {
         let sources =
             try Self.files(Self.root.appendingPathComponent("Tests/DocumentationTests/Snippets"), "swift")
             + [Self.root.appendingPathComponent("Examples/Notes/Package.swift")]

@@ -29,7 +29,7 @@ import Testing
     }
 
     /// With `ROSTER_UPDATE_GOLDEN=1` the files are written instead.
-    @Test func theSourceIsWhatPortingMakes() throws {
+    @Test func p24_theSourceIsWhatPortingMakes() throws {
         let ported = try portedFiles()
         #expect(ported.count > 15)
         for (path, file) in ported {

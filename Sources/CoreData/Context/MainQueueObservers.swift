@@ -13,6 +13,7 @@ extension NotificationCenter {
     ///   - queue: where `block` is called. On the main queue it is called in place.
     ///   - block: what is called.
     /// - Returns: what ends it with `removeObserver(_:)`.
+    @preconcurrency
     public func addObserver(
         forName name: NSNotification.Name?, object obj: Any?, queue: OperationQueue,
         using block: @escaping @Sendable (Notification) -> Void

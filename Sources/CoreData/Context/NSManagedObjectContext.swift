@@ -126,8 +126,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var undoManager: UndoManager? {
         get { settings.read { $0.undoManager } }
         set {
-            let old = settings.exchangeUndoManager(newValue)
-            if old != nil { undoRecorder.managerChanged(from: old) }
+            undoManagerChanged(from: settings.exchangeUndoManager(newValue), to: newValue)
         }
     }
     /// How a save resolves conflicts with what others saved: an `NSMergePolicy`. The error policy by default.
@@ -168,7 +167,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: Queue
 
     /// Runs `block` on the context's queue, some time later, and then processes the pending changes.
-    open func perform(_ block: @escaping () -> Void) {
+    ///
+    /// The closure belongs to no actor, wherever it is written, as it may run on another thread than the main one; what it takes
+    /// along that is not `Sendable` is a warning, never an error.
+    @preconcurrency
+    open func perform(_ block: @escaping @Sendable () -> Void) {
         queue.async {
             CurrentContext.entering(self) {
                 block()
@@ -188,14 +191,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// Runs `block` on the context's queue without blocking the caller's thread, and gives its result: in place if the caller
-    /// is there already, and does not ask for its turn.
+    /// is there already, and does not ask for its turn. The closure belongs to no actor, as that of ``perform(_:)``.
+    @preconcurrency
     nonisolated(nonsending) open func perform<Result, Failure: Error>(
-        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Result
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         if schedule == .immediate, isOnQueue { return try CurrentContext.entering(self, block) }
-        let work = UncheckedSendable(block)
         let outcome: UncheckedSendable<Swift.Result<Result, Failure>> = await withCheckedContinuation { continuation in
-            perform { continuation.resume(returning: UncheckedSendable(WorkQueue.catching(work.value))) }
+            perform { continuation.resume(returning: UncheckedSendable(WorkQueue.catching(block))) }
         }
         return try outcome.value.get()
     }

@@ -9,7 +9,7 @@ extension NSManagedObject: KeyPathNaming {
 ///
 /// A key path to a computed property does not know its name. So it is tried out once, on an object of its class that is in no
 /// context, and objects behind its relationships: the key is that of the one property whose change is seen through the key path.
-/// A property that depends on several, or on none, stands for no key.
+/// A property that depends on several, or on none, or makes another value of one, stands for no key.
 enum KeyPathNames {
     private static let known = Known()
 
@@ -45,7 +45,7 @@ enum KeyPathNames {
                 PredicateValue((object as Any)[keyPath: keyPath])
             }
         }
-        return keys.count == 1 ? keys[0] : nil
+        return keys?.count == 1 ? keys?[0] : nil
     }
 
     /// Whether the values are ones whose raw values an attribute has, or optionals of such.
@@ -56,10 +56,11 @@ enum KeyPathNames {
     /// How many to-one relationships a key path may cross.
     private static let depth = 3
 
-    /// The keys of `object` whose change is seen by `value`, each from the object on.
+    /// The keys of `object` whose change is seen by `value`, each from the object on; `nil` where what is seen is not the value
+    /// of the property, but made of it.
     private static func seen(
         in object: NSManagedObject, depth: Int, isNumber: Bool, isEnumeration: Bool, by value: () -> PredicateValue
-    ) -> [String] {
+    ) -> [String]? {
         let blankValue = value()
         func changes() -> Bool { !ValueOrder.areEqual(value(), blankValue) }
         var keys: [String] = []
@@ -69,11 +70,14 @@ enum KeyPathNames {
                 guard let samples = sampleValues(attribute.attributeType) else { continue }
                 let before = object.currentValue(slot)
                 object.write(samples.other, slot: slot)
+                if changes(), !isEnumeration, !isValue(value(), of: object, slot) { return nil }
                 if changes() || isEnumeration && UnknownRawValues.wereRead(of: object, name) { keys.append(name) }
                 object.write(before, slot: slot)
             } else if let far = object.toOneTarget(slot) {
-                let behind = seen(
-                    in: far, depth: depth - 1, isNumber: isNumber, isEnumeration: isEnumeration, by: value)
+                guard
+                    let behind = seen(
+                        in: far, depth: depth - 1, isNumber: isNumber, isEnumeration: isEnumeration, by: value)
+                else { return nil }
                 keys += behind.map { "\(name).\($0)" }
                 guard behind.isEmpty else { continue }
                 refer(object, slot, to: blank(type(of: far), far.entity, depth: depth - 1))
@@ -90,6 +94,13 @@ enum KeyPathNames {
             state.remove(member)
         }
         return keys
+    }
+
+    /// Whether `value` is that of an attribute, as an object or as the number that a scalar accessor gives.
+    private static func isValue(_ value: PredicateValue, of object: NSManagedObject, _ slot: Int) -> Bool {
+        let name = object.layout.slots[slot].name
+        return ValueOrder.areEqual(value, PredicateValue(object.value(forKey: name)))
+            || ValueOrder.areEqual(value, PredicateValue(object.currentValue(slot), isDate: false))
     }
 
     private static func refer(_ object: NSManagedObject, _ slot: Int, to far: NSManagedObject) {
@@ -120,14 +131,18 @@ enum KeyPathNames {
         return object
     }
 
-    /// Two values of an attribute's type; `nil` for types whose values are not known beforehand.
+    /// Two values of an attribute's type, the second of which most computations make another one of; `nil` for types whose
+    /// values are not known beforehand.
     private static func sampleValues(_ type: NSAttributeType) -> (blank: SlotValue, other: SlotValue)? {
         switch type {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType:
-            return (.integer(0), .integer(1))
-        case .doubleAttributeType, .floatAttributeType, .dateAttributeType: return (.real(0), .real(1))
-        case .decimalAttributeType: return (.decimal(NSDecimalNumber(value: 0)), .decimal(NSDecimalNumber(value: 1)))
-        case .stringAttributeType, .URIAttributeType: return (.text("a:"), .text("b:"))
+        case .booleanAttributeType: return (.integer(0), .integer(1))
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            return (.integer(0), .integer(3))
+        case .doubleAttributeType, .floatAttributeType, .dateAttributeType: return (.real(0), .real(-1.5))
+        case .decimalAttributeType:
+            return (.decimal(NSDecimalNumber(value: 0)), .decimal(NSDecimalNumber(value: -1.5)))
+        case .stringAttributeType: return (.text("a:"), .text(" bB "))
+        case .URIAttributeType: return (.text("a:"), .text("b:"))
         case .binaryDataAttributeType: return (.data(Data()), .data(Data([1])))
         case .UUIDAttributeType: return (.uuid(UUID(uuid: emptyUUID)), .uuid(UUID()))
         default: return nil

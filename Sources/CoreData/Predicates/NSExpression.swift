@@ -153,8 +153,9 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     }
 
     /// An expression that is code: it can be evaluated, but a store cannot translate it.
+    @preconcurrency
     public convenience init(
-        block: @escaping (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
+        block: @escaping @Sendable (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
     ) {
         let arguments = arguments ?? []
         self.init(

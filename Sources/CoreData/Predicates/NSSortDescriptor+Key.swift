@@ -135,6 +135,14 @@ extension NSSortDescriptor {
         return StoreSortKey(keyPath: key.split(separator: ".").map(String.init), ascending: ascending)
     }
 
+    /// Whether it is made of a key path of Swift that stands for no key: its code compares values that only an object has. The
+    /// object itself and its ID need no key.
+    var isOfNoKey: Bool {
+        guard !(self is KeySortDescriptor), key == nil else { return false }
+        let path = type(of: keyPath)
+        return path.valueType != NSManagedObjectID.self && path.valueType != path.rootType
+    }
+
     /// The code that compares values under the key, where the descriptor has some.
     var customComparator: Comparator? {
         if let descriptor = self as? KeySortDescriptor { return descriptor.code }

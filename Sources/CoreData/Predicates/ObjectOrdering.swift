@@ -31,8 +31,14 @@ struct ObjectOrdering {
     /// Whether all values lie in slots of the rows themselves and are compared as they are there.
     let isBySlots: Bool
 
-    /// - Throws: a `CocoaError` for a key that the entity does not have.
+    /// - Throws: a `CocoaError` for a key that the entity does not have, and for a key path of Swift that is of none.
     init(_ descriptors: [NSSortDescriptor], entity: NSEntityDescription) throws {
+        for descriptor in descriptors where descriptor.isOfNoKey {
+            throw CoreDataError.make(
+                134060,
+                "\(entity.name ?? "") cannot be sorted by the key path \(descriptor.keyPath): it is of no modelled property."
+            )
+        }
         try self.init(descriptors.map(\.storeSortKey), comparators: descriptors.map(\.customComparator), entity: entity)
     }
 

@@ -111,22 +111,24 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
     }
 
     /// Runs `block` on the queue of a new context; returns at once.
-    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+    ///
+    /// The closure belongs to no actor, as that of ``NSManagedObjectContext/perform(_:)``.
+    @preconcurrency
+    open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
-        let work = UncheckedSendable(block)
-        context.perform { work.value(context) }
+        context.perform { block(context) }
     }
 
     /// Runs `block` on the queue of a new context, and gives back what it returns.
     ///
-    /// Any actor may call it with a closure of its own, as with ``NSManagedObjectContext/perform(schedule:_:)``.
+    /// Any actor may call it; the closure belongs to none, as that of ``NSManagedObjectContext/perform(schedule:_:)``.
+    @preconcurrency
     nonisolated(nonsending) public func performBackgroundTask<T, E: Error>(
-        _ block: @escaping (NSManagedObjectContext) throws(E) -> T
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws(E) -> T
     ) async throws(E) -> T {
-        let work = UncheckedSendable(block)
         let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
             performBackgroundTask { context in
-                let outcome = Result { () throws(E) in try work.value(context) }
+                let outcome = Result { () throws(E) in try block(context) }
                 continuation.resume(returning: UncheckedSendable(outcome))
             }
         }

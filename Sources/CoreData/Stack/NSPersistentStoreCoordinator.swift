@@ -65,19 +65,20 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try access.withLock(.asked, block) }
 
     /// Runs `block` later, on another thread, while no other thread works with the stores.
-    public func perform(_ block: @escaping () -> Void) {
-        let work = UncheckedSendable(block)
-        workQueue.async { self.access.withLock(.asked, work.value) }
+    /// The closure belongs to no actor, as that of ``NSManagedObjectContext/perform(_:)``.
+    @preconcurrency
+    public func perform(_ block: @escaping @Sendable () -> Void) {
+        workQueue.async { self.access.withLock(.asked, block) }
     }
 
     /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns.
+    @preconcurrency
     nonisolated(nonsending) public func perform<T, E: Error>(
-        _ block: @escaping () throws(E) -> T
+        _ block: @escaping @Sendable () throws(E) -> T
     ) async throws(E) -> T {
-        let work = UncheckedSendable(block)
         let result: UncheckedSendable<Result<T, E>> = await withCheckedContinuation { continuation in
             perform {
-                let outcome = Result { () throws(E) in try work.value() }
+                let outcome = Result { () throws(E) in try block() }
                 continuation.resume(returning: UncheckedSendable(outcome))
             }
         }

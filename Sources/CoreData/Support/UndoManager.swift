@@ -13,8 +13,32 @@ open class UndoManager: NSObject, @unchecked Sendable {
     private var open: [UndoGroup] = []
     private var outermostIsAutomatic = false
     private var disabledCount = 0
+    private var listeners: [Listener] = []
 
     public override init() {}
+
+    // MARK: Checkpoints
+
+    private struct Listener {
+        weak var value: (any UndoCheckpointListener)?
+    }
+
+    /// Has `listener`, which is not retained, called at each checkpoint, before observers of the notification hear of it.
+    func add(_ listener: any UndoCheckpointListener) {
+        remove(listener)
+        listeners.append(Listener(value: listener))
+    }
+
+    /// Ends what ``add(_:)`` began.
+    func remove(_ listener: any UndoCheckpointListener) {
+        listeners.removeAll { $0.value == nil || $0.value === listener }
+    }
+
+    /// What was changed until now belongs to the groups as they are now.
+    private func reachCheckpoint() {
+        for listener in listeners { listener.value?.undoManagerReachedCheckpoint() }
+        post(.NSUndoManagerCheckpoint)
+    }
 
     // MARK: Groups
 
@@ -26,7 +50,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     /// Opens a group, within the one that is open if there is one.
     open func beginUndoGrouping() {
-        post(.NSUndoManagerCheckpoint)
+        reachCheckpoint()
         open.append(UndoGroup())
         post(.NSUndoManagerDidOpenUndoGroup)
     }
@@ -36,7 +60,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
     /// - Precondition: A group is open.
     open func endUndoGrouping() {
         precondition(!open.isEmpty, "endUndoGrouping called with no matching begin")
-        post(.NSUndoManagerCheckpoint)
+        reachCheckpoint()
         post(.NSUndoManagerWillCloseUndoGroup)
         closeGroup()
         post(.NSUndoManagerDidCloseUndoGroup)
@@ -118,20 +142,22 @@ open class UndoManager: NSObject, @unchecked Sendable {
     open var canUndo: Bool { !undoStack.isEmpty || (open.count == 1 && open.last?.isEmpty == false) }
     /// Whether there is something that `redo()` makes again. Posts a checkpoint first.
     open var canRedo: Bool {
-        post(.NSUndoManagerCheckpoint)
+        reachCheckpoint()
         return !redoStack.isEmpty
     }
 
-    /// Closes the group that is open, if one is, and takes the last group back.
+    /// Closes the group that is open, if one is, and takes the last group back. Posts a checkpoint first.
     open func undo() {
+        reachCheckpoint()
         if open.count == 1 { endUndoGrouping() }
         undoNestedGroup()
     }
 
-    /// Takes the last group back.
+    /// Takes the last group back. Posts a checkpoint first.
     ///
     /// - Precondition: No group is open.
     open func undoNestedGroup() {
+        reachCheckpoint()
         precondition(open.isEmpty, "undo was called with too many nested undo groups")
         guard let group = undoStack.popLast() else { return }
         post(.NSUndoManagerWillUndoChange)
@@ -141,10 +167,11 @@ open class UndoManager: NSObject, @unchecked Sendable {
         post(.NSUndoManagerDidUndoChange)
     }
 
-    /// Makes again what was last undone.
+    /// Makes again what was last undone. Posts a checkpoint first.
     ///
     /// - Precondition: No group is open.
     open func redo() {
+        reachCheckpoint()
         closeAutomaticGroup()
         precondition(open.isEmpty, "redo was called while an undo group is open")
         guard let group = redoStack.popLast() else { return }
@@ -208,8 +235,14 @@ open class UndoManager: NSObject, @unchecked Sendable {
     private func post(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
 }
 
+/// What has changes that an undo manager does not know of yet.
+protocol UndoCheckpointListener: AnyObject {
+    /// Registers them now: a group is opened or closed, or one is taken back or made again.
+    func undoManagerReachedCheckpoint()
+}
+
 extension NSNotification.Name {
-    /// An undo manager (the object) was asked whether it can redo, or opens or closes a group.
+    /// An undo manager (the object) was asked whether it can redo, undoes, redoes, opens or closes a group.
     public static let NSUndoManagerCheckpoint = NSNotification.Name("NSUndoManagerCheckpointNotification")
     /// An undo manager (the object) is about to take a group back.
     public static let NSUndoManagerWillUndoChange = NSNotification.Name("NSUndoManagerWillUndoChangeNotification")

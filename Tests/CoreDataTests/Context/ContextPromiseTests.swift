@@ -94,7 +94,9 @@ import Testing
     }
 
     /// The form that does not wait, which asynchronous code would not choose.
-    private func enqueue(in context: NSManagedObjectContext, _ block: @escaping () -> Void) { context.perform(block) }
+    private func enqueue(in context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
+        context.perform(block)
+    }
 
     private final class Order: @unchecked Sendable {
         private(set) var names: [String] = []

@@ -124,6 +124,12 @@ final class DraftFolder: NSManagedObject {
         #expect(a?.propertiesByName["title"] != b?.propertiesByName["rank"])
         #expect(a?.propertiesByName["folder"] == b?.propertiesByName["folder"])
         #expect(one == one.copy() as? NSManagedObjectModel)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mom")
+        try one.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let loads = try (0..<2).map { _ in try #require(NSManagedObjectModel(contentsOf: file)) }
+        #expect(loads[0] == loads[1] && loads[0].hash == loads[1].hash)
+        #expect(loads[0].entitiesByName["DraftFolder"] == loads[1].entitiesByName["DraftFolder"])
         other.entitiesByName["DraftNote"]?.attributesByName["title"]?.isOptional = false
         #expect(one != other)
         #expect(a != b)

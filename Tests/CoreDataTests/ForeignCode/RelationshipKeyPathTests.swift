@@ -74,4 +74,50 @@ final class ShopCustomer: NSManagedObject {
         #expect(try context.fetch(request).map { $0.order?.name } == ["a", "b", "c"])
         try desk.close(container)
     }
+
+    /// What is made of a property is none: a fetch says so, and an expression stops with a text.
+    @Test func p17_computedPropertiesStandForNoKey() async throws {
+        let desk = try MigrationDesk()
+        let container = try desk.open(Self.model())
+        for computed in [
+            key(\ShopLine.debt), key(\ShopLine.isDear), key(\ShopLine.price.magnitude), key(\ShopLine.order?.shout),
+            key(\ShopCoupon.code.count), key(\ShopCoupon.code.first), key(\ShopLine.order?.isLate),
+        ] { #expect(computed == nil) }
+        let context = container.viewContext
+        ShopLine(context: context).price = 2
+        for descriptor in [
+            NSSortDescriptor(keyPath: \ShopLine.debt, ascending: true),
+            NSSortDescriptor(keyPath: \ShopLine.price.magnitude, ascending: false),
+        ] {
+            let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
+            request.sortDescriptors = [descriptor]
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(error?.localizedDescription.contains("it is of no modelled property") == true)
+        }
+        let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
+        request.sortDescriptors = [NSSortDescriptor(keyPath: \ShopLine.objectID, ascending: true)]
+        #expect(try context.fetch(request).count == 1)
+        try context.save()
+        try desk.close(container)
+        let stopped = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let context = try await MainActor.run {
+                try NSPersistentContainer.open(
+                    "Shop", model: RelationshipKeyPathTests.model(), at: URL(fileURLWithPath: "/dev/null")
+                ).viewContext
+            }
+            _ = NSExpression(forKeyPath: \ShopLine.debt)
+            _ = context
+        }
+        #expect(stopped.text.contains("stands for no key of a managed object"))
+    }
+}
+
+extension ShopLine {
+    fileprivate var debt: Double { -price }
+    fileprivate var isDear: Bool { price > 0 }
+}
+
+extension ShopOrder {
+    fileprivate var shout: String? { name?.uppercased() }
+    fileprivate var isLate: Bool { id > 1 }
 }

@@ -20,6 +20,49 @@ import Testing
         #expect(NSExpression(forConstantValue: Optional<Int>.some(4) as Any).constantValue as? Int == 4)
     }
 
+    /// Wherever a number comes as `Any`, it is cast as Apple's are.
+    @Test func p16_valuesThatAreHandedOutCastAsNumbersDo() throws {
+        let desk = try MigrationDesk()
+        let model = Self.model()
+        let plays = try #require(model.entitiesByName["Song"]?.attributesByName["plays"])
+        plays.defaultValue = 7
+        let container = try desk.open(model)
+        let context = container.viewContext
+        let song = desk.insert("Song", ["title": "x"], context)
+        var values = [
+            song.value(forKey: "plays"), song.primitiveValue(forKey: "plays"),
+            song.dictionaryWithValues(forKeys: ["plays"])["plays"],
+        ]
+        song.setValue(9, forKey: "plays")
+        try context.save()
+        song.setValue(7, forKey: "plays")
+        values.append(song.changedValues()["plays"])
+        try context.save()
+        let request = NSFetchRequest<NSDictionary>(entityName: "Song")
+        request.resultType = .dictionaryResultType
+        let sum = NSExpressionDescription()
+        sum.name = "sum"
+        sum.expression = NSExpression(
+            forFunction: "sum:", arguments: [NSExpression(forKeyPath: "plays")])
+        sum.expressionResultType = .integer64AttributeType
+        request.propertiesToFetch = ["plays"]
+        values.append(try context.fetch(request).first?["plays"])
+        request.propertiesToFetch = [sum]
+        values.append(try context.fetch(request).first?["sum"])
+        values += [
+            song.committedValues(forKeys: ["plays"])["plays"], song.value(forKey: "plays"),
+            NSExpression(format: "plays").expressionValue(with: song, context: nil),
+            NSExpression(format: "3 + 4").expressionValue(with: nil, context: nil),
+            NSArray(array: [song]).value(forKeyPath: "@sum.plays"),
+        ]
+        for (number, value) in values.enumerated() {
+            #expect(
+                value as? Int == 7 && value as? Int16 == 7 && value as? Int32 == 7 && value as? Int64 == 7
+                    && value as? Double == 7 && value as? NSNumber == 7, "\(number): \(String(describing: value))")
+        }
+        try desk.close(container)
+    }
+
     @Test func p16_keyPathsOfVariablesWorkInASubquery() throws {
         let desk = try MigrationDesk()
         let container = try desk.open(Self.model())

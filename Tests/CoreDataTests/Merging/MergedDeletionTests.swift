@@ -50,7 +50,7 @@ import Testing
         return Pair(context: container.newBackgroundContext(), sibling: sibling, ids: ids)
     }
 
-    @Test func number12_mergedDeletionsArePendingUntilTheEventIsProcessed() throws {
+    @Test func p12_mergedDeletionsArePendingUntilTheEventIsProcessed() throws {
         let pair = try pair()
         let (context, sibling) = (pair.context, pair.sibling)
         try context.performAndWait {

@@ -146,7 +146,7 @@ extension NeverHarmTests {
     }
 
     /// A value of a class that is not here is nil, is said once, shown as text, and stays through saves of its row.
-    @Test func valuesOfUnknownClassesStay() throws {
+    @Test func p8_valuesOfUnknownClassesStay() throws {
         let world = try World()
         let bytes = try Self.archive("UIColor", ["red": 0.5, "name": "sky"])
         let (coordinator, context) = try store(world, bytes)

@@ -102,6 +102,45 @@ extension NeverHarmTests {
         #expect(try container.newBackgroundContext().names("folder = nil") == ["a"])
     }
 
+    @Test func p4_itTakesAllRequests() async throws {
+        let context = try container().newBackgroundContext()
+        try await context.perform {
+            try context.execute(
+                NSBatchInsertRequest(
+                    entityName: "Item", objects: (1...4).map { ["name": "item \($0)", "number": $0] }))
+            let update = NSBatchUpdateRequest(entityName: "Item")
+            update.predicate = NSPredicate(format: "number > 2")
+            update.propertiesToUpdate = ["number": 10]
+            update.resultType = .updatedObjectsCountResultType
+            #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
+            let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Item")
+            request.predicate = NSPredicate(format: "number = 1")
+            let delete = NSBatchDeleteRequest(fetchRequest: request)
+            delete.resultType = .resultTypeCount
+            #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 1)
+            let groups = NSFetchRequest<NSDictionary>(entityName: "Item")
+            groups.resultType = .dictionaryResultType
+            groups.propertiesToGroupBy = ["number"]
+            groups.propertiesToFetch = ["number"]
+            groups.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+            #expect(try context.fetch(groups).map { $0["number"] as? Int } == [2, 10])
+            let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
+            ids.resultType = .managedObjectIDResultType
+            #expect(try context.fetch(ids).count == 3 && context.count(for: ids) == 3)
+        }
+        let found: Int = await withCheckedContinuation { continuation in
+            context.performAndWait {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+                let begun = try? context.execute(
+                    NSAsynchronousFetchRequest(fetchRequest: request) { result in
+                        continuation.resume(returning: result.finalResult?.count ?? 0)
+                    })
+                #expect(begun != nil)
+            }
+        }
+        #expect(found == 3)
+    }
+
     @Test func p4_itHasAHistory() throws {
         let container = try container([
             NSPersistentHistoryTrackingKey: true as NSNumber,

@@ -14,7 +14,7 @@ import Testing
         return stadiums
     }
 
-    @Test func rollbackOfAnInsertionIsOneDeleteAtOnce() throws {
+    @Test func p15_rollbackOfAnInsertionIsOneDeleteAtOnce() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         stadiums.add("Aa")

@@ -101,7 +101,7 @@ import Testing
     }
 
     /// A value whose class is not here is shown as the store keeps it, said once, and exported as nothing.
-    @Test func whatAnArchiveOfAnUnknownClassHoldsIsShown() throws {
+    @Test func p8_whatAnArchiveOfAnUnknownClassHoldsIsShown() throws {
         _ = try FileManager.default.createDirectory(
             atPath: sample.path("Paint.xcdatamodel"), withIntermediateDirectories: true)
         _ = try sample.file(

@@ -8,6 +8,7 @@ final class UndoRecorder {
     private unowned(unsafe) let context: NSManagedObjectContext
     /// Whether an undo or redo is being applied.
     private(set) var isApplying = false
+    private var isRecording = false
 
     init(context: NSManagedObjectContext) { self.context = context }
 
@@ -24,6 +25,8 @@ final class UndoRecorder {
         steps.removeAll { $0.presence == .unchanged && $0.slots.isEmpty && $0.toMany.isEmpty }
         guard !steps.isEmpty else { return }
         // Each event is a group of its own, whatever else is grouped by event.
+        isRecording = true
+        defer { isRecording = false }
         manager.closeAutomaticGroup()
         manager.beginUndoGrouping()
         manager.registerUndo(withTarget: self) { $0.takeBack(steps) }
@@ -195,10 +198,35 @@ final class UndoRecorder {
         context.undoManager?.redo()
     }
 
-    func managerChanged(from old: UndoManager?) {
-        if old !== context.undoManager { old?.removeAllActions(withTarget: self) }
+    func managerChanged(from old: UndoManager?, to new: UndoManager?) {
+        old?.remove(self)
+        old?.removeAllActions(withTarget: self)
+        new?.add(self)
     }
 
     /// Forgets everything that could be undone.
     func forgetAll() { context.undoManager?.removeAllActions(withTarget: self) }
+}
+
+// MARK: Checkpoints of the manager
+
+extension UndoRecorder: UndoCheckpointListener {
+    /// Ends the event, so that what was changed until now is in the group that is open now. Off the context's queue nothing
+    /// is done: a context of a private queue may have been used on the main thread, which ends groups by itself.
+    func undoManagerReachedCheckpoint() {
+        guard !isRecording, !isApplying, context.isOnQueue else { return }
+        context.processPendingChanges()
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Lets the recorder go over from one manager to another: on the context's queue, where the recorder belongs.
+    final func undoManagerChanged(from old: UndoManager?, to new: UndoManager?) {
+        guard old !== new else { return }
+        if old != nil || isOnQueue { return undoRecorder.managerChanged(from: old, to: new) }
+        queue.async { [weak self] in
+            guard let self, undoManager === new else { return }
+            undoRecorder.managerChanged(from: nil, to: new)
+        }
+    }
 }

@@ -31,10 +31,12 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     open private(set) var nextModel: NSManagedObjectModelReference
 
     /// Called while the store has the current version; `container` of the manager opens it.
-    open var willMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
+    @preconcurrency
+    open var willMigrateHandler: (@Sendable (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
     /// Called once the store has the next version; `container` of the manager opens it. Where it throws, or the process ends
     /// before it is done, the store is not opened, and the next attempt begins with it, also where the next version is the last.
-    open var didMigrateHandler: ((NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
+    @preconcurrency
+    open var didMigrateHandler: (@Sendable (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void)?
 
     /// A stage from `currentModel` to `nextModel`, without handlers.
     public init(
