@@ -12,14 +12,18 @@ extension Connection {
     }
 
     /// The same for orders that can look at the bytes where SQLite keeps them.
-    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once.
+    ///
+    /// SQLite sorts rows in one step of its machine, within which it does not ask whether to go on. So all texts are equal once the
+    /// work was cancelled: the sort is over at once, and what comes of it is thrown away.
+    // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once. It compares only while the
+    // connection, which calls it, is there.
     package func addRawCollation(
         named name: String,
         _ compare:
             @escaping (_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) ->
             ComparisonResult
     ) throws {
-        let box = Unmanaged.passRetained(CollationBox(compare: compare))
+        let box = Unmanaged.passRetained(CollationBox(self, compare))
         let result = sqlite3_create_collation_v2(
             handle, name, SQLITE_UTF8, box.toOpaque(), compareTexts,
             { pointer in if let pointer { Unmanaged<CollationBox>.fromOpaque(pointer).release() } })
@@ -33,8 +37,14 @@ extension Connection {
 
 // SAFETY: the buffers are those of `compareTexts`.
 private final class CollationBox {
+    unowned(unsafe) let connection: Connection
     let compare: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult
-    init(compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult) {
+
+    init(
+        _ connection: Connection,
+        _ compare: @escaping (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> ComparisonResult
+    ) {
+        self.connection = connection
         self.compare = compare
     }
 }
@@ -45,8 +55,9 @@ private func compareTexts(
     _ right: UnsafeRawPointer?
 ) -> Int32 {
     guard let box else { return 0 }
-    let compare = Unmanaged<CollationBox>.fromOpaque(box).takeUnretainedValue().compare
+    let collation = Unmanaged<CollationBox>.fromOpaque(box).takeUnretainedValue()
+    if collation.connection.isCancelled { return 0 }
     let leftBytes = UnsafeBufferPointer(start: left?.assumingMemoryBound(to: UInt8.self), count: Int(leftCount))
     let rightBytes = UnsafeBufferPointer(start: right?.assumingMemoryBound(to: UInt8.self), count: Int(rightCount))
-    return Int32(compare(leftBytes, rightBytes).rawValue)
+    return Int32(collation.compare(leftBytes, rightBytes).rawValue)
 }

@@ -36,6 +36,8 @@ package final class Connection: @unchecked Sendable {
     var hasFailedToRollBack = false
     /// Who is asked before transactions that write. Set before the first of them.
     package var watch: (any WriteWatching)?
+    /// What is asked whether the work goes on, within ``cancelling(when:_:)``.
+    private var question: Question?
 
     /// Opens the file, which is not read before the first statement.
     ///
@@ -92,7 +94,9 @@ package final class Connection: @unchecked Sendable {
     package func interrupt() { sqlite3_interrupt(handle) }
 
     /// Runs `body`, whose statements fail with ``SQLiteError/Kind/interrupted`` once `isCancelled` says so: it is asked every few
-    /// thousand steps of SQLite's machine, on the calling thread. Unlike ``interrupt()`` it cannot come too early. Not nested.
+    /// thousand steps of SQLite's machine, and by our own orders of texts, as a sort is one step; on the calling thread. Unlike
+    /// ``interrupt()`` it cannot come too early. What `body` has found after that must not be believed: the last rows may come
+    /// before SQLite asks. Not nested.
     // SAFETY: the question lives until `body` has ended, and the handler is taken away before.
     package func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows
         -> Result
@@ -105,9 +109,16 @@ package final class Connection: @unchecked Sendable {
                 guard let place else { return 0 }
                 return Unmanaged<Question>.fromOpaque(place).takeUnretainedValue().ask() ? 1 : 0
             }, Unmanaged.passUnretained(question).toOpaque())
-        defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+        self.question = question
+        defer {
+            self.question = nil
+            sqlite3_progress_handler(handle, 0, nil, nil)
+        }
         return try withExtendedLifetime(question, body)
     }
+
+    /// Whether the statement that runs will fail as soon as SQLite asks, so that nothing it compares counts any more.
+    var isCancelled: Bool { question?.ask() ?? false }
 
     private static let stepsBetweenQuestions: Int32 = 10_000
 
@@ -218,6 +229,13 @@ package final class Connection: @unchecked Sendable {
 
 /// What SQLite asks while it works.
 private final class Question {
-    let ask: () -> Bool
-    init(_ ask: @escaping () -> Bool) { self.ask = ask }
+    private let isCancelled: () -> Bool
+    private var wasCancelled = false
+    init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+
+    /// What was cancelled stays so: a sort that was cut short must not be believed.
+    func ask() -> Bool {
+        wasCancelled = wasCancelled || isCancelled()
+        return wasCancelled
+    }
 }

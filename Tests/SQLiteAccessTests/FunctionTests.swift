@@ -45,4 +45,23 @@ import Testing
         let sql = "WITH n(i) AS (VALUES ('ccc'), ('a'), ('bb')) SELECT i FROM n ORDER BY i COLLATE BY_LENGTH"
         #expect(try connection.rows(sql) == [[.text("a")], [.text("bb")], [.text("ccc")]])
     }
+
+    /// SQLite sorts all rows in one step, in which it does not ask whether to go on.
+    @Test func aCancelledSortComparesNoMore() throws {
+        var comparisons = 0
+        try connection.addCollation(named: "COUNTED") { left, right in
+            comparisons += 1
+            return left < right ? .orderedAscending : left > right ? .orderedDescending : .orderedSame
+        }
+        let sql = """
+            WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 19999)
+            SELECT CAST(i * 7919 % 20000 AS TEXT) FROM n ORDER BY 1 COLLATE COUNTED
+            """
+        let error = #expect(throws: SQLiteError.self) {
+            try connection.cancelling(when: { comparisons >= 100 }) { try connection.rows(sql) }
+        }
+        #expect(error?.kind == .interrupted)
+        #expect(comparisons == 100)
+        #expect(try connection.rows(sql).count == 20_000, "the connection goes on")
+    }
 }

@@ -120,6 +120,8 @@ final class SQLiteSession {
 
     /// What a batch gets, which promises to need little memory whatever its size.
     static let batchCache = "-16384"
+    /// The same without indexes, and while they are made at its end.
+    static let smallCache = "-4096"
 
     /// - Returns: the size before.
     func raiseCacheSize(to size: String) throws -> Int64? {

@@ -48,14 +48,22 @@ struct PostponedIndexes {
             }
             texts.append(text)
         }
+        guard !texts.isEmpty, try connection.integer(Self.countOfIndexes, [.text(table)]) == 0 else { return }
+        // What comes now is written to the table's end.
+        try connection.setPragma("cache_size", to: SQLiteSession.smallCache)
     }
 
     /// Makes the indexes that were taken away.
     mutating func makeAnew() throws {
+        if texts.isEmpty { return }
+        // What is sorted takes as much again as the cache.
+        try connection.setPragma("cache_size", to: SQLiteSession.smallCache)
         for text in texts { try connection.execute(text) }
         texts = []
     }
 
+    private static let countOfIndexes =
+        "SELECT COUNT(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE"
     /// Unique ones stay: they refuse rows.
     private static let indexesText =
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL "
