@@ -1,7 +1,8 @@
 import CoreData
+import Dispatch
 
 // What reading and writing a property costs: of a class that the plugin generated, of a class written by hand with
-// @Managed, and by name.
+// @Managed, and by name; and what it costs to wait for a context's queue.
 // usage: Accessors [REPETITIONS]
 
 public final class Written: NSManagedObject {
@@ -60,4 +61,13 @@ line(
 line(
     "write a number", cost { generated.wins &+= 1 }, cost { written.wins &+= 1 },
     cost { generated.setValue(sink, forKey: "wins") })
+
+// A context's queue that nobody else uses, beside a bare one.
+let background = container.newBackgroundContext()
+let queue = DispatchQueue(label: "bare")
+print("\n| nanoseconds | context | bare queue | ratio |\n|---|---:|---:|---:|")
+let (waiting, bare) = (cost { background.performAndWait { sink &+= 1 } }, cost { queue.sync { sink &+= 1 } })
+print(String(format: "| `performAndWait`, uncontended | %.1f | %.1f | %.2f× |", waiting, bare, waiting / bare))
+let nested = background.performAndWait { cost { background.performAndWait { sink &+= 1 } } }
+print(String(format: "| the same within itself | %.1f | – | – |", nested))
 precondition(sink != 0)

@@ -9,6 +9,8 @@ struct Options {
     var child: MemoryProbe?
     /// Set in the processes that fill a store to be measured by others.
     var filling: StoreFilling?
+    /// Set in the processes that write to a store, or follow a list of it.
+    var followPart: FollowPart?
     #if PostgreSQL
         /// Set in the processes that write to a server beside others.
         var writer: ServerWriter?
@@ -35,6 +37,7 @@ struct Options {
             case Self.part: isPart = true
             case StoreFilling.argument: filling = try StoreFilling(&rest)
             case MemoryProbe.argument: child = try MemoryProbe(&rest)
+            case FollowPart.argument: followPart = try FollowPart(&rest)
             #if PostgreSQL
                 case ServerWriter.argument: writer = try ServerWriter(&rest)
             #endif

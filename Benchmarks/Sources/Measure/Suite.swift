@@ -28,6 +28,9 @@ struct Suite {
         ("batch", { try BatchWorkload(stage: $0).run() }),
         ("cancel", { try CancelWorkload(stage: $0).run() }),
         ("migrate", { try MigrationWorkload(stage: $0).run() }),
+        ("sections", { try SectionsWorkload(stage: $0).run() }),
+        ("refetch", { try SectionsWorkload(stage: $0).runRefetch() }),
+        ("follow", { try FollowWorkload(stage: $0).run() }),
         ("graph", { try GraphWorkload(stage: $0).run() }),
         ("objects", { try ObjectsWorkload(stage: $0).run() }),
     ]

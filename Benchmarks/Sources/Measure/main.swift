@@ -13,7 +13,9 @@ do {
             exit(0)
         }
     #endif
-    if let child = options.child {
+    if let part = options.followPart {
+        try part.run()
+    } else if let child = options.child {
         try child.run()
     } else if let filling = options.filling {
         try filling.run(options)

@@ -49,6 +49,8 @@ struct Rounds {
 
     mutating func note(_ what: String, _ time: Double) { seconds[what, default: []].append(time) }
 
+    func runs(_ what: String) -> Int { seconds[what]?.count ?? 0 }
+
     subscript(what: String) -> Timing {
         guard let times = seconds[what] else { preconditionFailure("\(what) was not measured") }
         return Timing(of: times)

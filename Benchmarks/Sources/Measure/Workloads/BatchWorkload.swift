@@ -9,6 +9,28 @@ import Foundation
         try compareInsertions("plain table", isIndexed: false)
         try compareInsertions("index", isIndexed: true)
         try compareChanges()
+        let url = stage.url("batch.\(stage.count)")
+        let null = try MemoryProbe(kind: .nothing, url: url).measure()
+        Line(
+            number: 20, what: "insert \(stage.count) rows in a batch: peak memory over that of the bare program",
+            unit: .megabytes, figure: try MemoryProbe(kind: .batch, url: url).measure() - null, target: .absolute(30e6)
+        ).report()
+        stage.remove(url)
+    }
+
+    /// Rows that are made one after the other.
+    static func insertion(of count: Int) -> NSBatchInsertRequest {
+        var number = 0
+        return NSBatchInsertRequest(entityName: "Team") { (dictionary: NSMutableDictionary) -> Bool in
+            guard number < count else { return true }
+            number += 1
+            dictionary["teamName"] = "Team \(number)"
+            dictionary["qualifyingZone"] = "Zone \(number % 5_000)"
+            dictionary["wins"] = number % 1_000
+            dictionary["founded"] = Date(timeIntervalSinceReferenceDate: Double(number))
+            dictionary["venue"] = number % 10_000
+            return false
+        }
     }
 
     private func compareInsertions(_ what: String, isIndexed: Bool) throws {

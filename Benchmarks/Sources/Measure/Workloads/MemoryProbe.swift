@@ -14,6 +14,8 @@ struct MemoryProbe {
         case walk
         /// Migrates the store through a manager with a policy: the peak.
         case migrate
+        /// Inserts as many rows as the store's name says in a batch: the peak.
+        case batch
     }
 
     let kind: Kind
@@ -48,6 +50,11 @@ struct MemoryProbe {
         case .nothing: print(Memory.peak)
         case .migrate:
             try MigrationWorkload.migrate(url)
+            print(Memory.peak)
+        case .batch:
+            let stack = try League.Stack(url)
+            try stack.context.execute(
+                BatchWorkload.insertion(of: Int(url.deletingPathExtension().pathExtension) ?? 0))
             print(Memory.peak)
         case .open:
             let stack = try League.Stack(url)
