@@ -114,15 +114,21 @@ public struct CommandTable<Target> {
         return order.map { ($0, groups[$0] ?? []) }
     }
 
-    /// The lines of the help screen.
+    /// The lines of the help screen. Commands in a row that say the same are one line, with the first keys and the last.
     public func helpLines(text: TextWidth) -> [TextPane.Line] {
         let keyWidth = commands.map { text.width($0.keyLabel) }.max() ?? 0
         var lines: [TextPane.Line] = []
         for category in categories {
             if !lines.isEmpty { lines.append(TextPane.Line("")) }
             lines.append(TextPane.Line(tr(category.name), role: .heading))
-            for command in category.commands {
-                let keys = text.padded(command.keyLabel, to: min(keyWidth, 26))
+            var previous: Command<Target>?
+            for (index, command) in category.commands.enumerated() {
+                let next = index + 1 < category.commands.count ? category.commands[index + 1] : nil
+                previous = previous ?? command
+                guard let first = previous, next?.help != command.help else { continue }
+                previous = nil
+                let label = first.name == command.name ? "" : first.keyLabel + " .. "
+                let keys = text.padded(label + command.keyLabel, to: min(keyWidth, 26))
                 lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (tr(command.help), .text)]))
             }
         }

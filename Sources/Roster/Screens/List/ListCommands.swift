@@ -118,7 +118,7 @@ enum ListCommands {
         let entities = (1...9).map { number in
             List(
                 "entity \(number)", keys: "g\(number)", category: category,
-                help: "entity number \(number); also \(number) Enter"
+                help: "the entity of that number; the number and Enter too"
             ) {
                 $0.showEntity(number: number)
             }
