@@ -8,6 +8,20 @@ import Testing
 /// The demo: a list that changes by itself, with hints.
 @MainActor
 @Suite(.serialized) struct DemoTests {
+    @Test func theListKeepsHalfOfASmallScreen() throws {
+        let sample = try SampleFolder()
+        var options = BrowserOptions(
+            storeURL: URL(fileURLWithPath: sample.store), entityName: "Team", sectionKeyPath: "qualifyingZone")
+        options.showsCallbacks = true
+        options.notes = DemoVerb.advice
+        let driver = BrowserDriver(options, width: 80, height: 24)
+        let hint = try #require(driver.line(of: "What you see is live"))
+        #expect(hint >= 11, "\(driver.text)")
+        let pane = try #require(driver.line(of: "Callbacks of the results controller"))
+        #expect(pane < 18, "\(driver.text)")
+        try driver.browser.close()
+    }
+
     @Test func anotherWriterChangesTheListAndTheHintsStayAboveTheCallbacks() async throws {
         let sample = try SampleFolder()
         var options = BrowserOptions(

@@ -16,8 +16,10 @@ extension ListScreen {
         drawTitle(in: canvas)
         let hasHints = canvas.height >= 12
         let statusLine = canvas.height - (hasHints ? 2 : 1)
-        let paneHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
-        let notes = paneHeight > 0 ? noteLines(canvas) : []
+        let lowerHeight = (showsCallbacks || statements != nil) && statusLine > 8 ? min(12, statusLine / 2) : 0
+        let notes = lowerHeight > 0 ? noteLines(canvas) : []
+        // Advice takes its lines from the pane, not from the list.
+        let paneHeight = notes.isEmpty ? lowerHeight : max(4, lowerHeight - notes.count)
         let noteTop = statusLine - paneHeight - notes.count
         let footer = canvas.height > 5 ? aggregateFooter : nil
         let body = canvas.part(
