@@ -34,13 +34,15 @@ final class Walk {
         dice = Dice(seed)
     }
 
-    /// Some walks end with a migration, some with another store in the place of one that is destroyed.
+    /// Some walks put an earlier copy of the store back, some end with a migration, some with another store in the place of one
+    /// that is destroyed.
     ///
     /// - Returns: whether the store has the second model now.
     func run(steps count: Int, mayMigrate: Bool) throws -> Bool {
         try open()
         for _ in 0..<count { try step() }
         try close()
+        if focus == .everything, dice.roll(4) == 0 { try goBack() }
         if mayMigrate, !isMigrated, dice.roll(3) == 0 {
             isMigrated = true
             note("migration")
@@ -59,6 +61,28 @@ final class Walk {
             try close()
         }
         return isMigrated
+    }
+
+    /// Copies the store, goes on with it, and replaces it with the copy.
+    private func goBack() throws {
+        let backup = url.deletingLastPathComponent().appendingPathComponent("Backup.sqlite")
+        try replace(backup, with: url)
+        try open()
+        for _ in 0..<3 { try step() }
+        try close()
+        try replace(url, with: backup)
+        disk_mark()
+        closings.append(disk_length())
+        try open()
+        for _ in 0..<2 { try step() }
+        try close()
+    }
+
+    private func replace(_ destination: URL, with source: URL) throws {
+        note("replace \(destination.lastPathComponent)")
+        let model = isMigrated ? TrialModel.second : TrialModel.first
+        try NSPersistentStoreCoordinator(managedObjectModel: model).replacePersistentStore(
+            at: destination, withPersistentStoreFrom: source, type: .sqlite)
     }
 
     private func note(_ name: String) { steps.append((disk_length(), name)) }
