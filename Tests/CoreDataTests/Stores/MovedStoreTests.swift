@@ -165,6 +165,32 @@ import Testing
         ),
     ]
 
+    /// The last commit before the loss is seen may be later than the copy, so that the times of file and log say nothing.
+    @Test func theLogOfAStoreThatWasWrittenOverIsLeftBehindWhateverTheTimes() throws {
+        let place = try Place()
+        try place.shell("cp here/Store.sqlite Backup.sqlite && cp Backup.sqlite here/Store.sqlite")
+        try place.shell("touch -d '+1 second' here/Store.sqlite-wal")
+        #expect(throws: NSError.self) { try place.insert("lost") }
+        try place.coordinator.remove(place.store)
+        func open() throws -> [String] {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: place.url)
+            defer { try? coordinator.remove(store) }
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            return try context.performAndWait {
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).compactMap {
+                    $0.value(forKey: "name") as? String
+                }
+            }
+        }
+        let error = #expect(throws: NSError.self) { try open() }
+        #expect(error?.code == 259 && error?.localizedDescription.contains("touch") == true, "\(error as Any)")
+        // Who says that the log is the file's own is believed.
+        try place.shell("touch -d '+2 seconds' here/Store.sqlite-wal")
+        #expect(try open() == ["first"])
+    }
+
     @Test(arguments: Mishap.allCases)
     func nothingIsWritten(mishap: Mishap) throws {
         let place = try Place()

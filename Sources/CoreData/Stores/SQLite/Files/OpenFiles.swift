@@ -151,7 +151,10 @@ final class OpenFiles: WriteWatching {
         }
         if index != nil, !now.hasSameContent(as: main) {
             // What another program copied from the log was counted before it was written.
-            if let state, state == connection.logState() { return .overwritten }
+            if let state, state == connection.logState() {
+                LogNote.disown(salts: state.salts, logOf: path)
+                return .overwritten
+            }
             noteState(connection)
         }
         return nil

@@ -63,6 +63,23 @@ struct LogNote: Equatable {
         FileNotes.write(parts.joined(separator: " "), name, of: path)
     }
 
+    /// Says of the log beside a store that the file there is not its own any more: another program wrote over it, maybe before
+    /// the last commits into the log, so that the times of the two say nothing.
+    ///
+    /// - Parameter salts: those of the log's current round.
+    static func disown(salts: [UInt8], logOf store: String) {
+        let path = store + "-wal"
+        guard let log = FileFacts(path), log.size > 0 else { return }
+        let parts = [form, "\(log.node)", text(salts), "0", "\(noSize)", "\(log.modified)", "0", "-"]
+        FileNotes.write(parts.joined(separator: " "), name, of: path)
+    }
+
+    /// The size of the file in a note of a log that has none.
+    private static let noSize: Int64 = -1
+
+    /// Whether the log was said to belong to no file, and neither written nor touched since.
+    func disowns(_ log: FileFacts) -> Bool { size == Self.noSize && modified == log.modified }
+
     /// Whether the database's file is as it was.
     ///
     /// Its second time changes with its permissions and names too. A change that these do not explain, later than the log's

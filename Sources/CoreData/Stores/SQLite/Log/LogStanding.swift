@@ -12,6 +12,7 @@ import SQLiteAccess
 //
 // - The note beside the log (`LogNote`) says how the file was when the log was begun or last copied into it. If it is still
 //   so, the log is its own.
+//   The note may also say that a program which had both open saw the file written over: then the times of the two say nothing.
 // - Else the copying of the log may have changed it. Then the file holds pages of the log, as far as the log's index says,
 //   or all of them.
 // - Else, if it was changed later than the log, it is another one: put there under its name, or written over it. A log that
@@ -48,9 +49,12 @@ struct LogStanding {
 
     /// Whether the file certainly was put there, or written over, after the log was written.
     func isLeftBehind(_ contents: LogContents) -> Bool {
-        guard wasChangedAfterLog else { return false }
+        guard isDisowned || wasChangedAfterLog else { return false }
         return !holds(contents)
     }
+
+    /// Whether a program that had both open saw that the file was written over.
+    private var isDisowned: Bool { isNoted && note?.disowns(log) == true }
 
     private var wasChangedAfterLog: Bool {
         if let note {
