@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -283,6 +284,25 @@ ssize_t write(int descriptor, const void *bytes, size_t size) {
 
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
+
+// Foundation copies files with it. What is copied passes `write` here, in one call as there.
+ssize_t sendfile(int descriptor, int source, off_t *offset, size_t size) {
+    REAL(sendfile);
+    if (node_of(descriptor) < 0 && !faults_root[0]) return real(descriptor, source, offset, size);
+    size_t room = size < (1 << 20) ? size : (1 << 20);
+    char *bytes = malloc(room ? room : 1);
+    if (!bytes) {
+        errno = ENOMEM;
+        return -1;
+    }
+    ssize_t count = offset ? pread(source, bytes, room, *offset) : read(source, bytes, room);
+    if (count > 0) count = write(descriptor, bytes, count);
+    int code = errno;
+    if (count > 0 && offset) *offset += count;
+    free(bytes);
+    errno = code;
+    return count;
+}
 
 #define TRUNCATE(function, offset_type) \
     int function(int descriptor, offset_type size) { \
