@@ -293,4 +293,31 @@ import Testing
         }
         try open.close()
     }
+
+    /// The same where the writer died when it had written the first page, which names more pages than the file has.
+    @Test func aStoreThatWasGrowingIsNotReadAsItStands() throws {
+        let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]
+        let open = try harness.open(options)
+        for number in 0..<20 { try open.insert("Venue", ["name": .text("\(number)")]) }
+        let copy = harness.folder.appendingPathComponent("Read.sqlite")
+        let connection = try #require(open.store.openSession).connection
+        try connection.transaction { () throws -> Void in
+            try connection.execute(
+                "INSERT INTO ZVENUE (Z_PK, Z_ENT, Z_OPT, ZNAME) "
+                    + "SELECT Z_PK + 1000, Z_ENT, 1, hex(zeroblob(2000)) FROM ZVENUE")
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: harness.url.path + suffix, toPath: copy.path + suffix)
+            }
+        }
+        let file = try FileHandle(forWritingTo: copy)
+        try file.seek(toOffset: 28)
+        try file.write(contentsOf: [0, 0, 1, 0])
+        try file.close()
+        let repaired = try harness.open(Self.readOnly, url: copy)
+        let reader = try #require(repaired.store.openSession).connection
+        #expect(try reader.integer("SELECT COUNT(*) FROM ZVENUE") == 20)
+        #expect(try reader.value("PRAGMA integrity_check") == .text("ok"))
+        try repaired.close()
+        try open.close()
+    }
 }

@@ -131,9 +131,9 @@ struct StoreFile {
     // A reader of a database with a write-ahead log needs the log's index (`-shm`). Where that is there, it is used
     // without being written. Where it is not, no process has the store open: without a log the main file is all there
     // is and may be read as it stands, until a process opens it (see `RefreshingReader`); with a log the index has to
-    // be made.
+    // be made. Beside a rollback journal the main file may be in the middle of a write: whether it is, SQLite finds out.
     private func openForReading() throws -> Connection {
-        if !hasLog && !hasLogIndex {
+        if !hasLog && !hasLogIndex && size(of: "-journal") == 0 {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)
             if try reader.usesLog() { return reader }
             reader.close()
@@ -187,9 +187,12 @@ struct StoreFile {
     private static let logHeaderSize: Int64 = 32
 
     /// The length of the write-ahead log; 0 where there is none.
-    private var logSize: Int64 {
+    private var logSize: Int64 { size(of: "-wal") }
+
+    /// The length of a file beside the main one; 0 where there is none.
+    private func size(of suffix: String) -> Int64 {
         var facts = stat()
-        return stat(path + "-wal", &facts) == 0 ? Int64(facts.st_size) : 0
+        return stat(path + suffix, &facts) == 0 ? Int64(facts.st_size) : 0
     }
 
     // MARK: After opening
