@@ -18,8 +18,16 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The name of the class of the values. Follows the type; a transformable attribute may name its own class.
     open var attributeValueClassName: String? { willSet { willModify() } }
 
-    /// The value that a new object starts with. Kept as it is given, not copied and not converted.
-    open var defaultValue: Any? { willSet { willModify() } }
+    /// The value that a new object starts with. Kept as it is given, not copied and not converted; a number of Swift's becomes an
+    /// `NSNumber`, which casts to any number.
+    open var defaultValue: Any? {
+        get { initialValue }
+        set {
+            willModify()
+            initialValue = newValue.map(NumberCoercion.boxed)
+        }
+    }
+    private var initialValue: Any?
 
     /// The name of the transformer that turns a transformable value into data; `nil` means a keyed archive.
     open var valueTransformerName: String? { willSet { willModify() } }

@@ -26,6 +26,7 @@ import Testing
         let model = Self.model()
         let plays = try #require(model.entitiesByName["Song"]?.attributesByName["plays"])
         plays.defaultValue = 7
+        #expect(plays.defaultValue as? Int16 == 7 && plays.defaultValue as? Double == 7, "a default")
         let container = try desk.open(model)
         let context = container.viewContext
         let song = desk.insert("Song", ["title": "x"], context)
