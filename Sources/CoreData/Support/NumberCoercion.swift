@@ -62,7 +62,9 @@ enum NumberCoercion {
 
     /// A number of Swift's as an `NSNumber`; any other value as it is.
     static func boxed(_ value: Any) -> Any {
-        switch value {
+        // A decimal number would be cast to a number of Swift's, and lose digits.
+        if type(of: value) is AnyClass { return value }
+        return switch value {
         case let flag as Bool where type(of: value) == Bool.self: boolean(flag)
         case let number as any FixedWidthInteger & SignedInteger: NSNumber(value: Int64(number))
         case let number as UInt64: NSNumber(value: number)

@@ -14,6 +14,8 @@ import Testing
         let half = NSExpression(format: "0.5").constantValue
         #expect(half as? Double == 0.5 && half as? NSNumber == 0.5)
         #expect(NSExpression(forConstantValue: UInt8(7)).constantValue as? Int == 7)
+        let digits = NSDecimalNumber(string: "12345678901234567890.5")
+        #expect(NSExpression(forConstantValue: digits).constantValue as? NSDecimalNumber == digits)
         #expect(NSExpression(forConstantValue: UInt64.max).constantValue as? UInt64 == .max)
         #expect(NSExpression(forConstantValue: "x").constantValue as? String == "x")
         #expect(NSExpression(forConstantValue: Optional<Date>.none as Any).constantValue == nil)
