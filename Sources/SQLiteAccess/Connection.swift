@@ -117,8 +117,9 @@ package final class Connection: @unchecked Sendable {
         return try withExtendedLifetime(question, body)
     }
 
-    /// Whether the statement that runs will fail as soon as SQLite asks, so that nothing it compares counts any more.
-    var isCancelled: Bool { question?.ask() ?? false }
+    /// Whether the statement that runs will fail as soon as SQLite asks, so that nothing it compares counts any more. A statement
+    /// that writes is never one: a short one may end before SQLite asks, and leave an index in a wrong order.
+    var isCancelled: Bool { question?.ask() == true && sqlite3_txn_state(handle, nil) != SQLITE_TXN_WRITE }
 
     private static let stepsBetweenQuestions: Int32 = 10_000
 

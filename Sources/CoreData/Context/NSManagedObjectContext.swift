@@ -169,7 +169,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Runs `block` on the context's queue, some time later, and then processes the pending changes.
     ///
     /// The closure belongs to no actor, wherever it is written, as it may run on another thread than the main one; what it takes
-    /// along that is not `Sendable` is a warning, never an error.
+    /// along that is not `Sendable` is a warning.
     @preconcurrency
     open func perform(_ block: @escaping @Sendable () -> Void) {
         queue.async {

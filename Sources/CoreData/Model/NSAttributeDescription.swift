@@ -18,7 +18,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The name of the class of the values. Follows the type; a transformable attribute may name its own class.
     open var attributeValueClassName: String? { willSet { willModify() } }
 
-    /// The value that a new object starts with. Kept as it is given, not copied and not converted; a number of Swift's becomes an
+    /// The value that a new object starts with. Kept as it is given and not copied; only a number of Swift's becomes an
     /// `NSNumber`, which casts to any number.
     open var defaultValue: Any? {
         get { initialValue }

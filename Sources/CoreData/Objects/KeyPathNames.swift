@@ -38,19 +38,27 @@ enum KeyPathNames {
         _ keyPath: AnyKeyPath, _ root: NSManagedObject.Type, _ entity: NSEntityDescription
     ) -> String? {
         let object = blank(root, entity, depth: depth)
-        let type = type(of: keyPath).valueType
-        let isNumber = type == Int.self || type == Int?.self
+        let kind = Kind(type(of: keyPath).valueType)
         let keys = UnknownRawValues.noting {
-            seen(in: object, depth: depth, isNumber: isNumber, isEnumeration: isEnumeration(type)) {
-                PredicateValue((object as Any)[keyPath: keyPath])
-            }
+            seen(in: object, depth: depth, kind) { PredicateValue((object as Any)[keyPath: keyPath]) }
         }
         return keys?.count == 1 ? keys?[0] : nil
     }
 
-    /// Whether the values are ones whose raw values an attribute has, or optionals of such.
-    private static func isEnumeration(_ type: Any.Type) -> Bool {
-        type is any RawRepresentable.Type || (type as? any OptionalValue.Type)?.wrappedType is any RawRepresentable.Type
+    /// What is to be known of a key path's values, which may be optional.
+    private struct Kind {
+        let isNumber: Bool
+        let isBoolean: Bool
+        /// Whether an attribute has their raw values.
+        let isEnumeration: Bool
+
+        init(_ type: Any.Type) {
+            isNumber = type == Int.self || type == Int?.self
+            isBoolean = type == Bool.self || type == Bool?.self
+            isEnumeration =
+                type is any RawRepresentable.Type
+                || (type as? any OptionalValue.Type)?.wrappedType is any RawRepresentable.Type
+        }
     }
 
     /// How many to-one relationships a key path may cross.
@@ -59,7 +67,7 @@ enum KeyPathNames {
     /// The keys of `object` whose change is seen by `value`, each from the object on; `nil` where what is seen is not the value
     /// of the property, but made of it.
     private static func seen(
-        in object: NSManagedObject, depth: Int, isNumber: Bool, isEnumeration: Bool, by value: () -> PredicateValue
+        in object: NSManagedObject, depth: Int, _ kind: Kind, by value: () -> PredicateValue
     ) -> [String]? {
         let blankValue = value()
         func changes() -> Bool { !ValueOrder.areEqual(value(), blankValue) }
@@ -70,14 +78,13 @@ enum KeyPathNames {
                 guard let samples = sampleValues(attribute.attributeType) else { continue }
                 let before = object.currentValue(slot)
                 object.write(samples.other, slot: slot)
-                if changes(), !isEnumeration, !isValue(value(), of: object, slot) { return nil }
-                if changes() || isEnumeration && UnknownRawValues.wereRead(of: object, name) { keys.append(name) }
+                if changes() || kind.isEnumeration && UnknownRawValues.wereRead(of: object, name) { keys.append(name) }
+                if changes(), !kind.isEnumeration, !isValue(of: attribute, samples, object, slot, kind, by: value) {
+                    return nil
+                }
                 object.write(before, slot: slot)
             } else if let far = object.toOneTarget(slot) {
-                guard
-                    let behind = seen(
-                        in: far, depth: depth - 1, isNumber: isNumber, isEnumeration: isEnumeration, by: value)
-                else { return nil }
+                guard let behind = seen(in: far, depth: depth - 1, kind, by: value) else { return nil }
                 keys += behind.map { "\(name).\($0)" }
                 guard behind.isEmpty else { continue }
                 refer(object, slot, to: blank(type(of: far), far.entity, depth: depth - 1))
@@ -90,10 +97,25 @@ enum KeyPathNames {
             let state = object.toManyState(number)
             let member = blank(entity, depth: 0)
             state.insert(member)
-            if changes() { keys.append(isNumber ? "\(relationship.name).@count" : relationship.name) }
+            if changes() { keys.append(kind.isNumber ? "\(relationship.name).@count" : relationship.name) }
             state.remove(member)
         }
         return keys
+    }
+
+    /// Whether what is seen is an attribute's value itself. The value of which computations make another one is tried last, since
+    /// a getter may not bear it.
+    private static func isValue(
+        of attribute: NSAttributeDescription, _ samples: Samples, _ object: NSManagedObject, _ slot: Int, _ kind: Kind,
+        by value: () -> PredicateValue
+    ) -> Bool {
+        guard isValue(value(), of: object, slot) else { return false }
+        if kind.isBoolean {
+            return [.booleanAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType]
+                .contains(attribute.attributeType)
+        }
+        object.write(samples.odd, slot: slot)
+        return isValue(value(), of: object, slot)
     }
 
     /// Whether `value` is that of an attribute, as an object or as the number that a scalar accessor gives.
@@ -131,20 +153,25 @@ enum KeyPathNames {
         return object
     }
 
-    /// Two values of an attribute's type, the second of which most computations make another one of; `nil` for types whose
-    /// values are not known beforehand.
-    private static func sampleValues(_ type: NSAttributeType) -> (blank: SlotValue, other: SlotValue)? {
+    /// Values of an attribute's type: that of a blank object, another one, and one of which many computations make another one.
+    private typealias Samples = (blank: SlotValue, other: SlotValue, odd: SlotValue)
+
+    /// `nil` for types whose values are not known beforehand.
+    private static func sampleValues(_ type: NSAttributeType) -> Samples? {
         switch type {
-        case .booleanAttributeType: return (.integer(0), .integer(1))
+        case .booleanAttributeType: return (.integer(0), .integer(1), .integer(1))
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            return (.integer(0), .integer(3))
-        case .doubleAttributeType, .floatAttributeType, .dateAttributeType: return (.real(0), .real(-1.5))
+            return (.integer(0), .integer(1), .integer(3))
+        case .doubleAttributeType, .floatAttributeType, .dateAttributeType: return (.real(0), .real(1), .real(-1.5))
         case .decimalAttributeType:
-            return (.decimal(NSDecimalNumber(value: 0)), .decimal(NSDecimalNumber(value: -1.5)))
-        case .stringAttributeType: return (.text("a:"), .text(" bB "))
-        case .URIAttributeType: return (.text("a:"), .text("b:"))
-        case .binaryDataAttributeType: return (.data(Data()), .data(Data([1])))
-        case .UUIDAttributeType: return (.uuid(UUID(uuid: emptyUUID)), .uuid(UUID()))
+            let values = [0, 1, -1.5].map { SlotValue.decimal(NSDecimalNumber(value: $0)) }
+            return (values[0], values[1], values[2])
+        case .stringAttributeType: return (.text("a:"), .text("b:"), .text(" bB "))
+        case .URIAttributeType: return (.text("a:"), .text("b:"), .text("b:"))
+        case .binaryDataAttributeType: return (.data(Data()), .data(Data([1])), .data(Data([1, 2])))
+        case .UUIDAttributeType:
+            let other = UUID()
+            return (.uuid(UUID(uuid: emptyUUID)), .uuid(other), .uuid(other))
         default: return nil
         }
     }

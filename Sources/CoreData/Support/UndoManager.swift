@@ -13,7 +13,9 @@ open class UndoManager: NSObject, @unchecked Sendable {
     private var open: [UndoGroup] = []
     private var outermostIsAutomatic = false
     private var disabledCount = 0
+    /// Added and removed on any thread; under the lock.
     private var listeners: [Listener] = []
+    private let listenerLock = NSLock()
 
     public override init() {}
 
@@ -26,17 +28,17 @@ open class UndoManager: NSObject, @unchecked Sendable {
     /// Has `listener`, which is not retained, called at each checkpoint, before observers of the notification hear of it.
     func add(_ listener: any UndoCheckpointListener) {
         remove(listener)
-        listeners.append(Listener(value: listener))
+        listenerLock.withLock { listeners.append(Listener(value: listener)) }
     }
 
     /// Ends what ``add(_:)`` began.
     func remove(_ listener: any UndoCheckpointListener) {
-        listeners.removeAll { $0.value == nil || $0.value === listener }
+        listenerLock.withLock { listeners.removeAll { $0.value == nil || $0.value === listener } }
     }
 
     /// What was changed until now belongs to the groups as they are now.
     private func reachCheckpoint() {
-        for listener in listeners { listener.value?.undoManagerReachedCheckpoint() }
+        for listener in listenerLock.withLock({ listeners }) { listener.value?.undoManagerReachedCheckpoint() }
         post(.NSUndoManagerCheckpoint)
     }
 

@@ -121,13 +121,13 @@ public struct CommandTable<Target> {
         for category in categories {
             if !lines.isEmpty { lines.append(TextPane.Line("")) }
             lines.append(TextPane.Line(tr(category.name), role: .heading))
-            var previous: Command<Target>?
+            var alike: [Command<Target>] = []
             for (index, command) in category.commands.enumerated() {
+                alike.append(command)
                 let next = index + 1 < category.commands.count ? category.commands[index + 1] : nil
-                previous = previous ?? command
-                guard let first = previous, next?.help != command.help else { continue }
-                previous = nil
-                let label = first.name == command.name ? "" : first.keyLabel + " .. "
+                guard let first = alike.first, next?.help != command.help else { continue }
+                let label = alike.count == 1 ? "" : first.keyLabel + (alike.count == 2 ? "  " : " .. ")
+                alike = []
                 let keys = text.padded(label + command.keyLabel, to: min(keyWidth, 26))
                 lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (tr(command.help), .text)]))
             }

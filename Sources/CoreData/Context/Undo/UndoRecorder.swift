@@ -198,35 +198,34 @@ final class UndoRecorder {
         context.undoManager?.redo()
     }
 
-    func managerChanged(from old: UndoManager?, to new: UndoManager?) {
-        old?.remove(self)
-        old?.removeAllActions(withTarget: self)
-        new?.add(self)
-    }
-
     /// Forgets everything that could be undone.
     func forgetAll() { context.undoManager?.removeAllActions(withTarget: self) }
 }
 
 // MARK: Checkpoints of the manager
 
-extension UndoRecorder: UndoCheckpointListener {
-    /// Ends the event, so that what was changed until now is in the group that is open now. Off the context's queue nothing
-    /// is done: a context of a private queue may have been used on the main thread, which ends groups by itself.
-    func undoManagerReachedCheckpoint() {
-        guard !isRecording, !isApplying, context.isOnQueue else { return }
+extension UndoRecorder {
+    /// Ends the event, so that what was changed until now is in the group that is open now.
+    func reachedCheckpoint() {
+        guard !isRecording, !isApplying else { return }
         context.processPendingChanges()
     }
 }
 
-extension NSManagedObjectContext {
-    /// Lets the recorder go over from one manager to another: on the context's queue, where the recorder belongs.
+// The context listens, not its recorder: the manager holds it while it is called, on whatever thread that is.
+extension NSManagedObjectContext: UndoCheckpointListener {
+    /// Off the context's queue nothing is done: a context of a private queue may have been used on the main thread, which ends
+    /// groups by itself.
+    final func undoManagerReachedCheckpoint() {
+        guard isOnQueue else { return }
+        undoRecorder.reachedCheckpoint()
+    }
+
+    /// Goes over from one manager to another; what the old one could undo of the context goes.
     final func undoManagerChanged(from old: UndoManager?, to new: UndoManager?) {
         guard old !== new else { return }
-        if old != nil || isOnQueue { return undoRecorder.managerChanged(from: old, to: new) }
-        queue.async { [weak self] in
-            guard let self, undoManager === new else { return }
-            undoRecorder.managerChanged(from: nil, to: new)
-        }
+        old?.remove(self)
+        old?.removeAllActions(withTarget: undoRecorder)
+        new?.add(self)
     }
 }

@@ -63,13 +63,15 @@ struct LogNote: Equatable {
         FileNotes.write(parts.joined(separator: " "), name, of: path)
     }
 
-    /// Says of the log beside a store that the file there is not its own any more: another program wrote over it, maybe before
-    /// the last commits into the log, so that the times of the two say nothing.
+    /// Says of the log beside a store that the file there is not its own any more: another program wrote over it. Commits
+    /// may have gone into the log after that, so that the times of the two say nothing.
     ///
     /// - Parameter salts: those of the log's current round.
     static func disown(salts: [UInt8], logOf store: String) {
         let path = store + "-wal"
         guard let log = FileFacts(path), log.size > 0 else { return }
+        // It is found again at each look at the file.
+        if let note = LogNote(ofLogAt: path, log), note.disowns(log), note.salts == text(salts) { return }
         let parts = [form, "\(log.node)", text(salts), "0", "\(noSize)", "\(log.modified)", "0", "-"]
         FileNotes.write(parts.joined(separator: " "), name, of: path)
     }
