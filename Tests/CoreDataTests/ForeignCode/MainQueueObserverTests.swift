@@ -11,7 +11,7 @@ import Testing
             "Notes", model: MigrationDesk.model([entity]), at: URL(fileURLWithPath: "/dev/null"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSaveOnTheMainActorDoesNotWaitForItself() throws {
+    @Test(.timeLimit(.minutes(10))) func aSaveOnTheMainActorDoesNotWaitForItself() throws {
         let context = try open().viewContext
         let inserted = Mutex(0)
         let observer = NotificationCenter.default.addObserver(
@@ -26,7 +26,7 @@ import Testing
         #expect(inserted.withLock { $0 } == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSaveElsewhereIsToldOnTheMainQueue() async throws {
+    @Test(.timeLimit(.minutes(10))) func aSaveElsewhereIsToldOnTheMainQueue() async throws {
         let context = try open().newBackgroundContext()
         let isOnMain = Mutex(false)
         let observer = NotificationCenter.default.addObserver(
