@@ -62,7 +62,7 @@ line(
     "write a number", cost { generated.wins &+= 1 }, cost { written.wins &+= 1 },
     cost { generated.setValue(sink, forKey: "wins") })
 
-// A context's queue that nobody else uses, beside a bare one.
+// A context's queue that no other thread uses, beside a bare one.
 let background = container.newBackgroundContext()
 let queue = DispatchQueue(label: "bare")
 print("\n| nanoseconds | context | bare queue | ratio |\n|---|---:|---:|---:|")

@@ -65,6 +65,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try access.withLock(.asked, block) }
 
     /// Runs `block` later, on another thread, while no other thread works with the stores.
+    ///
     /// The closure belongs to no actor, as that of ``NSManagedObjectContext/perform(_:)``.
     @preconcurrency
     public func perform(_ block: @escaping @Sendable () -> Void) {

@@ -146,7 +146,10 @@ final class OpenFiles: WriteWatching {
         guard now.isSameFile(as: main), !wasMoved else { return .replaced }
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
-            guard let companion = FileFacts(path + suffix) else { return .companionGone(suffix) }
+            guard let companion = FileFacts(path + suffix) else {
+                // All three may have been moved since the store was looked at.
+                return FileFacts(path) == nil ? .gone : .companionGone(suffix)
+            }
             guard companion.isSameFile(as: known) else { return .companionReplaced(suffix) }
         }
         if index != nil, !now.hasSameContent(as: main) {

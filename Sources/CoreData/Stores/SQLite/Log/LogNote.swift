@@ -21,14 +21,16 @@ struct LogNote: Equatable {
     let changed: Int64
     let access: String
 
-    private init(log: UInt64, salts: [UInt8], main: FileFacts) {
+    private init(
+        log: UInt64, salts: String, main: UInt64, size: Int64, modified: Int64, changed: Int64, access: String
+    ) {
         self.log = log
-        self.salts = Self.text(salts)
-        self.main = main.node
-        size = main.size
-        modified = main.modified
-        changed = main.changed
-        access = main.access
+        self.salts = salts
+        self.main = main
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        self.access = access
     }
 
     static func text(_ salts: some Sequence<UInt8>) -> String {
@@ -54,13 +56,10 @@ struct LogNote: Equatable {
     static func write(salts: [UInt8], main: FileFacts, besideLogOf store: String) {
         let path = store + "-wal"
         guard let log = FileFacts(path), log.size > 0 else { return }
-        let note = LogNote(log: log.node, salts: salts, main: main)
-        guard note != LogNote(ofLogAt: path, log) else { return }
-        let parts = [
-            form, "\(note.log)", note.salts, "\(note.main)", "\(note.size)", "\(note.modified)", "\(note.changed)",
-            note.access,
-        ]
-        FileNotes.write(parts.joined(separator: " "), name, of: path)
+        LogNote(
+            log: log.node, salts: text(salts), main: main.node, size: main.size, modified: main.modified,
+            changed: main.changed, access: main.access
+        ).write(besideLogAt: path, log)
     }
 
     /// Says of the log beside a store that the file there is not its own any more: another program wrote over it. Commits
@@ -70,10 +69,16 @@ struct LogNote: Equatable {
     static func disown(salts: [UInt8], logOf store: String) {
         let path = store + "-wal"
         guard let log = FileFacts(path), log.size > 0 else { return }
-        // It is found again at each look at the file.
-        if let note = LogNote(ofLogAt: path, log), note.disowns(log), note.salts == text(salts) { return }
-        let parts = [form, "\(log.node)", text(salts), "0", "\(noSize)", "\(log.modified)", "0", "-"]
-        FileNotes.write(parts.joined(separator: " "), name, of: path)
+        LogNote(
+            log: log.node, salts: text(salts), main: 0, size: noSize, modified: log.modified, changed: 0, access: "-"
+        ).write(besideLogAt: path, log)
+    }
+
+    /// - Parameter facts: those of the log's file.
+    private func write(besideLogAt path: String, _ facts: FileFacts) {
+        guard self != LogNote(ofLogAt: path, facts) else { return }
+        let parts = [Self.form, "\(log)", salts, "\(main)", "\(size)", "\(modified)", "\(changed)", access]
+        FileNotes.write(parts.joined(separator: " "), Self.name, of: path)
     }
 
     /// The size of the file in a note of a log that has none.

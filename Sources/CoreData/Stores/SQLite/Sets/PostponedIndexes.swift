@@ -49,7 +49,7 @@ struct PostponedIndexes {
             texts.append(text)
         }
         guard !texts.isEmpty, try connection.integer(Self.countOfIndexes, [.text(table)]) == 0 else { return }
-        // What comes now is written to the table's end.
+        // Rows of this table are only written to its end from now on.
         try connection.setPragma("cache_size", to: SQLiteSession.smallCache)
     }
 
