@@ -35,6 +35,7 @@ let package = Package(
             name: "PostgreSQLAccess",
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         .target(name: "PredicateSyntax"),
+        .target(name: "CoreDataPredicates", dependencies: ["PredicateSyntax"]),
         .target(name: "ModelFiles", dependencies: ["CZlib", "PredicateSyntax"]),
         .target(name: "Translation", dependencies: ["CGettext"]),
         .target(name: "TerminalKit", dependencies: ["CNcursesw", "CTerminalRestore", "CZlib", "Translation"]),
@@ -49,7 +50,9 @@ let package = Package(
         .macro(name: "ManagedMacros", dependencies: ["ManagedExpansion"]),
         .target(
             name: "CoreData",
-            dependencies: ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CPrefetch", "ManagedMacros"]),
+            dependencies: [
+                "SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "CPrefetch", "ManagedMacros",
+            ]),
         // A store on a server; empty without the trait.
         .target(
             name: "CoreDataPostgreSQL",

@@ -96,6 +96,11 @@ package indirect enum ExpressionTree {
     case opaque(OpaqueExpression)
 }
 
+extension ExpressionTree {
+    /// The name of the function of a request, a context and a flag: `FETCH(request, context, countOnly)`.
+    package static let fetchFunction = "FETCH"
+}
+
 /// The index of `collection[…]`.
 package indirect enum CollectionIndex {
     case first

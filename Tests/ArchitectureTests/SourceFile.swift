@@ -46,8 +46,9 @@ struct SourceFile: Sendable {
     }
 
     private static func note(_ words: [String], _ declared: inout Set<String>, _ imports: inout Set<String>) {
-        if let keyword = words.firstIndex(of: "import"), keyword + 1 < words.count {
-            imports.insert(words[keyword + 1])
+        if let keyword = words.firstIndex(of: "import"), let name = words[(keyword + 1)...].first(where: isModule) {
+            imports.insert(name)
+            return
         }
         if let keyword = words.firstIndex(where: typeKeywords.contains), keyword + 1 < words.count,
             words[..<keyword].allSatisfy({ $0.first?.isLowercase == true || $0 == "MainActor" }),
@@ -55,6 +56,11 @@ struct SourceFile: Sendable {
         {
             declared.insert(words[keyword + 1])
         }
+    }
+
+    /// Not the `class` of `import class Module.Name`.
+    private static func isModule(_ word: String) -> Bool {
+        !typeKeywords.contains(word) && !["func", "var", "let"].contains(word)
     }
 
     private static func isSpace(_ byte: CChar) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }

@@ -38,7 +38,7 @@ struct MappingExpression {
         }
         switch tree {
         // As Xcode writes the source of an entity mapping: the run fetches in the source context itself.
-        case .function(PredicateCompiler.fetch, let parts) where parts.count == 3:
+        case .function(ExpressionTree.fetchFunction, let parts) where parts.count == 3:
             return try MappingExpression(tree: parts[0], manager: manager, owner: owner()).value(variables)
         case .functionOn(let target, let selector, let arguments):
             return try call(selector, on: target, arguments, variables)

@@ -63,7 +63,10 @@ extension TreeCompoundPredicate: TreePredicate {
 
 extension NSComparisonPredicate: TreePredicate {
     var evaluation: (evaluator: LazyEvaluator, tree: PredicateTree)? {
-        type(of: self) == NSComparisonPredicate.self ? (evaluator, .comparison(tree)) : nil
+        guard type(of: self) == NSComparisonPredicate.self, let evaluator = evaluator as? LazyEvaluator else {
+            return nil
+        }
+        return (evaluator, .comparison(tree))
     }
 }
 

@@ -1,3 +1,4 @@
+import CoreDataPredicates
 import Foundation
 import ModelFiles
 
@@ -90,6 +91,7 @@ enum KeyedArchiveCoding {
             var values = ArchivedValues(archive: archive)
             if let value = values.root() { return classes?.contains { value.isKind(of: $0) } ?? true ? value : nil }
         }
+        FormerArchiveNames.areKnown
         guard archive.isWhole,
             archive.classNames.allSatisfy({ isReadable($0, classes) }), ArchiveShapes(archive: archive).areSound,
             // Foundation stops at lists that its own writer never makes.

@@ -18,20 +18,20 @@ package enum PredicateText {
     private static func check(_ predicate: NSPredicate, _ entity: NSEntityDescription) throws {
         if let compound = predicate as? NSCompoundPredicate {
             for part in compound.subpredicates { try check(part, entity) }
-        } else if let comparison = predicate as? CoreData.NSComparisonPredicate {
+        } else if let comparison = predicate as? NSComparisonPredicate {
             try check(comparison.leftExpression, entity)
             try check(comparison.rightExpression, entity)
         }
     }
 
-    private static func check(_ expression: CoreData.NSExpression, _ entity: NSEntityDescription) throws {
+    private static func check(_ expression: NSExpression, _ entity: NSEntityDescription) throws {
         switch expression.expressionType {
         case .keyPath where expression.operand.expressionType == .evaluatedObject:
             try check(expression.keyPath, entity)
         case .function:
             for argument in expression.arguments ?? [] { try check(argument, entity) }
         case .aggregate:
-            for element in expression.collection as? [CoreData.NSExpression] ?? [] { try check(element, entity) }
+            for element in expression.collection as? [NSExpression] ?? [] { try check(element, entity) }
         default: break
         }
     }

@@ -57,15 +57,11 @@ struct ImportedModule {
 
     /// `UIKit` of `import class UIKit.UIImage`.
     let name: String
-    /// Whether it takes in the whole module, and says nothing else of it.
-    let isPlain: Bool
 
     init(_ item: SourceItem, _ source: SwiftSource) {
         var index = item.keyword + 1
-        let isScoped = Self.kinds.contains(source.text(index)) && source.isWord(index + 1)
-        if isScoped { index += 1 }
+        if Self.kinds.contains(source.text(index)), source.isWord(index + 1) { index += 1 }
         name = source.text(index)
-        isPlain = item.prefix.isEmpty && !isScoped && item.tokens.upperBound == index + 1
     }
 
     var absent: AbsentModule? { AbsentModule.named(name) }

@@ -1,7 +1,7 @@
 /// Sees to it that a file imports what the names in it need here.
 enum ImportRule {
-    /// What Foundation and `CoreData` both have as types.
-    private static let ambiguous: Set<String> = ["NSExpression", "NSComparisonPredicate"]
+    /// What a file has to import `CoreData` for: Foundation only names these classes here.
+    private static let expressionNames: Set<String> = ["NSExpression", "NSComparisonPredicate"]
     private static let networkNames: Set<String> = [
         "URLSession", "URLRequest", "URLSessionConfiguration", "URLSessionDataTask", "URLSessionTask",
         "HTTPURLResponse",
@@ -17,14 +17,9 @@ enum ImportRule {
         let imports = work.items.items(in: nil).filter { $0.kind == .importing }
         let live = imports.filter { work.isLive($0.keyword) }
         var names: Set<String> = []
-        var ambiguousTypes: [Int] = []
-        for index in work.live where work.isName(index) {
-            let word = source.text(index)
-            names.insert(word)
-            if ambiguous.contains(word), isType(index, source) { ambiguousTypes.append(index) }
-        }
+        for index in work.live where work.isName(index) { names.insert(source.text(index)) }
         let modules = Set(live.map { ImportedModule($0, source).name })
-        if !names.isDisjoint(with: ambiguous) { work.needsCoreData = true }
+        if !names.isDisjoint(with: expressionNames) { work.needsCoreData = true }
         let lacksCoreData = work.needsCoreData && !modules.contains("CoreData")
         var additions: [String] = []
         if lacksCoreData { additions.append("import CoreData") }
@@ -41,39 +36,7 @@ enum ImportRule {
             guard !everyModule.contains(module), !names.isDisjoint(with: itsNames) else { continue }
             additions += ["#if canImport(\(module))", "import \(module)", "#endif"]
         }
-        settle(ambiguousTypes, live, modules, &work)
         add(additions, imports, live, &work)
-    }
-
-    /// Whether a name stands for a type, not for one of which an instance is made: only the former is ambiguous.
-    private static func isType(_ index: Int, _ source: SwiftSource) -> Bool {
-        if source.isToken(index + 1, "(") { return false }
-        if source.isToken(index + 1, ".") { return source.text(index + 2).first?.isUppercase == true }
-        return true
-    }
-
-    private static func settle(
-        _ types: [Int], _ imports: [SourceItem], _ modules: Set<String>, _ work: inout PortingWork
-    ) {
-        guard !types.isEmpty else { return }
-        let source = work.source
-        let foundation = imports.filter { ImportedModule($0, source).name == "Foundation" }
-        let isSettled = !modules.contains("XCTest") && foundation.allSatisfy { ImportedModule($0, source).isPlain }
-        if isSettled {
-            for item in foundation {
-                work.remove(
-                    item.tokens.lowerBound, through: item.tokens.upperBound - 1,
-                    otherwise:
-                        "import Foundation: take it away, CoreData brings it, and some types are ambiguous with both")
-            }
-        } else {
-            for index in types {
-                let name = source.text(index)
-                work.replace(
-                    index, through: index, by: "CoreData.\(name)",
-                    otherwise: "\(name): write CoreData.\(name), as Foundation has one too")
-            }
-        }
     }
 
     /// Adds lines beside the imports: before the first of those that count here, else behind them all.

@@ -65,7 +65,7 @@ import Testing
                 + (try columns.map { name, format in
                     let description = NSExpressionDescription()
                     description.name = name
-                    description.expression = try CoreData.NSExpression.parse(format: format)
+                    description.expression = try NSExpression.parse(format: format)
                     return description
                 })
             request.propertiesToGroupBy = groups

@@ -116,7 +116,7 @@ import Testing
     @Test func expressionsAreEvaluatedAnywhere() async throws {
         let container = try Self.container()
         _ = try Self.add(Self.names, to: container.viewContext)
-        let length = CoreData.NSExpression(
+        let length = NSExpression(
             block: { object, _, _ in [(object as? BandMember)?.name ?? ""].map { $0.count }[0] }, arguments: nil)
         let background = container.newBackgroundContext()
         let lengths = try await background.perform {

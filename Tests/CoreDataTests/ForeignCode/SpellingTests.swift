@@ -105,7 +105,7 @@ protocol NamedResult: NSFetchRequestResult {
 }
 
 /// A comparison of a program's own.
-private final class LooseComparison: CoreData.NSComparisonPredicate {
+private final class LooseComparison: NSComparisonPredicate {
     private(set) var calls = 0
 
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {

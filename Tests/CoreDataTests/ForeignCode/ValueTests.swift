@@ -5,11 +5,11 @@ import Testing
 /// Values as programs cast them, and key-value coding as they use it (18.16, 18.18). Only the public interface.
 @MainActor @Suite struct ValueTests {
     @Test func p16_constantsCastAsNumbersDo() throws {
-        let predicate = try #require(NSPredicate(format: "n == 3") as? CoreData.NSComparisonPredicate)
+        let predicate = try #require(NSPredicate(format: "n == 3") as? NSComparisonPredicate)
         let three = predicate.rightExpression.constantValue
         #expect(three as? Int == 3 && three as? Int32 == 3 && three as? Int64 == 3 && three as? Double == 3)
         #expect(three as! Int == 3)
-        let yes = (NSPredicate(format: "n == YES") as? CoreData.NSComparisonPredicate)?.rightExpression.constantValue
+        let yes = (NSPredicate(format: "n == YES") as? NSComparisonPredicate)?.rightExpression.constantValue
         #expect(yes as? Bool == true && yes as? Int == 1)
         let half = NSExpression(format: "0.5").constantValue
         #expect(half as? Double == 0.5 && half as? NSNumber == 0.5)
@@ -72,14 +72,14 @@ import Testing
         let context = container.viewContext
         let album = desk.insert("Album", ["title": "A"], context)
         for name in ["x", "y"] { desk.insert("Song", ["title": name, "album": album], context) }
-        let condition = CoreData.NSComparisonPredicate(
+        let condition = NSComparisonPredicate(
             leftExpression: NSExpression(forKeyPath: "$s.title"), rightExpression: NSExpression(forConstantValue: "x"),
             modifier: .direct, type: .equalTo)
         let songs = NSExpression(
             forSubquery: NSExpression(forKeyPath: "songs"), usingIteratorVariable: "s", predicate: condition)
         let count = NSExpression(forFunction: "count:", arguments: [songs])
         let request = NSFetchRequest<NSManagedObject>(entityName: "Album")
-        request.predicate = CoreData.NSComparisonPredicate(
+        request.predicate = NSComparisonPredicate(
             leftExpression: count, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct, type: .equalTo
         )
         #expect(try context.fetch(request) == [album])

@@ -59,7 +59,7 @@ import Testing
 
     /// Predicates that are evaluated in ways of their own are evaluated so here, too.
     @Test func filteringAsksEveryKindOfPredicate() throws {
-        final class Even: CoreData.NSComparisonPredicate {
+        final class Even: NSComparisonPredicate {
             override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
                 ((object as? NSManagedObject)?.value(forKey: "wins") as? Int ?? 1) % 2 == 0
             }
@@ -74,7 +74,7 @@ import Testing
             func wins(_ predicate: NSPredicate) -> [Int] {
                 teams.filtered(using: predicate).compactMap { $0.value(forKey: "wins") as? Int }
             }
-            let parsed = try #require(NSPredicate(format: "wins < 3") as? CoreData.NSComparisonPredicate)
+            let parsed = try #require(NSPredicate(format: "wins < 3") as? NSComparisonPredicate)
             let even = Even(parsed.tree)
             #expect(wins(even) == [0, 2, 4, 6, 8])
             #expect(

@@ -14,7 +14,7 @@ import Testing
         attribute.name = name
         attribute.attributeType = type
         attribute.isOptional = false
-        attribute.derivationExpression = CoreData.NSExpression(format: expression)
+        attribute.derivationExpression = NSExpression(format: expression)
         return attribute
     }
 

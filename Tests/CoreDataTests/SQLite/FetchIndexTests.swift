@@ -23,7 +23,7 @@ import Testing
         func expression(_ text: String) -> NSExpressionDescription {
             let description = NSExpressionDescription()
             description.name = "expression1"
-            description.expression = CoreData.NSExpression(format: text)
+            description.expression = NSExpression(format: text)
             description.expressionResultType = .integer64AttributeType
             return description
         }

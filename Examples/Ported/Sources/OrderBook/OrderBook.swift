@@ -4,6 +4,7 @@
 //
 
 import CoreData
+import Foundation
 
 /// The shop's orders, and what is asked of them.
 public final class OrderBook {

@@ -18,7 +18,7 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
         forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
     ) -> NSExpression {
         NSFetchRequestExpression(
-            .function(PredicateCompiler.fetch, [fetch.tree, context.tree, .constant(NSNumber(value: countFlag))]))
+            .function(ExpressionTree.fetchFunction, [fetch.tree, context.tree, .constant(NSNumber(value: countFlag))]))
     }
 
     open override var expressionType: ExpressionType { .fetchRequest }

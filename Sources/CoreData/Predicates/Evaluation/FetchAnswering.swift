@@ -7,9 +7,6 @@ protocol FetchAnswering: AnyObject {
 }
 
 extension PredicateCompiler {
-    /// The name of the function that fetches.
-    static let fetch = "FETCH"
-
     /// `FETCH(request, context, countOnly)`: evaluated each time, as the answer may differ.
     mutating func fetch(_ arguments: [ExpressionTree]) throws -> CompiledExpression {
         let (request, context, count) = (

@@ -118,7 +118,7 @@ enum TextFunction: Int64 {
 
 extension PredicateCompiler {
     mutating func function(_ name: String, _ arguments: [ExpressionTree]) throws -> CompiledExpression {
-        if name == Self.fetch, arguments.count == 3 { return try fetch(arguments) }
+        if name == ExpressionTree.fetchFunction, arguments.count == 3 { return try fetch(arguments) }
         var compiled: [CompiledExpression] = []
         for argument in arguments { compiled.append(try expression(argument)) }
         let values = compiled.map(\.evaluate)

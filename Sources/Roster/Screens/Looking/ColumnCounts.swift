@@ -1,5 +1,4 @@
 import CoreData
-import class CoreData.NSExpression
 import Foundation
 import RosterCommands
 

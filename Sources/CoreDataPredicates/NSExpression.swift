@@ -3,7 +3,6 @@ import PredicateSyntax
 
 /// A part of a comparison: a value, a key path, a function. Foundation on Linux only names this class; here it is.
 ///
-/// In a file that imports Foundation as well, the name alone is ambiguous as a type: write `CoreData.NSExpression`.
 /// Immutable, and safe on any thread as far as the objects in it are.
 // SAFETY: immutable; values and blocks in it are the user's, who shares only what is safe to share.
 open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -39,138 +38,12 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         case fetchRequest = 50
     }
 
-    let tree: ExpressionTree
+    package let tree: ExpressionTree
 
-    init(_ tree: ExpressionTree) { self.tree = tree }
-
-    // MARK: Making expressions
-
-    /// Reads an expression format string.
-    ///
-    /// - Precondition: the text is an expression and the arguments fit; see ``parse(format:arguments:)``.
-    public convenience init(format expressionFormat: String, _ arguments: Any?...) {
-        self.init(format: expressionFormat, argumentArray: arguments)
-    }
-
-    /// Reads an expression format string; see `init(format:_:)`.
-    public convenience init(format expressionFormat: String, argumentArray arguments: [Any?]) {
-        do {
-            self.init(try FormatParser.expression(expressionFormat, arguments: FormatArgument.list(arguments)))
-        } catch {
-            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
-        }
-    }
-
-    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
-    public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
-        do {
-            self.init(
-                format: expressionFormat, argumentArray: try VariadicArguments.list(expressionFormat, argList))
-        } catch {
-            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
-        }
-    }
-
-    /// Reads an expression format string and throws ``PredicateFormatError`` where it is none. An addition to Apple's
-    /// interface.
-    public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {
-        do {
-            return NSExpression(try FormatParser.expression(format, arguments: FormatArgument.list(arguments)))
-        } catch {
-            throw PredicateFormatError(error)
-        }
-    }
-
-    /// A constant; `nil`, `NSNull` and an optional without a value are all `nil`.
-    public convenience init(forConstantValue obj: Any?) {
-        self.init(.constant(obj is NSNull ? nil : obj.flatMap(OptionalValues.unwrapped)))
-    }
-    /// The value of the variable of that name: `$name` in a format.
-    public convenience init(forVariable string: String) { self.init(.variable(string)) }
-    /// The value at a key path; one that begins with `$` is that of a variable.
-    public convenience init(forKeyPath keyPath: String) {
-        let keys = keyPath.split(separator: ".").map(String.init)
-        guard let first = keys.first, first.hasPrefix("$"), keys.count > 1 else {
-            self.init(.keyPath(keys))
-            return
-        }
-        self.init(.keyPathOf(.variable(String(first.dropFirst())), Array(keys.dropFirst())))
-    }
-
-    /// The key path that a Swift key path of managed properties stands for.
-    ///
-    /// - Precondition: it stands for one: the class has an entity in a model that is in use.
-    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
-        guard let key = (Root.self as? any KeyPathNaming.Type)?.key(of: keyPath) else {
-            preconditionFailure("\(keyPath) stands for no key of a managed object")
-        }
-        self.init(forKeyPath: key)
-    }
-
-    /// - Precondition: the function is one of Apple's list.
-    public convenience init(forFunction name: String, arguments parameters: [Any]) {
-        precondition(Functions.exists(name), "Unknown function \(name)")
-        self.init(.function(name, parameters.map(Self.tree(of:))))
-    }
-
-    /// The function `name` of the value of `target`: `FUNCTION(target, name, …)` in a format.
-    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
-        self.init(.functionOn(target.tree, name, (parameters ?? []).map(Self.tree(of:))))
-    }
-
-    /// A list: `{a, b}` in a format. Elements that are no expressions are constants.
-    public convenience init(forAggregate subexpressions: [Any]) {
-        self.init(.aggregate(subexpressions.map(Self.tree(of:))))
-    }
-
-    /// The members of one collection and of the other: `a UNION b`.
-    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
-        self.init(.set(.union, left.tree, right.tree))
-    }
-
-    /// The members that both collections have: `a INTERSECT b`.
-    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
-        self.init(.set(.intersect, left.tree, right.tree))
-    }
-
-    /// The members of the left collection that the right one does not have: `a MINUS b`.
-    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
-        self.init(.set(.minus, left.tree, right.tree))
-    }
-
-    /// The members of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
-    public convenience init(
-        forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
-    ) {
-        self.init(.subquery(expression.tree, variable: variable, predicate: predicate.syntaxTree))
-    }
-
-    /// One expression where a predicate holds, and another where it does not: `TERNARY(predicate, a, b)`.
-    public convenience init(
-        forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
-    ) {
-        self.init(.conditional(predicate.syntaxTree, trueExpression.tree, falseExpression.tree))
-    }
-
-    /// An expression that is code: it can be evaluated, but a store cannot translate it.
-    @preconcurrency
-    public convenience init(
-        block: @escaping @Sendable (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
-    ) {
-        let arguments = arguments ?? []
-        self.init(
-            .opaque(
-                OpaqueExpression { object, variables in
-                    block(object, arguments, NSMutableDictionary(dictionary: variables))
-                }))
-    }
+    package init(_ tree: ExpressionTree) { self.tree = tree }
 
     /// The object that is evaluated itself: `SELF`.
     open class func expressionForEvaluatedObject() -> NSExpression { NSExpression(.evaluatedObject) }
-
-    private static func tree(of argument: Any) -> ExpressionTree {
-        (argument as? NSExpression)?.tree ?? .constant(argument is NSNull ? nil : argument)
-    }
 
     // MARK: Reading expressions
 
@@ -181,7 +54,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath, .keyPathOf: .keyPath
-        case .function(PredicateCompiler.fetch, let arguments) where arguments.count == 3: .fetchRequest
+        case .function(ExpressionTree.fetchFunction, let arguments) where arguments.count == 3: .fetchRequest
         case .function, .functionOn, .index: .function
         case .aggregate: .aggregate
         case .subquery: .subquery
@@ -196,7 +69,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// The value of a constant; a number as an `NSNumber`, which can be cast to any Swift number that it fits.
     open var constantValue: Any? {
         guard case .constant(let value) = tree else { return nil }
-        return value.map(NumberCoercion.boxed)
+        return value.map(PredicateWork.known.handedOut)
     }
 
     /// The key path with dots. Precondition: the expression is a key path.
@@ -253,7 +126,8 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     /// The predicate of a subquery or a condition. Precondition: the expression has one.
     open var predicate: NSPredicate {
         switch tree {
-        case .subquery(_, _, let predicate), .conditional(let predicate, _, _): NSPredicate.make(predicate)
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
+            PredicateWork.known.predicate(of: predicate)
         default: preconditionFailure("\(description) has no predicate")
         }
     }
@@ -302,7 +176,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let name = key as? String { variables[name] = value } }
         do {
-            return try CompiledExpression.value(of: tree, object: object, variables: variables)
+            return try PredicateWork.known.value(of: tree, for: object, variables: variables)
         } catch {
             preconditionFailure("\(description) cannot be evaluated: \(error.localizedDescription)")
         }

@@ -2,8 +2,6 @@ import Foundation
 import PredicateSyntax
 
 /// A comparison of two expressions. Foundation on Linux only names this class; here it is.
-///
-/// In a file that imports Foundation as well, the name alone is ambiguous as a type: write `CoreData.NSComparisonPredicate`.
 open class NSComparisonPredicate: NSPredicate {
     /// The operators, with Apple's raw values.
     public enum Operator: UInt, Sendable {
@@ -61,8 +59,8 @@ open class NSComparisonPredicate: NSPredicate {
         public static let normalized = Options(rawValue: 4)
     }
 
-    private(set) var tree: ComparisonTree
-    let evaluator = LazyEvaluator()
+    package private(set) var tree: ComparisonTree
+    package let evaluator = PredicateWork.known.makeEvaluator()
 
     /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
     public init(
@@ -78,7 +76,7 @@ open class NSComparisonPredicate: NSPredicate {
     }
 
     // The other initialiser is the only designated one, or subclasses of programs would inherit none.
-    convenience init(_ tree: ComparisonTree) {
+    package convenience init(_ tree: ComparisonTree) {
         self.init(
             leftExpression: NSExpression(tree.left), rightExpression: NSExpression(tree.right), modifier: .direct,
             type: .equalTo)
@@ -97,29 +95,32 @@ open class NSComparisonPredicate: NSPredicate {
     /// How texts are compared.
     open var options: Options { Options(rawValue: tree.options.rawValue) }
 
-    open override var predicateFormat: String { FormatPrinter.string(.comparison(tree)) }
-    open override var description: String { FormatPrinter.string(.comparison(tree)) }
+    /// As the tree says, and in no way of a subclass's own.
+    private var formatText: String { FormatPrinter.string(.comparison(tree)) }
+
+    open override var predicateFormat: String { formatText }
+    open override var description: String { formatText }
 
     open override func evaluate(with object: Any?) -> Bool {
         // A subclass may have its own way in the other method, which Foundation's calls from here.
         guard type(of: self) == NSComparisonPredicate.self else {
             return evaluate(with: object, substitutionVariables: nil)
         }
-        return evaluator.evaluateKnown(object) ?? evaluator.evaluate(.comparison(tree), with: object, variables: nil)
+        return evaluator.holds(self, for: object)
     }
 
     /// Whether the comparison holds for `object`: a managed object, a dictionary, or any value for `SELF`.
     ///
     /// - Precondition: the functions of the predicate exist, as Apple's raises an exception otherwise.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluator.evaluate(.comparison(tree), with: object, variables: bindings)
+        evaluator.holds(self, for: object, variables: bindings)
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
     open override func isEqual(_ object: Any?) -> Bool {
-        (object as? NSPredicate).map { $0.formatString == formatString } ?? false
+        (object as? NSPredicate).map { FormatPrinter.string(PredicateWork.known.tree(of: $0)) == formatText } ?? false
     }
 
-    open override var hash: Int { formatString.hash }
+    open override var hash: Int { formatText.hash }
 }

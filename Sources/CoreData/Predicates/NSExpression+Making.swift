@@ -1,0 +1,129 @@
+import CoreDataPredicates
+import Foundation
+import PredicateSyntax
+
+extension NSExpression {
+    /// Reads an expression format string.
+    ///
+    /// - Precondition: the text is an expression and the arguments fit; see ``parse(format:arguments:)``.
+    public convenience init(format expressionFormat: String, _ arguments: Any?...) {
+        self.init(format: expressionFormat, argumentArray: arguments)
+    }
+
+    /// Reads an expression format string; see `init(format:_:)`.
+    public convenience init(format expressionFormat: String, argumentArray arguments: [Any?]) {
+        do {
+            self.init(try FormatParser.expression(expressionFormat, arguments: FormatArgument.list(arguments)))
+        } catch {
+            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
+        }
+    }
+
+    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
+    public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
+        do {
+            self.init(
+                format: expressionFormat, argumentArray: try VariadicArguments.list(expressionFormat, argList))
+        } catch {
+            preconditionFailure("Unable to parse the format string \"\(expressionFormat)\": \(error)")
+        }
+    }
+
+    /// Reads an expression format string and throws ``PredicateFormatError`` where it is none. An addition to Apple's
+    /// interface.
+    public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {
+        do {
+            return NSExpression(try FormatParser.expression(format, arguments: FormatArgument.list(arguments)))
+        } catch {
+            throw PredicateFormatError(error)
+        }
+    }
+
+    /// A constant; `nil`, `NSNull` and an optional without a value are all `nil`.
+    public convenience init(forConstantValue obj: Any?) {
+        self.init(.constant(obj is NSNull ? nil : obj.flatMap(OptionalValues.unwrapped)))
+    }
+    /// The value of the variable of that name: `$name` in a format.
+    public convenience init(forVariable string: String) { self.init(.variable(string)) }
+    /// The value at a key path; one that begins with `$` is that of a variable.
+    public convenience init(forKeyPath keyPath: String) {
+        let keys = keyPath.split(separator: ".").map(String.init)
+        guard let first = keys.first, first.hasPrefix("$"), keys.count > 1 else {
+            self.init(.keyPath(keys))
+            return
+        }
+        self.init(.keyPathOf(.variable(String(first.dropFirst())), Array(keys.dropFirst())))
+    }
+
+    /// The key path that a Swift key path of managed properties stands for.
+    ///
+    /// - Precondition: it stands for one: the class has an entity in a model that is in use.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        guard let key = (Root.self as? any KeyPathNaming.Type)?.key(of: keyPath) else {
+            preconditionFailure("\(keyPath) stands for no key of a managed object")
+        }
+        self.init(forKeyPath: key)
+    }
+
+    /// - Precondition: the function is one of Apple's list.
+    public convenience init(forFunction name: String, arguments parameters: [Any]) {
+        precondition(Functions.exists(name), "Unknown function \(name)")
+        self.init(.function(name, parameters.map(Self.tree(of:))))
+    }
+
+    /// The function `name` of the value of `target`: `FUNCTION(target, name, …)` in a format.
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
+        self.init(.functionOn(target.tree, name, (parameters ?? []).map(Self.tree(of:))))
+    }
+
+    /// A list: `{a, b}` in a format. Elements that are no expressions are constants.
+    public convenience init(forAggregate subexpressions: [Any]) {
+        self.init(.aggregate(subexpressions.map(Self.tree(of:))))
+    }
+
+    /// The members of one collection and of the other: `a UNION b`.
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.union, left.tree, right.tree))
+    }
+
+    /// The members that both collections have: `a INTERSECT b`.
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.intersect, left.tree, right.tree))
+    }
+
+    /// The members of the left collection that the right one does not have: `a MINUS b`.
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(.set(.minus, left.tree, right.tree))
+    }
+
+    /// The members of a collection that match: `SUBQUERY(collection, $variable, predicate)`.
+    public convenience init(
+        forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate
+    ) {
+        self.init(.subquery(expression.tree, variable: variable, predicate: predicate.syntaxTree))
+    }
+
+    /// One expression where a predicate holds, and another where it does not: `TERNARY(predicate, a, b)`.
+    public convenience init(
+        forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
+    ) {
+        self.init(.conditional(predicate.syntaxTree, trueExpression.tree, falseExpression.tree))
+    }
+
+    /// An expression that is code: it can be evaluated, but a store cannot translate it.
+    @preconcurrency
+    public convenience init(
+        block: @escaping @Sendable (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
+    ) {
+        let arguments = arguments ?? []
+        self.init(
+            .opaque(
+                OpaqueExpression { object, variables in
+                    block(object, arguments, NSMutableDictionary(dictionary: variables))
+                }))
+    }
+
+    private static func tree(of argument: Any) -> ExpressionTree {
+        (argument as? NSExpression)?.tree ?? .constant(argument is NSNull ? nil : argument)
+    }
+}

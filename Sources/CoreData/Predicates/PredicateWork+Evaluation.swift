@@ -1,0 +1,38 @@
+@_exported import class CoreDataPredicates.NSComparisonPredicate
+@_exported import class CoreDataPredicates.NSExpression
+import CoreDataPredicates
+import Foundation
+import PredicateSyntax
+
+/// The class itself. Named here too, so that `CoreData.NSExpression` and `import class CoreData.NSExpression` do not find
+/// Foundation's as well.
+@_documentation(visibility: internal)
+public typealias NSExpression = CoreDataPredicates.NSExpression
+
+/// The class itself, named here for the same reason.
+@_documentation(visibility: internal)
+public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
+
+extension PredicateWork: PredicateWorking {
+    package static func makeEvaluator() -> any ComparisonEvaluator { LazyEvaluator() }
+
+    package static func value(
+        of expression: ExpressionTree, for object: Any?, variables: [String: Any]
+    ) throws -> Any? {
+        try CompiledExpression.value(of: expression, object: object, variables: variables)
+    }
+
+    package static func handedOut(_ constant: Any) -> Any { NumberCoercion.boxed(constant) }
+    package static func predicate(of tree: PredicateTree) -> NSPredicate { NSPredicate.make(tree) }
+    package static func tree(of predicate: NSPredicate) -> PredicateTree { predicate.syntaxTree }
+}
+
+extension LazyEvaluator: ComparisonEvaluator {
+    func holds(_ comparison: NSComparisonPredicate, for object: Any?) -> Bool {
+        evaluateKnown(object) ?? evaluate(.comparison(comparison.tree), with: object, variables: nil)
+    }
+
+    func holds(_ comparison: NSComparisonPredicate, for object: Any?, variables: [String: Any]?) -> Bool {
+        evaluate(.comparison(comparison.tree), with: object, variables: variables)
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+import Testing
+import class CoreData.NSComparisonPredicate
+import class CoreData.NSExpression
+
+/// A file that imports the two classes by name, beside Foundation (18.22).
+@Suite struct ExpressionImportTests {
+    @Test func p22_theClassesCanBeImportedByName() {
+        let left: NSExpression = NSExpression(forKeyPath: "n")
+        let predicate: NSComparisonPredicate = NSComparisonPredicate(
+            leftExpression: left, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct, type: .equalTo)
+        #expect(predicate.evaluate(with: ["n": 1]))
+    }
+}

@@ -1,0 +1,69 @@
+import CoreData
+import Foundation
+import Testing
+import XCTest
+
+/// Names that Foundation has too, in a file as programs and their tests begin (18.22). Only the public interface.
+@Suite struct ExpressionNameTests {
+    private let keyPath: NSExpression = NSExpression(forKeyPath: "name")
+    private let kind: NSExpression.ExpressionType = .keyPath
+
+    private func comparison(_ predicate: NSPredicate) -> NSComparisonPredicate? { predicate as? NSComparisonPredicate }
+
+    @Test func p22_expressionsAreThoseOfCoreDataBesideFoundation() throws {
+        let parts: [NSExpression] = [keyPath, NSExpression(forConstantValue: 3)]
+        let sum = NSExpression(forFunction: "sum:", arguments: [NSExpression(forAggregate: [1, 2] as [Any])])
+        #expect(parts.map(\.expressionType) == [kind, .constantValue])
+        #expect(keyPath.expressionValue(with: ["name": "Ada"], context: nil) as? String == "Ada")
+        #expect(sum.expressionValue(with: nil, context: nil) as? Int == 3)
+        #expect((sum.arguments?.first as NSExpression?)?.collection is [NSExpression])
+        #expect(keyPath.doubled == "name.name")
+        let qualified: CoreData.NSExpression = keyPath
+        #expect(qualified.isEqual(try NSExpression.parse(format: "name")) && qualified.hash == keyPath.hash)
+    }
+
+    @Test func p22_comparisonsAreThoseOfCoreDataBesideFoundation() throws {
+        let read = try #require(comparison(NSPredicate(format: "name BEGINSWITH[c] 'a'")))
+        let type: NSComparisonPredicate.Operator = read.predicateOperatorType
+        #expect(type == .beginsWith && read.options == NSComparisonPredicate.Options.caseInsensitive)
+        #expect(read.evaluate(with: ["name": "Ada"]) && !read.evaluate(with: ["name": "Bea"]))
+        #expect(comparison(NSPredicate(value: true)) == nil)
+        let made: NSPredicate = NSComparisonPredicate(
+            leftExpression: keyPath, rightExpression: NSExpression(forVariable: "LETTER"), modifier: .direct,
+            type: type, options: [.caseInsensitive])
+        #expect(made.evaluate(with: ["name": "Ada"], substitutionVariables: ["LETTER": "A"]))
+        #expect(made.withSubstitutionVariables(["LETTER": "a"]).isEqual(read))
+        #expect(made is NSComparisonPredicate && !(made is Own))
+    }
+
+    @Test func p22_aSubclassOfComparisonsHasAWayOfItsOwn() {
+        let own = Own(leftExpression: keyPath, rightExpression: keyPath, modifier: .direct, type: .equalTo)
+        #expect(!own.evaluate(with: ["name": "Ada"]) && (own as NSComparisonPredicate).predicateFormat == "own")
+        #expect(!NSCompoundPredicate(orPredicateWithSubpredicates: [own]).evaluate(with: ["name": "Ada"]))
+    }
+
+    /// Archives have the class's name as this system has it, and that of the module where it stood before is known to stores.
+    @Test(arguments: [nil, "CoreData.NSExpression"]) func p22_expressionsComeBackFromArchives(_ name: String?) throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        if let name { archiver.setClassName(name, for: NSExpression.self) }
+        archiver.encode(keyPath, forKey: NSKeyedArchiveRootObjectKey)
+        final class Transformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
+            override class var allowedTopLevelClasses: [AnyClass] { [NSExpression.self] }
+        }
+        let read = Transformer().transformedValue(archiver.encodedData) as? NSExpression
+        #expect(read?.isEqual(keyPath) == true)
+        let plain = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: archiver.encodedData)
+        #expect(plain?.keyPath == "name")
+    }
+}
+
+extension NSExpression {
+    fileprivate var doubled: String { "\(keyPath).\(keyPath)" }
+}
+
+private final class Own: NSComparisonPredicate {
+    override var predicateFormat: String { "own" }
+    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        !super.evaluate(with: object, substitutionVariables: bindings)
+    }
+}
