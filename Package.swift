@@ -110,7 +110,7 @@ let package = Package(
             exclude: ["Package.swift"], plugins: ["GenerateModelClasses"]),
         .testTarget(
             name: "GeneratedClassesTests", dependencies: ["CoreData"], plugins: ["GenerateModelClasses"]),
-        .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData"]),
+        .testTarget(name: "RosterCommandsTests", dependencies: ["RosterCommands", "CoreData", "SQLiteAccess"]),
         .testTarget(
             name: "RosterTests",
             dependencies: [

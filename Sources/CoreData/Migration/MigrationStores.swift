@@ -16,6 +16,7 @@ struct MigrationStores {
         let writing = NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel)
         let old = try add(source, readOnly: true, to: reading, 134150)
         defer { try? reading.remove(old) }
+        try reading.withLock { try old.operations.unreadable.refuseLoss("migrate") }
         do {
             let new = try add(destination, readOnly: false, to: writing, 134160, creation)
             defer { try? writing.remove(new) }

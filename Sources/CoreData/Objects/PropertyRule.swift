@@ -77,13 +77,19 @@ final class PropertyRule {
     func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
         if let plainRange, case .integer(let number) = value, plainRange.contains(number) { return nil }
         if value.isNull {
-            return isOptional ? nil : error(1570, "is a required value.", value, object)
+            if isOptional || isUnread(in: object) { return nil }
+            return error(1570, "is a required value.", value, object)
         }
         if isDate, case .real(let number) = value, !number.isFinite {
             // A date that is none cannot be printed: the error has its seconds.
             return error(1650, "is no date.", NSNumber(value: number), object)
         }
         return boundsFailure(value, object) ?? lengthFailure(value, object) ?? predicateFailure(value, object)
+    }
+
+    /// Whether a saved object has no value because its store cannot read the property.
+    private func isUnread(in object: NSManagedObject) -> Bool {
+        object.flags.contains(.stored) && object.objectID.persistentStore?.cannotRead(property) == true
     }
 
     private func boundsFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {

@@ -95,6 +95,17 @@ struct ModelKeyPath {
         end = .object
     }
 
+    /// The properties on the way, up to a to-many relationship.
+    var properties: [NSPropertyDescription] {
+        switch end {
+        case .object, .entity, .state: toOnes
+        case .attribute(let attribute), .member(let attribute, _): toOnes + [attribute]
+        case .element(let composite, _, _): toOnes + [composite]
+        case .toOne(let relationship), .toMany(let relationship, _): toOnes + [relationship]
+        case .fetched(let property, _): toOnes + [property]
+        }
+    }
+
     // MARK: Errors
 
     private static func unknown(_ key: String, of entity: NSEntityDescription, in keys: [String]) -> NSError {

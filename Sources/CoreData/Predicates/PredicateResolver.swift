@@ -8,6 +8,8 @@ struct PredicateResolver {
     let entity: NSEntityDescription
     /// The entities of the variables of the subqueries around; `nil` where an entity is not known.
     private var variables: [String: NSEntityDescription?] = [:]
+    /// Called with each property that is looked at; throws to refuse it.
+    var look: ((NSPropertyDescription) throws -> Void)?
 
     init(entity: NSEntityDescription) { self.entity = entity }
 
@@ -81,7 +83,9 @@ struct PredicateResolver {
 
     private func check(_ keys: [String], of entity: NSEntityDescription) throws {
         guard let first = keys.first, !first.hasPrefix("@") else { return }
-        if case .toMany(let relationship, let rest) = try ModelKeyPath(keys, from: entity).end {
+        let path = try ModelKeyPath(keys, from: entity)
+        if let look { try path.properties.forEach(look) }
+        if case .toMany(let relationship, let rest) = path.end {
             try check(rest, behind: relationship, in: keys)
         }
     }

@@ -1,10 +1,17 @@
 import Foundation
 import ModelFiles
 
-// Values that a program cannot read, because it has no such class or transformer: they are nil, and stay in the store. Additions to
-// Apple's interface.
+// Values that a program cannot read, because it has no such class or transformer, or because a store has no column or table for
+// them: they are nil, and what the store holds stays. Additions to Apple's interface.
 extension NSPersistentStoreCoordinator {
-    /// What was read as nil so far because it could not be understood: one line for each property.
+    /// What was read as nil so far because it could not be understood: one line for each property. Called on any thread.
+    ///
+    /// - Attributes whose values are of a class that is not here, or have no transformer, once a value was read.
+    /// - Properties of which an SQLite store that has the version hashes of the model lacks a column or a join table, from the time on
+    ///   when it is added. Such a property is nil, or has no objects, and a required one may be. To filter, sort, group or compute by it
+    ///   is 134020; to save a value of it too, or to delete an object with such a relationship, whose rule cannot be followed: then
+    ///   nothing of the save is written. All else is read and saved as usual; a new object's default value of such an attribute is
+    ///   left out. The store is not migrated, nor its rows copied into one of another type: 134110.
     public var readingNotes: [String] { withLock { persistentStores.flatMap { $0.operations.readingNotes } } }
 
     /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with their plain

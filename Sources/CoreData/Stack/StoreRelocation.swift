@@ -89,6 +89,7 @@ struct StoreRelocation {
     }
 
     private func copyRows() throws -> (NSPersistentStore, [NSManagedObjectID]) {
+        try store.operations.unreadable.refuseLoss("copy the rows of")
         let new = try add()
         do {
             let metadata = DeferredWork.leftOut(of: store.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }

@@ -95,38 +95,6 @@ extension NeverHarmTests {
         }
     }
 
-    /// What is not as the model says is named, and the file stays as it is.
-    @Test func p5_whatCannotBeUnderstoodIsNamed() throws {
-        let world = try World()
-        for (statement, parts) in [
-            ("ALTER TABLE ZPHOTO RENAME COLUMN ZTITLE TO ZHEADING", ["table ZPHOTO", "column ZTITLE"]),
-            (
-                "ALTER TABLE Z_1PHOTOS RENAME COLUMN Z_1ALBUMS TO Z_ALBUM",
-                ["table Z_1PHOTOS", "Album.photos", "Z_ALBUM"]
-            ),
-            ("ALTER TABLE Z_1FILMS RENAME TO Z_FILMS", ["no table Z_1FILMS", "Album.films"]),
-        ] {
-            let url = world.url("\(UUID().uuidString).sqlite")
-            let model = Self.albums()
-            let title = NSAttributeDescription()
-            (title.name, title.attributeType) = ("title", .stringAttributeType)
-            model.entitiesByName["Photo"]?.properties.append(title)
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: url))
-            let connection = try Connection(path: url.path, access: .readOnly)
-            let column = try #require(connection.columns(of: "Z_1PHOTOS").first { $0.hasPrefix("Z_1") })
-            connection.close()
-            try alter(url, [statement.replacingOccurrences(of: "Z_1ALBUMS", with: column)])
-            let before = try Data(contentsOf: url)
-            let error = try #require(throws: CocoaError.self) {
-                try coordinator.addPersistentStore(type: .sqlite, at: url)
-            }
-            let text = error.localizedDescription
-            for part in parts { #expect(text.contains(part), "\(text) does not name \(part)") }
-            #expect(try Data(contentsOf: url) == before)
-        }
-    }
-
     @Test func p6_countersOfTheHistoryAreAdded() throws {
         let world = try World()
         let url = world.url("history.sqlite")

@@ -72,6 +72,8 @@ struct CorpusCopy {
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: harness.url.path + suffix)
         }
         open = try harness.open()
+        // Nothing of a store of Apple's is unreadable.
+        #expect(open.coordinator.readingNotes.isEmpty, "\(source)")
     }
 
     func context() -> NSManagedObjectContext {

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 import Testing
 
 @testable import RosterCommands
@@ -47,6 +48,32 @@ import Testing
         #expect(try sample.count("Team", where: "titles > 0") == 8)
         #expect(try sample.count("Team", where: "teamName BEGINSWITH[cd] 'c'") == 9)
         #expect(try sample.count("Venue", where: "ANY teams.titles > 2") == 4)
+    }
+
+    // MARK: A store that lacks a column
+
+    /// `list` says once what it does not show, `check` tells what is wrong, and a filter by it is an error.
+    @Test func whatCannotBeReadIsSaid() throws {
+        let connection = try Connection(path: sample.location.store, access: .readWrite)
+        try connection.execute("ALTER TABLE ZTEAM RENAME COLUMN ZTITLES TO ZOLD")
+        connection.close()
+        try ListCommand(store: sample.location, entity: "Team", columns: ["teamName", "titles"], format: .csv).run(
+            in: surroundings.surroundings())
+        #expect(surroundings.lines.contains("Japan,"))
+        #expect(surroundings.notes.count == 1)
+        let reason = "the table ZTEAM has no column ZTITLES"
+        #expect(surroundings.notes.first?.hasPrefix("Team.titles: \(reason)") == true)
+        #expect {
+            try sample.count("Team", where: "titles > 0")
+        } throws: { error in
+            (error as NSError).code == 134020 && error.localizedDescription.contains("Team.titles")
+        }
+        let checking = TestSurroundings()
+        let error = #expect(throws: CommandError.self) {
+            try CheckCommand(store: sample.location).run(in: checking.surroundings())
+        }
+        #expect(error?.message.hasPrefix("1 finding") == true)
+        #expect(checking.lines == ["schema: Team.titles cannot be read: \(reason)"])
     }
 
     // MARK: create, model

@@ -57,11 +57,19 @@ struct DictionaryFetch {
     }
 
     private func rowsOrGroups() throws -> [NSDictionary] {
+        for store in plan.stores { try check(store.operations.unreadable) }
         var made = try groups == nil ? ofRows() : ofGroups()
         guard isDistinct else { return made }
         var seen: Set<NSDictionary> = []
         made.removeAll { !seen.insert($0).inserted }
         return plan.cut(made)
+    }
+
+    /// - Throws: 134020 for what is computed from properties that a store cannot read; by itself such a property is not set.
+    private func check(_ unreadable: UnreadableProperties) throws {
+        guard !unreadable.isEmpty else { return }
+        if let groups { try unreadable.check(groups.query(over: plan.query)) }
+        for column in columns where column.keyPath == nil { try unreadable.check(column.tree, of: plan.entity) }
     }
 
     // MARK: Of rows

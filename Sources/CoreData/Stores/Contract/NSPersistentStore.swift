@@ -129,6 +129,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")
     }
 
+    /// Whether the store cannot read a property, as its file does not have what the model says. Takes the coordinator's lock.
+    final func cannotRead(_ property: NSPropertyDescription) -> Bool {
+        persistentStoreCoordinator?.withLock { operations.unreadable.contains(property) } ?? false
+    }
+
     /// The class of the manager that migrates stores of this type by a mapping model, ``NSMigrationManager`` by default. What
     /// is returned must be that class or a subclass of it.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }

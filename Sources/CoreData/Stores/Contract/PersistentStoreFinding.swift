@@ -4,6 +4,8 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
     public enum Kind: String, Sendable, CaseIterable {
         /// The database itself is damaged.
         case integrity
+        /// A property has no column or table, and cannot be read.
+        case schema
         /// Rows are of an entity that their table does not hold.
         case entity
         /// A counter of keys lags behind its table: keys would be given out twice.

@@ -73,6 +73,9 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// What was read as nil because it could not be understood: one line for each property. By default nothing.
     var readingNotes: [String] { get }
 
+    /// The properties of which the store does not have what its model says. By default none.
+    var unreadable: UnreadableProperties { get }
+
     /// The bytes that the store keeps for an attribute of a row; `nil` where it keeps none, or values of another kind, as it is by
     /// default.
     func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data?
@@ -148,6 +151,8 @@ extension StoreOperations {
     }
 
     var readingNotes: [String] { [] }
+
+    var unreadable: UnreadableProperties { UnreadableProperties() }
 
     func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? { nil }
 

@@ -71,6 +71,7 @@ final class SQLiteSession {
     /// Writes a change set, its history and, where they changed, the store's metadata in a transaction that stays open
     /// until ``commitStaged()`` or ``abandonStaged()``. Nothing is left of it when this throws.
     func stage(_ changes: StoreChangeSet, metadata: [String: Any]?) throws {
+        try layout.unreadable.check(changes)
         let isBig = changes.inserted.count + changes.updated.count + changes.deleted.count > Self.bigSave
         let cacheSize = isBig ? try raiseCacheSize(to: Self.bigCache) : nil
         let files = ExternalDataChanges(context.externalData)
@@ -160,6 +161,7 @@ final class SQLiteSession {
         try writeMetadata(metadata)
         let derived = try derivedUpkeep.finish(changes)
         var outcome = SaveOutcome(rows: derived.rows)
+        outcome.rows.merge(layout.unreadable.stored(changes.inserted)) { read, _ in read }
         if !changes.isEmpty, let writer {
             var recorded = changes
             recorded.updated += derived.others
@@ -185,7 +187,7 @@ final class SQLiteSession {
 
     /// Removes the files that no row refers to because the save that made or replaced them died.
     func clearUpExternalData() throws {
-        guard context.externalData.keepsFiles else { return }
+        guard context.externalData.keepsFiles, layout.unreadable.isEmpty else { return }
         let columns = layout.tables.flatMap { table in
             table.columns.filter { column in
                 column.attribute?.allowsExternalBinaryDataStorage == true

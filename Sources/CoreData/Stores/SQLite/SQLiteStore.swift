@@ -128,8 +128,10 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             let stored = source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil }
             let numbering = try EntityNumbering(of: stored, stored: schema.entityNumbers, path: file.path)
             let new = EntityNumbering(freshFor: creation.entities)
+            let old = try TableLayout(numbering: numbering, file: schema)
+            try old.unreadable.refuseLoss("migrate")
             let migration = LightweightMigration(
-                connection: connection, path: file.path, old: try TableLayout(numbering: numbering, file: schema),
+                connection: connection, path: file.path, old: old,
                 new: try TableLayout(numbering: new),
                 difference: try ModelDifference(
                     from: numbering.entries.map(\.entity), to: new.entries.map(\.entity)), creation: creation,
@@ -147,6 +149,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
                 userInfo: [NSFilePathErrorKey: url?.path ?? ""])
         }
         return try withSession(.migrating) { session in
+            try session.layout.unreadable.refuseLoss("finish the migration of")
             let noted = try DeferredMigration(connection: session.connection, layout: session.layout).step()
             let wasDirty = metadataIsDirty
             for key in DeferredWork.metadataKeys { metadata[key] = noted[key] }
@@ -174,7 +177,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     func makeSession(_ connection: Connection, _ creation: StoreCreation) throws -> SQLiteSession {
         let schema = try StoredSchema(connection, path: creation.file.path)
-        let layout = try creation.layout(in: schema)
+        let layout = try creation.layout(in: schema, metadata: metadata)
         let session = SQLiteSession(
             connection: connection, layout: layout, file: schema, store: face, path: creation.file.path)
         session.saysLongDecimals = metadata[DecimalCoding.metadataKey] != nil
@@ -423,7 +426,12 @@ extension SQLiteStore: StagedSaving, BesideReading {
         }
     }
 
-    var readingNotes: [String] { session?.context.unreadable.values.sorted() ?? [] }
+    var readingNotes: [String] {
+        guard let session else { return [] }
+        return session.layout.unreadable.notes + session.context.unreadable.values.sorted()
+    }
+
+    var unreadable: UnreadableProperties { (snapshot?.session ?? session)?.layout.unreadable ?? UnreadableProperties() }
 
     func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? {
         try withVisibleSession { session in

@@ -15,6 +15,8 @@ struct ExternalDataCheck {
                 if let entry = try missingFiles(of: column, in: table, &used) { entries.append(entry) }
             }
         }
+        // A column that is not read may refer to any of them.
+        guard session.layout.unreadable.isEmpty else { return entries }
         let present = (try? FileManager.default.contentsOfDirectory(atPath: files.folder.path)) ?? []
         let unused = present.filter { UUID(uuidString: $0) != nil && !used.contains($0) }.sorted()
         if let first = unused.first {

@@ -24,7 +24,8 @@ struct StoreCheck {
         try connection.reading {
             let damage = try integrity()
             guard damage.isEmpty else { return damage }
-            var entries = try entities() + counters()
+            var entries = layout.unreadable.findings.map { Entry(.schema, $0) }
+            entries += try entities() + counters()
             entries += try ReferenceCheck(connection: connection, layout: layout).entries()
             entries += try ExternalDataCheck(session: session).entries()
             if session.hasHistory { entries += try HistoryCheck(connection: connection, layout: layout).entries() }

@@ -90,6 +90,7 @@ struct DerivedSum {
     /// `nil` for anything but the sum of inexact numbers over one relationship.
     init?(_ derivation: Derivation, layout: TableLayout) {
         guard case .sum(let attribute) = derivation.source, derivation.hops.count == 1,
+            !(derivation.hops + [attribute]).contains(where: layout.unreadable.contains),
             let coding = ValueCoding(attribute), coding != .integer,
             let column = layout.column(of: derivation.attribute, in: derivation.entity)
         else { return nil }

@@ -19,9 +19,18 @@ struct HistoryColumns {
         let relationships = byName.compactMap { $0 as? NSRelationshipDescription }
         let attributes = byName.compactMap { $0 as? NSAttributeDescription }.filter { ValueCoding($0) != nil }
         let toOnes = relationships.filter { !$0.isToMany }
-        let positions = toOnes.filter { layout.positionColumn(of: $0) != nil }
-        let entities = toOnes.filter { layout.entityColumn(of: $0, in: entity) != nil }
-        let owners = layout.entityTable(of: entity).columns.compactMap { column -> NSRelationshipDescription? in
+        // A column that a store lacks has its bit all the same.
+        let columns = layout.plannedColumns(of: entity)
+        let companions = columns.reduce(into: (positions: Set<ObjectIdentifier>(), entities: Set<ObjectIdentifier>())) {
+            switch $1.content {
+            case .position(let toOne): $0.positions.insert(ObjectIdentifier(toOne))
+            case .destinationEntity(let toOne): $0.entities.insert(ObjectIdentifier(toOne))
+            default: break
+            }
+        }
+        let positions = toOnes.filter { companions.positions.contains(ObjectIdentifier($0)) }
+        let entities = toOnes.filter { companions.entities.contains(ObjectIdentifier($0)) }
+        let owners = columns.compactMap { column -> NSRelationshipDescription? in
             guard entity.isKindOf(entity: column.entity) else { return nil }
             switch column.content {
             case .owner(let relationship), .ownerPosition(let relationship): return relationship

@@ -13,7 +13,7 @@ struct HistoryWriter {
         for (place, row) in deleted.enumerated() {
             let preserved = columns[row.id.entity].preserved
             guard !preserved.isEmpty, let key = row.id.rowKey else { continue }
-            let names = preserved.map { SQLName.quoted(layout.column(of: $0, in: row.id.entity) ?? "NULL") }
+            let names = preserved.map { layout.column(of: $0, in: row.id.entity).map(SQLName.quoted) ?? "NULL" }
             let table = SQLName.quoted(layout.table(of: row.id.entity))
             let sql = "SELECT \(names.joined(separator: ", ")) FROM \(table) WHERE Z_PK = ?"
             result[place] = try connection.rows(sql, [.integer(key.reference)]).first

@@ -25,6 +25,7 @@ struct RowQueries {
     }
 
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
+        try layout.unreadable.check(query)
         let builder = self.builder(query)
         guard query.wantsRows else { return try keyQueries.run(builder) }
         if !query.isLimited, !query.sortKeys.isEmpty {
@@ -40,12 +41,14 @@ struct RowQueries {
     }
 
     func count(_ query: StoreQuery) throws -> Int? {
+        try layout.unreadable.check(query)
         guard let fragment = try builder(query).count() else { return nil }
         return Int(try connection.integer(fragment.text, fragment.bound) ?? 0)
     }
 
     /// The values of each group; `nil` where SQL would not give those that memory does.
     func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
+        try layout.unreadable.check(query)
         guard let select = try builder(query.rows).groups(query) else { return nil }
         return try connection.withStatement(select.fragment.text) { statement in
             try statement.bind(select.fragment.bound)

@@ -177,10 +177,12 @@ final class ToManyPlans {
     init(context: DecodingContext) { self.context = context }
 
     private func destination(of relationship: NSRelationshipDescription) -> NSEntityDescription? {
-        relationship.destinationEntity.flatMap { context.layout.contains($0) ? $0 : nil }
+        guard !context.layout.unreadable.contains(relationship) else { return nil }
+        return relationship.destinationEntity.flatMap { context.layout.contains($0) ? $0 : nil }
     }
 
-    /// What selects the key and the entity of each destination; `nil` where the store has no table for them.
+    /// What selects the key and the entity of each destination; `nil` where the store has no table for them, or not what says
+    /// which they are.
     func keys(of relationship: NSRelationshipDescription) -> ToManyPlan? {
         if let known = keyPlans[ObjectIdentifier(relationship)] { return known }
         guard let destination = destination(of: relationship) else { return nil }

@@ -48,6 +48,7 @@ final class SteppedSave: BatchSteps {
 
     func write(_ changes: StoreChangeSet) throws {
         guard !changes.isEmpty else { return }
+        try session.layout.unreadable.check(changes)
         session.affectedRows.removeAll()
         let history = session.hasHistory ? session.historyWriter : nil
         let tombstones = try history?.tombstones(of: changes.deleted) ?? [:]

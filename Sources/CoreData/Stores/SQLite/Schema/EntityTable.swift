@@ -39,6 +39,17 @@ struct TableColumn {
         attribute.map { ValueCoding($0)?.declaredType ?? "BLOB" } ?? "INTEGER"
     }
 
+    /// The property that the column is for.
+    var property: NSPropertyDescription {
+        switch content {
+        case .attribute(let attribute): attribute
+        case .element(let composite, _): composite
+        case .toOne(let relationship), .destinationEntity(let relationship), .position(let relationship),
+            .owner(let relationship), .ownerPosition(let relationship):
+            relationship
+        }
+    }
+
     /// The attribute whose values the column holds, if it holds values.
     var attribute: NSAttributeDescription? {
         switch content {

@@ -37,10 +37,12 @@ struct JoinTablePlanning {
 
     /// The tables in the order in which Apple's framework makes them: by the entity that names them.
     ///
-    /// - Parameter columnsOfTable: the columns of a table of the file, `nil` where there is none: for an existing store,
-    ///   whose tables may be named from the other end.
-    /// - Throws: 134020 where a store has no such table.
-    func tables(in file: StoredSchema? = nil) throws -> [(namer: NSEntityDescription, table: JoinTable)] {
+    /// - Parameters:
+    ///   - file: an existing store, whose tables may be named from the other end.
+    ///   - unreadable: gets the relationships whose table the store does not have, or has with other columns.
+    func tables(
+        in file: StoredSchema?, noting unreadable: inout UnreadableProperties
+    ) -> [(namer: NSEntityDescription, table: JoinTable)] {
         let columnNames = columnNames()
         var seen: Set<ObjectIdentifier> = []
         var tables: [(namer: NSEntityDescription, table: JoinTable)] = []
@@ -50,9 +52,11 @@ struct JoinTablePlanning {
                 seen.insert(ObjectIdentifier(relationship))
                 seen.insert(ObjectIdentifier(inverse))
                 let namer = names(relationship, inverse) ? relationship : inverse
-                var table = table(namedBy: namer, columnNames)
-                if let file { table = try stored(table, namedBy: namer, columnNames, in: file) }
-                tables.append((namer.entity, table))
+                let table = table(namedBy: namer, columnNames)
+                switch file.map({ stored(table, namedBy: namer, columnNames, in: $0) }) ?? .found(table) {
+                case .found(let table): tables.append((namer.entity, table))
+                case .missing(let reason): unreadable.add(namer, because: reason)
+                }
             }
         }
         return tables
@@ -122,43 +126,46 @@ struct JoinTablePlanning {
 
     private static func position(of column: String) -> String { "Z_FOK_" + column.dropFirst(2) }
 
+    private enum Stored {
+        case found(JoinTable)
+        /// Why there is no such table, as a clause.
+        case missing(String)
+    }
+
     /// The table as it stands in the file: under the planned name or that of the other end, with the columns that it has.
     private func stored(
         _ planned: JoinTable, namedBy relationship: NSRelationshipDescription,
         _ columnNames: [ObjectIdentifier: String], in file: StoredSchema
-    ) throws -> JoinTable {
+    ) -> Stored {
         let inverse = relationship.inverseRelationship ?? relationship
         let other = JoinTable(
             name: table(namedBy: inverse, columnNames).name, first: planned.first, second: planned.second)
         for candidate in [planned, other] {
-            if file.table(candidate.name, hasColumns: candidate.columns) { return candidate }
-            if let read = withColumns(of: candidate, in: file) { return read }
+            if file.table(candidate.name, hasColumns: candidate.columns) { return .found(candidate) }
+            let read = withColumns(of: candidate, in: file)
+            if let only = read.first, read.count == 1 { return .found(only) }
         }
-        let present = [planned, other].first { file.hasTable($0.name) }
-        throw CoreDataError.make(
-            134020,
-            present.map {
-                "The table \($0.name) of the store \(file.path) does not fit \(relationship.entity.name ?? "")."
-                    + "\(relationship.name): its columns are \(file.columns(of: $0.name).joined(separator: ", ")), and "
-                    + "not \($0.columns.joined(separator: ", "))."
-            }
-                ?? "The store \(file.path) has no table \(planned.name) for \(relationship.entity.name ?? "")."
-                + "\(relationship.name): it does not fit the model.")
+        guard let present = [planned, other].first(where: { file.hasTable($0.name) }) else {
+            return .missing("there is no table \(planned.name)")
+        }
+        return .missing(
+            "the table \(present.name) has the columns \(file.columns(of: present.name).joined(separator: ", ")), and not "
+                + present.columns.joined(separator: ", "))
     }
 
     /// The table with the names that its columns have in the file: the planned ones but for the number at their end, which
-    /// differs from file to file where relationships of one entity share a name. `nil` where they are others.
-    private func withColumns(of planned: JoinTable, in file: StoredSchema) -> JoinTable? {
+    /// differs from file to file where relationships of one entity share a name. Empty where they are others, two where it cannot be
+    /// told which is which.
+    private func withColumns(of planned: JoinTable, in file: StoredSchema) -> [JoinTable] {
         let columns = file.columns(of: planned.name)
         let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
-        guard keys.count == 2 else { return nil }
-        for (one, two) in [(keys[0], keys[1]), (keys[1], keys[0])] {
+        guard keys.count == 2 else { return [] }
+        return [(keys[0], keys[1]), (keys[1], keys[0])].compactMap { one, two in
             guard let first = end(planned.first, named: one, among: columns),
                 let second = end(planned.second, named: two, among: columns)
-            else { continue }
+            else { return nil }
             return JoinTable(name: planned.name, first: first, second: second)
         }
-        return nil
     }
 
     private func end(_ planned: JoinTable.End, named column: String, among columns: [String]) -> JoinTable.End? {

@@ -74,17 +74,23 @@ struct StoreCreation {
 
     // MARK: An existing store
 
-    /// Where everything stands in the file.
-    func layout(in schema: StoredSchema) throws -> TableLayout {
+    /// Where everything stands in the file. A column that is missing makes its property unreadable.
+    ///
+    /// - Throws: 134020 where an entity or its table is missing; where anything is, if nothing says that the store was written
+    ///   with this model.
+    func layout(in schema: StoredSchema, metadata: [String: Any]) throws -> TableLayout {
         let numbering = try EntityNumbering(of: entities, stored: schema.entityNumbers, path: file.path)
-        return try TableLayout(numbering: numbering, file: schema)
+        let layout = try TableLayout(numbering: numbering, file: schema)
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
+        if hashes.isEmpty || file.options.ignoresVersioning { try layout.unreadable.refuseStore() }
+        return layout
     }
 
     /// Does what the options ask for to a store that fits the model.
     func adjust(_ connection: Connection, metadata: inout [String: Any]) throws {
         try file.setJournalMode(of: connection)
         let schema = try StoredSchema(connection, path: file.path)
-        let layout = try layout(in: schema)
+        let layout = try layout(in: schema, metadata: metadata)
         try adjustHistory(connection, schema, layout)
         if file.options.ignoresVersioning { try adoptHashes(connection, &metadata) }
         if file.options.runsVacuum { try connection.execute("VACUUM") }

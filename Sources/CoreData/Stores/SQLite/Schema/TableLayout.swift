@@ -8,6 +8,10 @@ final class TableLayout: SQLSchema {
     /// In the order of their roots' numbers.
     let tables: [EntityTable]
     let joinTables: [(namer: NSEntityDescription, table: JoinTable)]
+    /// What an existing store does not have of its model: neither in the tables nor in the join tables.
+    let unreadable: UnreadableProperties
+    /// The tables as the model has them.
+    private let plannedTables: [EntityTable]
     private let numbers: [ObjectIdentifier: Int64]
     private let entitiesByNumber: [Int64: NSEntityDescription]
     private let tableIndexes: [ObjectIdentifier: Int]
@@ -27,8 +31,9 @@ final class TableLayout: SQLSchema {
         var position: String?
     }
 
-    /// - Parameter file: the schema of an existing store, in which everything has to be found.
-    /// - Throws: 134020 where the model needs something that the file does not have.
+    /// - Parameter file: the schema of an existing store, in which every table has to be found; what else is missing makes properties
+    ///   ``unreadable``.
+    /// - Throws: 134020 where the file does not have a table of an entity.
     init(numbering: EntityNumbering, file: StoredSchema? = nil) throws {
         let entities = numbering.entries.map(\.entity)
         let numbers = Dictionary(
@@ -38,8 +43,12 @@ final class TableLayout: SQLSchema {
         self.numbers = numbers
         self.entitiesByNumber = Dictionary(
             numbering.entries.map { ($0.number, $0.entity) }, uniquingKeysWith: { first, _ in first })
-        self.tables = Self.plannedTables(entities, numbers)
-        self.joinTables = try JoinTablePlanning(entities: entities, numbers: numbers).tables(in: file)
+        var unreadable = UnreadableProperties(store: file?.path ?? "")
+        let planned = Self.plannedTables(entities, numbers)
+        self.plannedTables = planned
+        self.joinTables = JoinTablePlanning(entities: entities, numbers: numbers).tables(in: file, noting: &unreadable)
+        self.tables = try file.map { try StoredColumns(file: $0).tables(planned, noting: &unreadable) } ?? planned
+        self.unreadable = unreadable
         var tableIndexes: [ObjectIdentifier: Int] = [:]
         var columns: [ObjectIdentifier: PropertyColumns] = [:]
         var composites: [ObjectIdentifier: [[String]: String]] = [:]
@@ -62,7 +71,6 @@ final class TableLayout: SQLSchema {
         self.columnsOfProperties = columns
         self.columnsOfComposites = composites
         self.toManyStorages = storages
-        if let file { try checkTables(in: file) }
         derivedSums = DerivedSums(layout: self)
     }
 
@@ -77,6 +85,11 @@ final class TableLayout: SQLSchema {
             preconditionFailure("The entity '\(entity.name ?? "")' is not in the store's configuration.")
         }
         return tables[index]
+    }
+
+    /// The columns that the entity's table has in the model, also those that an existing store lacks.
+    func plannedColumns(of entity: NSEntityDescription) -> [TableColumn] {
+        tableIndexes[ObjectIdentifier(entity)].map { plannedTables[$0].columns } ?? []
     }
 
     /// Whether the store's configuration has `entity`.
@@ -185,23 +198,6 @@ final class TableLayout: SQLSchema {
                     134020,
                     "The relationship \(relationship.entity.name ?? "").\(relationship.name) leads to an entity "
                         + "that is not in the store's configuration.")
-            }
-        }
-    }
-
-    private func checkTables(in file: StoredSchema) throws {
-        for table in tables {
-            let present = Set(file.columns(of: table.name))
-            guard !present.isEmpty else {
-                throw CoreDataError.make(
-                    134020, "The store \(file.path) has no table \(table.name): it does not fit the model.")
-            }
-            let missing = table.columns.map(\.name).filter { !present.contains($0.uppercased()) }
-            guard missing.isEmpty else {
-                throw CoreDataError.make(
-                    134020,
-                    "The table \(table.name) of the store \(file.path) has no column "
-                        + "\(missing.joined(separator: ", ")): it does not fit the model.")
             }
         }
     }

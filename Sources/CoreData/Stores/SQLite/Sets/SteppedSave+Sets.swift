@@ -2,6 +2,7 @@ import SQLiteAccess
 
 extension SteppedSave: BatchSetSteps {
     func insert(_ rows: NewRows, of entity: NSEntityDescription, keepsIDs: Bool) throws -> BatchOutcome? {
+        try session.layout.unreadable.check(rows, of: entity)
         guard let insertion = try insertion(of: entity) else { return nil }
         let first = try PrimaryKeys(connection: session.connection).reserve(
             Int64(rows.count), entity: session.layout.number(of: entity.root),
@@ -22,6 +23,7 @@ extension SteppedSave: BatchSetSteps {
     }
 
     func update(_ query: StoreQuery, with values: [BatchSetValue]) throws -> Int? {
+        try check(query, values)
         guard let rows = try RowSelection(query, session),
             let update = try SetUpdate(rows, values, of: query.entity, session, files)
         else { return nil }
@@ -29,8 +31,23 @@ extension SteppedSave: BatchSetSteps {
     }
 
     func delete(_ query: StoreQuery) throws -> Int? {
-        guard let rows = try RowSelection(query, session), let deletion = SetDeletion(rows, session) else { return nil }
+        let unreadable = session.layout.unreadable
+        try unreadable.check(query)
+        guard let rows = try RowSelection(query, session),
+            rows.entities.allSatisfy({ unreadable.relationship(of: $0) == nil }),
+            let deletion = SetDeletion(rows, session)
+        else { return nil }
         return try change(rows, .delete, columns: SQLFragment("NULL")) { try deletion.run(session.connection) }
+    }
+
+    private func check(_ query: StoreQuery, _ values: [BatchSetValue]) throws {
+        let unreadable = session.layout.unreadable
+        guard !unreadable.isEmpty else { return }
+        try unreadable.check(query)
+        for value in values {
+            try unreadable.refuseSaving(value.property)
+            if case .expression(let tree) = value.value { try unreadable.check(tree, of: query.entity) }
+        }
     }
 
     /// Writes the history of the rows, and changes them.

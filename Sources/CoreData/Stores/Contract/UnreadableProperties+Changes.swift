@@ -1,0 +1,62 @@
+// What a save says of unreadable properties: nothing that was given is left out in silence, and nothing in the file is written over.
+extension UnreadableProperties {
+    /// Called before anything is written. A new row may have the value that its model begins with, which is left out.
+    ///
+    /// - Throws: 134020 where a row gets a value of one of the properties, or is deleted while its relationships are not known.
+    func check(_ changes: StoreChangeSet) throws {
+        guard !isEmpty else { return }
+        for row in changes.inserted {
+            for slot in slots(of: row.id.entity) { try check(row.row.value(slot), slot, of: row.id.entity) }
+        }
+        for row in changes.updated {
+            let layout = row.id.entity.layout
+            for slot in row.changedSlots + row.orderedPositions.keys { try refuseSaving(layout.slots[slot]) }
+            for number in row.changedToMany { try refuseSaving(layout.toManyRelationships[number]) }
+        }
+        for change in changes.toMany { try refuseSaving(change.relationship) }
+        for row in changes.deleted {
+            guard let relationship = relationship(of: row.id.entity) else { continue }
+            try refuse(
+                "delete '\(row.id)' with", relationship, "what goes along is not known, and nothing was saved")
+        }
+    }
+
+    /// - Throws: as above, for a property that a batch gives a value to.
+    func refuseSaving(_ property: NSPropertyDescription) throws { try refuse("save", property, "nothing was saved") }
+
+    /// - Throws: as above, for the values of new rows, one for each slot of the entity.
+    func check(_ rows: NewRows, of entity: NSEntityDescription) throws {
+        guard !isEmpty else { return }
+        for slot in slots(of: entity) {
+            for row in 0..<rows.count { try check(rows.values[row * rows.width + slot], slot, of: entity) }
+        }
+    }
+
+    private func check(_ value: SlotValue, _ slot: Int, of entity: NSEntityDescription) throws {
+        if value.isNull || value == entity.layout.traits.startingRow.values[slot] { return }
+        try refuseSaving(entity.layout.slots[slot])
+    }
+
+    /// The new rows that stand otherwise in the store: without the values that the model begins with.
+    func stored(_ rows: [IdentifiedRow]) -> [NSManagedObjectID: RowSnapshot] {
+        guard !isEmpty else { return [:] }
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        for row in rows {
+            let lost = slots(of: row.id.entity).filter { !row.row.value($0).isNull }
+            guard !lost.isEmpty else { continue }
+            var values = row.row.array
+            for slot in lost { values[slot] = .null }
+            result[row.id] = .make(values, version: row.row.version)
+        }
+        return result
+    }
+
+    private func slots(of entity: NSEntityDescription) -> [Int] {
+        entity.layout.slots.indices.filter { contains(entity.layout.slots[$0]) }
+    }
+
+    /// A relationship of the list that objects of the entity have: their delete rule cannot be followed.
+    func relationship(of entity: NSEntityDescription) -> NSRelationshipDescription? {
+        entity.relationshipsByName.values.sorted { $0.name < $1.name }.first(where: contains)
+    }
+}

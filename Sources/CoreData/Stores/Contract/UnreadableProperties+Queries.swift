@@ -1,0 +1,38 @@
+import PredicateSyntax
+
+// What looks at unreadable properties in a query finds nothing or the wrong rows, so that the query is refused.
+extension UnreadableProperties {
+    /// - Throws: 134020 where the query filters, sorts or groups by one of the properties; errors of the predicate itself.
+    func check(_ query: StoreQuery) throws {
+        guard !isEmpty else { return }
+        if let predicate = query.predicate { _ = try resolver(query.entity).resolve(predicate) }
+        let paths = query.sortKeys.map(\.keyPath) + [query.groupedBy].compactMap(\.self) + query.beside
+        for path in paths { try check(path, of: query.entity) }
+    }
+
+    /// - Throws: as above, and where groups or columns are computed from one of the properties.
+    func check(_ query: StoreGroupQuery) throws {
+        guard !isEmpty else { return }
+        try check(query.rows)
+        for tree in query.columns + query.groups + query.sortKeys.map(\.tree) { try check(tree, of: query.rows.entity) }
+        if let having = query.having { _ = try resolver(query.rows.entity).resolve(having) }
+    }
+
+    /// - Throws: as above, for an expression that looks at one of the properties.
+    func check(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
+        guard !isEmpty else { return }
+        _ = try resolver(entity).resolve(tree)
+    }
+
+    /// A key path that there is not is refused elsewhere: it may name a column of dictionaries.
+    private func check(_ path: [String], of entity: NSEntityDescription) throws {
+        guard (try? ModelKeyPath(path, from: entity)) != nil else { return }
+        try check(.keyPath(path), of: entity)
+    }
+
+    private func resolver(_ entity: NSEntityDescription) -> PredicateResolver {
+        var resolver = PredicateResolver(entity: entity)
+        resolver.look = { try refuse("fetch by", $0, "its values are not known") }
+        return resolver
+    }
+}

@@ -1,0 +1,27 @@
+/// Finds the columns of a model in the tables of a store's file.
+struct StoredColumns {
+    let file: StoredSchema
+
+    /// The tables with the columns that are read and written. A property without a column of its own is noted, with what it has
+    /// of others.
+    ///
+    /// - Throws: 134020 where a whole table is missing.
+    func tables(_ planned: [EntityTable], noting unreadable: inout UnreadableProperties) throws -> [EntityTable] {
+        for table in planned {
+            let present = Set(file.columns(of: table.name))
+            guard !present.isEmpty else {
+                throw CoreDataError.make(
+                    134020, "The store \(file.path) has no table \(table.name): it does not fit the model.")
+            }
+            for column in table.columns where !present.contains(column.name.uppercased()) {
+                unreadable.add(column.property, because: "the table \(table.name) has no column \(column.name)")
+            }
+        }
+        if unreadable.isEmpty { return planned }
+        return planned.map { table in
+            EntityTable(
+                name: table.name, entities: table.entities,
+                columns: table.columns.filter { !unreadable.contains($0.property) })
+        }
+    }
+}
