@@ -55,7 +55,7 @@ extension NSObject: ManagedPropertyValue {
     ///
     /// - Precondition: The property has a value of the type; otherwise the program stops.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
-        guard let value = managedValueIfSet(of: object, at: place) else {
+        guard let value = read(object, place, as: Self.self) else {
             preconditionFailure("A property of '\(object.objectID)' that is not optional has no \(Self.self).")
         }
         return value
@@ -63,7 +63,13 @@ extension NSObject: ManagedPropertyValue {
 
     /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
-        object.noteRead(place.place)
+        read(object, place, as: Self?.self)
+    }
+
+    private static func read(
+        _ object: NSManagedObject, _ place: ManagedPlace, as type: @autoclosure () -> Any.Type
+    ) -> Self? {
+        object.noteRead(place.place, as: type())
         switch place.place {
         case .attribute(let slot):
             object.fireIfNeeded(for: place.place)

@@ -42,18 +42,20 @@ protocol SlotRepresentable: ManagedPropertyValue {
 extension SlotRepresentable {
     /// The value of the object's property; the empty value where it is unset or does not fit.
     public static func managedValue(of object: NSManagedObject, at place: ManagedPlace) -> Self {
-        read(object, place.place) ?? emptyValue
+        read(object, place.place, as: Self.self) ?? emptyValue
     }
 
     /// The value of the object's property; `nil` where it is unset.
     public static func managedValueIfSet(of object: NSManagedObject, at place: ManagedPlace) -> Self? {
-        read(object, place.place)
+        read(object, place.place, as: Self?.self)
     }
 
     @inline(__always)
-    private static func read(_ object: NSManagedObject, _ place: EntityLayout.Place) -> Self? {
+    private static func read(
+        _ object: NSManagedObject, _ place: EntityLayout.Place, as type: @autoclosure () -> Any.Type
+    ) -> Self? {
         guard case .attribute(let slot) = place else { return nil }
-        object.noteRead(place)
+        object.noteRead(place, as: type())
         return Self(slot: object.slotValue(slot))
     }
 

@@ -13,10 +13,12 @@ import Synchronization
 /// Reads of modelled properties are tracked through accessors, `@Managed`, `value(forKey:)` and `willAccessValue(forKey:)`.
 extension NSManagedObject: Observable {
     /// To be called when a property is read: a reader that tracks its reads depends on it from now on.
+    ///
+    /// - Parameter type: that of the accessor, if there is one.
     // SAFETY: the object's home stays while its queue, where this runs, is busy here.
     @inline(__always)
-    final func noteRead(_ place: EntityLayout.Place) {
-        if flags.contains(.observed) { return ObservedObjects.noteRead(self, place) }
+    final func noteRead(_ place: EntityLayout.Place, as type: @autoclosure () -> Any.Type? = nil) {
+        if flags.contains(.observed) { return ObservedObjects.noteRead(self, place, as: type()) }
         if home._withUnsafeGuaranteedRef({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
     }
 
@@ -90,8 +92,9 @@ enum ObservedObjects {
     }
 
     @inline(never)
-    static func noteRead(_ object: NSManagedObject, _ place: EntityLayout.Place) {
-        guard let probe = probe(of: object), probe.isTracking else { return }
+    static func noteRead(_ object: NSManagedObject, _ place: EntityLayout.Place, as type: Any.Type?) {
+        guard let probe = probe(of: object) else { return SampleReads.note(object, place, as: type) }
+        guard probe.isTracking else { return }
         probe.registrar.access(object, keyPath: \NSManagedObject[object.layout.name(of: place)])
     }
 

@@ -5,7 +5,10 @@ import Testing
 final class ShopOrder: NSManagedObject {
     @Managed var id: Int64
     @Managed var name: String?
+    @Managed var nickname: String?
+    @Managed var rank: Int32
     @Managed var customer: ShopCustomer?
+    @Managed var payer: ShopCustomer?
     @Managed var lines: Set<ShopLine>
     @Managed var coupons: NSOrderedSet?
 }
@@ -29,13 +32,18 @@ final class ShopCustomer: NSManagedObject {
 @MainActor @Suite struct RelationshipKeyPathTests {
     private static func model() -> NSManagedObjectModel {
         let order = MigrationDesk.entity(
-            "ShopOrder", [MigrationDesk.attribute("id", .integer64AttributeType), MigrationDesk.attribute("name")])
+            "ShopOrder",
+            [
+                MigrationDesk.attribute("id", .integer64AttributeType), MigrationDesk.attribute("name"),
+                MigrationDesk.attribute("nickname"), MigrationDesk.attribute("rank", .integer32AttributeType),
+            ])
         let line = MigrationDesk.entity("ShopLine", [MigrationDesk.attribute("price", .doubleAttributeType)])
         let coupon = MigrationDesk.entity("ShopCoupon", [MigrationDesk.attribute("code")])
         let customer = MigrationDesk.entity("ShopCustomer", [MigrationDesk.attribute("name")])
         MigrationDesk.relate(order, "lines", many: true, ordered: false, line, "order")
         MigrationDesk.relate(order, "coupons", many: true, ordered: true, coupon, "order")
         MigrationDesk.relate(customer, "orders", many: true, ordered: false, order, "customer")
+        MigrationDesk.relate(customer, "bills", many: true, ordered: false, order, "payer")
         let model = MigrationDesk.model([order, line, coupon, customer])
         for entity in model.entities { entity.managedObjectClassName = "CoreDataTests.\(entity.name ?? "")" }
         return model
@@ -61,6 +69,10 @@ final class ShopCustomer: NSManagedObject {
         #expect(key(\ShopOrder.lines.count) == "lines.@count")
         #expect(key(\ShopOrder.coupons?.count) == "coupons.@count")
         #expect(key(\ShopLine.order?.lines.count) == "order.lines.@count")
+        #expect(key(\ShopLine.order?.rank) == "order.rank")
+        #expect(key(\ShopLine.order!.name!) == "order.name")
+        #expect(key(\ShopOrder.wideRank) == "rank")
+        #expect(key(\ShopOrder.customer) == "customer")
         #expect(NSExpression(forKeyPath: \ShopCustomer.orders).keyPath == "orders")
         let context = container.viewContext
         for (number, name) in ["b", "c", "a"].enumerated() {
@@ -72,6 +84,20 @@ final class ShopCustomer: NSManagedObject {
         let request = NSFetchRequest<ShopLine>(entityName: "ShopLine")
         request.sortDescriptors = [NSSortDescriptor(keyPath: \ShopLine.order?.name, ascending: true)]
         #expect(try context.fetch(request).map { $0.order?.name } == ["a", "b", "c"])
+        try desk.close(container)
+    }
+
+    /// What is a property for some values only, is read beside others, or counts some members, is told apart by many values.
+    @Test func p17_whatLooksLikeAPropertyStandsForNoKey() throws {
+        let desk = try MigrationDesk()
+        let container = try desk.open(Self.model())
+        for (number, computed) in [
+            key(\ShopOrder.rank.magnitude), key(\ShopOrder.lastDigit), key(\ShopOrder.capped), key(\ShopOrder.isRanked),
+            key(\ShopOrder.shown), key(\ShopOrder.called), key(\ShopOrder.title), key(\ShopOrder.trimmed),
+            key(\ShopOrder.customer?.shown), key(\ShopOrder.buyer), key(\ShopOrder.lines.isEmpty),
+            key(\ShopOrder.lines.first), key(\ShopOrder.next), key(\ShopOrder.cheap), key(\ShopOrder.dear),
+            key(\ShopOrder.tens), key(\ShopLine.order?.next), key(\ShopOrder.all),
+        ].enumerated() { #expect(computed == nil, "\(number)") }
         try desk.close(container)
     }
 
@@ -120,4 +146,22 @@ extension ShopLine {
 extension ShopOrder {
     fileprivate var shout: String? { name?.uppercased() }
     fileprivate var isLate: Bool { id > 1 }
+    fileprivate var wideRank: Int { Int(rank) }
+    fileprivate var lastDigit: Int32 { rank % 10 }
+    fileprivate var capped: Int64 { min(id, 50) }
+    fileprivate var isRanked: Bool { rank > 0 }
+    fileprivate var shown: String? { nickname ?? name }
+    fileprivate var called: String { nickname ?? "none" }
+    fileprivate var title: String { name ?? "" }
+    fileprivate var trimmed: String? { name.map { String($0.prefix(80)) } }
+    fileprivate var buyer: ShopCustomer? { payer ?? customer }
+    fileprivate var next: Int { lines.count + 1 }
+    fileprivate var cheap: Int { lines.filter { $0.price < 1_000_000 }.count }
+    fileprivate var dear: Int { lines.filter { $0.price > 0 }.count }
+    fileprivate var tens: Int { lines.count % 10 }
+    fileprivate var all: Int { lines.count + (coupons?.count ?? 0) }
+}
+
+extension ShopCustomer {
+    fileprivate var shown: String { name ?? "\(orders.count)" }
 }
