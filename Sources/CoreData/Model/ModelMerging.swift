@@ -19,9 +19,7 @@ enum ModelMerging {
         _ model: NSManagedObjectModel, merging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> Bool {
         guard let wanted = versionHashes(in: metadata) else { return false }
-        let merged = merge(choose(wanted, from: models), into: model) { entity in
-            entity.name.map { wanted[$0] == entity.versionHash } ?? false
-        }
+        let merged = merge(choose(wanted, from: models), into: model) { isWanted($0, wanted) }
         return merged && Set(model.entities.compactMap(\.name)) == Set(wanted.keys)
     }
 
@@ -31,7 +29,18 @@ enum ModelMerging {
     /// So a store gets the one version that is like it alone, and no other version's configurations and requests.
     private static func choose(_ wanted: [String: Data], from models: [NSManagedObjectModel]) -> [NSManagedObjectModel]
     {
-        choose(wanted, from: models.map(\.entityVersionHashesByName)).chosen.map { models[$0] }
+        let candidates = models.map { model in
+            Candidate(
+                found: Set(model.entities.filter { isWanted($0, wanted) }.compactMap(\.name)),
+                count: model.entities.count)
+        }
+        return choose(wanted, among: candidates).chosen.map { models[$0] }
+    }
+
+    /// A hash takes time: that of an entity of another name is never worked out.
+    private static func isWanted(_ entity: NSEntityDescription, _ wanted: [String: Data]) -> Bool {
+        guard let hash = entity.name.flatMap({ wanted[$0] }) else { return false }
+        return entity.versionHash == hash
     }
 
     /// The same of the version hashes of models.
@@ -41,9 +50,21 @@ enum ModelMerging {
         _ wanted: [String: Data], from models: [[String: Data]]
     ) -> (chosen: [Int], isComplete: Bool) {
         let candidates = models.map { hashes in
-            let found = Set(hashes.keys.filter { hashes[$0] == wanted[$0] })
-            return (found: found, others: hashes.count - found.count)
+            Candidate(found: Set(hashes.keys.filter { hashes[$0] == wanted[$0] }), count: hashes.count)
         }
+        return choose(wanted, among: candidates)
+    }
+
+    /// What a model has of what a store wants, and how many entities it has.
+    private struct Candidate {
+        let found: Set<String>
+        let count: Int
+        var others: Int { count - found.count }
+    }
+
+    private static func choose(
+        _ wanted: [String: Data], among candidates: [Candidate]
+    ) -> (chosen: [Int], isComplete: Bool) {
         var missing = Set(wanted.keys)
         var chosen: Set<Int> = []
         while !missing.isEmpty {

@@ -24,7 +24,8 @@ struct StoreModelSearch {
             if models.count == choice.chosen.count { return models }
         }
         return candidates.filter { candidate in
-            candidate.hashes.map { hashes in wanted.contains { hashes[$0.key] == $0.value } } ?? true
+            candidate.hashes.map { hashes in wanted.contains { hashes[$0.key] == $0.value } }
+                ?? CompiledModelBundle.mayHave(entityOf: wanted.keys, at: candidate.url)
         }.compactMap { NSManagedObjectModel(contentsOf: $0.url) }
     }
 

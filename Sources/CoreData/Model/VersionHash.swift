@@ -44,26 +44,34 @@ enum VersionHash {
 
     /// 32 bytes for an entity. Hashes the parents too: for all entities of a model use ``entities(_:)``.
     static func entity(_ entity: NSEntityDescription) -> Data {
-        Self.entity(entity, parent: entity.superentity.map { Self.entity($0) })
+        Self.entity(entity, parent: entity.superentity.map { Self.entity($0) }, \.versionHash)
     }
 
-    private static func entity(_ entity: NSEntityDescription, parent: Data?) -> Data {
+    private static func entity(
+        _ entity: NSEntityDescription, parent: Data?, _ hash: (NSPropertyDescription) -> Data
+    ) -> Data {
         if let written = entity.writtenVersionHash { return written }
         let stored = entity.propertiesByName.filter {
             !$0.value.isTransient && !($0.value is NSFetchedPropertyDescription)
         }
         return VersionHashFormula.entity(
             name: entity.name ?? "", isAbstract: entity.isAbstract, parent: parent,
-            properties: stored.map { ($0.key, $0.value.versionHash) }, modifier: entity.versionHashModifier,
+            properties: stored.map { ($0.key, hash($0.value)) }, modifier: entity.versionHashModifier,
             constraints: entity.uniquenessConstraintNames)
     }
 
-    /// The hashes of `entities` under their names, each computed once.
+    /// The hashes of `entities` under their names, each computed once, as those of properties that several inherit.
     static func entities(_ entities: [NSEntityDescription]) -> [String: Data] {
         var made: [ObjectIdentifier: Data] = [:]
+        func hash(of property: NSPropertyDescription) -> Data {
+            if let known = made[ObjectIdentifier(property)] { return known }
+            let new = property.versionHash
+            made[ObjectIdentifier(property)] = new
+            return new
+        }
         func hash(_ entity: NSEntityDescription) -> Data {
             if let known = made[ObjectIdentifier(entity)] { return known }
-            let new = Self.entity(entity, parent: entity.superentity.map(hash))
+            let new = Self.entity(entity, parent: entity.superentity.map(hash), hash(of:))
             made[ObjectIdentifier(entity)] = new
             return new
         }

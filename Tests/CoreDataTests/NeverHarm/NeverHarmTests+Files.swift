@@ -182,4 +182,34 @@ extension NeverHarmTests {
         #expect(found?.entitiesByName.keys.sorted() == ["Folder", "Item"])
         #expect(found?.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) == true)
     }
+
+    /// Files without a list of hashes beside them are read where they name an entity of the store, in whatever letters.
+    @Test(arguments: ["Item", "Überweisung", "注文"]) func p9_modelsWithoutHashesAreFoundByTheirEntities(name: String)
+        throws
+    {
+        let world = try World()
+        func model(_ names: [String]) -> NSManagedObjectModel {
+            let model = NSManagedObjectModel()
+            model.entities = names.map { name in
+                let entity = NSEntityDescription()
+                (entity.name, entity.managedObjectClassName) = (name, "NSManagedObject")
+                return entity
+            }
+            return model
+        }
+        let resources = world.url("Models.bundle")
+        try FileManager.default.createDirectory(at: resources, withIntermediateDirectories: true)
+        for (number, names) in [["Other"], ["\(name)s"], [name], ["Item2", "Ubung"]].enumerated() {
+            try model(names).write(to: resources.appendingPathComponent("\(number).mom"))
+        }
+        let url = world.url("a.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model([name]))
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let bundle = try #require(Bundle(path: resources.path))
+        let found = NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: store.metadata)
+        #expect(found?.entities.map(\.name) == [name])
+        try FileManager.default.removeItem(at: resources.appendingPathComponent("2.mom"))
+        #expect(NSManagedObjectModel.mergedModel(from: [bundle], forStoreMetadata: store.metadata) == nil)
+        try coordinator.remove(store)
+    }
 }
