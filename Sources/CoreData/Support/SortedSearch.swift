@@ -32,7 +32,9 @@ enum AscendingRun {
         var predecessors = Array(repeating: -1, count: keys.count)
         for (place, key) in keys.enumerated() {
             guard let key else { continue }
-            let length = ends.partitioningIndex { $0.key >= key }
+            // Most keys of what is nearly in order go to the end.
+            let isLast = ends.last.map { $0.key < key } ?? true
+            let length = isLast ? ends.count : ends.partitioningIndex { $0.key >= key }
             if length > 0 { predecessors[place] = ends[length - 1].place }
             if length == ends.count { ends.append((place, key)) } else { ends[length] = (place, key) }
         }

@@ -136,4 +136,59 @@ import Testing
             }
         }
     }
+
+    // MARK: Whole lists
+
+    /// A list of `count` rows, those of each section together, in an order of its own.
+    private func list(
+        of rows: [UInt64], sections: UInt64, _ random: inout SeededGenerator
+    ) -> ListModel {
+        let order = rows.shuffled(using: &random)
+        let numbers = (0..<sections).shuffled(using: &random)
+        return ListModel(
+            numbers.map { number in
+                ListModel.Section(number: UInt32(number), rows: order.filter { $0 % sections == number })
+            }.filter { !$0.rows.isEmpty })
+    }
+
+    /// Keys close together, of two entities, of rows without a key, and far apart.
+    @Test(
+        arguments: [
+            [0], [1 << 48, 2 << 48], [1 << 48, 1 << 63], [1 << 48, 2 << 48, 3 << 48, 4 << 48, 5 << 48, 1 << 63],
+        ] as [[UInt64]], [1, 1 << 30] as [UInt64])
+    func wholeListsAreComparedWithoutLookingRowsUp(entities: [UInt64], distance: UInt64) {
+        var random = SeededGenerator(seed: distance + UInt64(entities.count))
+        for round in 0..<24 {
+            let count = round < 12 ? UInt64(round) : 400
+            let all = (0..<count).map { entities[Int($0) % entities.count] + $0 * distance }
+            func some() -> [UInt64] { all.filter { _ in round % 3 == 0 || Bool.random(using: &random) } }
+            let old = list(of: some(), sections: UInt64(1 + round % 5), &random)
+            let isGrown = round % 4 == 0
+            let new = isGrown ? old : list(of: some(), sections: UInt64(1 + round % 5), &random)
+            let (from, to) = (old.contents, new.contents)
+            let batch = ChangeBatch(comparing: from, with: to)
+            #expect(old.replaying(batch) == new)
+            #expect(from.rows.holder.index == nil && to.rows.holder.index == nil || count < 12)
+            let moved = ListComparison.touchedRows(from: from, to: to, known: [])
+            let other = ChangeBatch(from: from, to: to, touched: [], replaced: moved)
+            #expect(batch.rowChanges.count == other.rowChanges.count)
+            #expect(!isGrown || batch.isEmpty)
+            #expect(Set(batch.reloaded.map(\.code)).isSubset(of: all) && batch.rowChanges.count >= batch.reloaded.count)
+        }
+    }
+
+    /// A few rows are looked up, many are found by a walk: both find the same.
+    @Test func rowsAreFoundByWalksAsByLookUps() {
+        var random = SeededGenerator(seed: 11)
+        let rows = (0..<2_000 as Range<UInt64>).map { $0 * 3 }.shuffled(using: &random)
+        let contents = ListModel([.init(number: 1, rows: rows)]).contents
+        let wanted = (0..<6_000 as Range<UInt64>).shuffled(using: &random).map(RowToken.init)
+        let found = contents.positions(of: wanted)
+        #expect(found.map(\.position) == Array(0..<2_000))
+        #expect(found.map { wanted[$0.number].code } == rows)
+        #expect(contents.rows.holder.index == nil)
+        let few = contents.positions(of: Array(wanted.prefix(20)))
+        #expect(few.map(\.position) == few.map { contents.rows.position(of: wanted[$0.number].code) })
+        #expect(contents.rows.holder.index != nil)
+    }
 }

@@ -13,20 +13,28 @@ struct BatchBuilder {
     private(set) var deletedSections: [ChangeBatch.SectionChange] = []
     private(set) var insertedSections: [ChangeBatch.SectionChange] = []
     private(set) var rowChanges: [ChangeBatch.RowChange] = []
+    private(set) var reloaded: [RowToken] = []
 
-    init(old: ListContents, new: ListContents, touched: Set<RowToken>, replaced: Set<RowToken>) {
+    /// - Parameter others: rows that were put into place again and are no touched ones.
+    init(old: ListContents, new: ListContents, touched: [RowToken], others: [RowToken]) {
         self.old = old
         self.new = new
-        let others = replaced.isEmpty ? [] : replaced.subtracting(touched)
-        var rows = TouchedRows(Array(touched) + others, old: old, new: new)
+        var rows = TouchedRows(touched + others, old: old, new: new)
         let recreated = compareSections(rows)
+        var isCompared = false
         if !others.isEmpty {
             // A replaced row that can stay where it is counts as untouched from here on.
             let settled = staying(rows, from: touched.count, recreated: recreated)
-            let left = rows.tokens.indices.filter { !settled[$0] }.map { rows.tokens[$0] }
-            rows = TouchedRows(left, old: old, new: new)
+            if settled.contains(true) {
+                let left = rows.tokens.indices.filter { !settled[$0] }.map { rows.tokens[$0] }
+                rows = TouchedRows(left, old: old, new: new)
+            } else {
+                isCompared = touched.isEmpty
+            }
         }
-        describe(rows, staying: staying(rows, recreated: recreated))
+        let staying =
+            isCompared ? Array(repeating: false, count: rows.tokens.count) : staying(rows, recreated: recreated)
+        describe(rows, staying: staying)
     }
 
     /// For each row, whether it can stay where it is; only of those from a number on.
@@ -40,8 +48,8 @@ struct BatchBuilder {
             numbers.append(number)
             items.append(
                 .init(
-                    oldOrder: old.order, newOrder: new.order, oldGap: (old.section, old.gap),
-                    newGap: (new.section, new.gap)))
+                    oldOrder: Int(old.order), newOrder: Int(new.order), oldGap: (old.section, Int(old.gap)),
+                    newGap: (new.section, Int(new.gap))))
         }
         var staying = Array(repeating: false, count: rows.tokens.count)
         for (number, stays) in zip(numbers, Stationary.staying(items)) { staying[number] = stays }
@@ -59,9 +67,14 @@ struct BatchBuilder {
             rowChanges.append(change(.delete, number))
         }
         for number in rows.new.order where !staying[number] {
-            rowChanges.append(change(rows.old.places[number] == nil ? .insert : .move, number))
+            let isMove = rows.old.places[number] != nil
+            rowChanges.append(change(isMove ? .move : .insert, number))
+            if isMove { reloaded.append(rows.tokens[number]) }
         }
-        for number in rows.old.order where staying[number] { rowChanges.append(change(.update, number)) }
+        for number in rows.old.order where staying[number] {
+            rowChanges.append(change(.update, number))
+            reloaded.append(rows.tokens[number])
+        }
     }
 
     // MARK: Sections

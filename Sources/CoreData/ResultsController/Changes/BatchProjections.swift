@@ -29,8 +29,8 @@ enum BatchProjections {
     }
 
     /// Deletes by descending old path, inserts and moves by ascending new path, then updates.
-    static func objectEvents(of batch: ChangeBatch) -> [ObjectEvent] {
-        batch.rowChanges.map { change in
+    static func objectEvents(of batch: ChangeBatch) -> some Sequence<ObjectEvent> {
+        batch.rowChanges.lazy.map { change in
             let type: NSFetchedResultsChangeType =
                 switch change.kind {
                 case .insert: .insert
@@ -69,8 +69,7 @@ enum BatchProjections {
     static func snapshot(
         of batch: ChangeBatch, names: SectionNames, identities: RowIdentities
     ) -> NSDiffableDataSourceSnapshotReference {
-        let reloaded = batch.rowChanges.filter { $0.kind == .update || $0.kind == .move }.map(\.row)
-        return NSDiffableDataSourceSnapshotReference(
-            batch.new, names: names, identities: identities, reloaded: reloaded)
+        NSDiffableDataSourceSnapshotReference(
+            batch.new, names: names, identities: identities, reloaded: batch.reloaded)
     }
 }

@@ -33,6 +33,8 @@ struct ChangeBatch {
     let insertedSections: [SectionChange]
     /// Deletes by descending old path, inserts and moves by ascending new path, updates by ascending old path.
     let rowChanges: [RowChange]
+    /// The rows that moved or were updated.
+    let reloaded: [RowToken]
 
     /// Whether both states have the same sections in the same order.
     var keepsSections: Bool { deletedSections.isEmpty && insertedSections.isEmpty }
@@ -45,11 +47,23 @@ struct ChangeBatch {
     ///   - touched: every row that came, went or got new values. All others must be in both states in the same order.
     ///   - replaced: rows that were put into place again without having changed: reported only if they had to move.
     init(from old: ListContents, to new: ListContents, touched: Set<RowToken>, replaced: Set<RowToken> = []) {
-        let builder = BatchBuilder(old: old, new: new, touched: touched, replaced: replaced)
-        self.old = old
-        self.new = new
+        let others = replaced.isEmpty ? [] : Array(replaced.subtracting(touched))
+        self.init(BatchBuilder(old: old, new: new, touched: Array(touched), others: others))
+    }
+
+    /// Finds the fewest changes between lists of which it is not known what happened between them, but to no row. One walk over
+    /// each, O(n).
+    init(comparing old: ListContents, with new: ListContents) {
+        let changed = ListComparison.changedRows(from: old, to: new)
+        self.init(BatchBuilder(old: old, new: new, touched: [], others: changed))
+    }
+
+    private init(_ builder: BatchBuilder) {
+        old = builder.old
+        new = builder.new
         deletedSections = builder.deletedSections
         insertedSections = builder.insertedSections
         rowChanges = builder.rowChanges
+        reloaded = builder.reloaded
     }
 }

@@ -41,7 +41,7 @@ struct FlatList: ListBase {
     init(_ old: ListContents, without removed: [RowToken]) {
         isSectioned = old.isSectioned
         keptSections = old.keptSections
-        let leaving = removed.compactMap { old.rows.position(of: $0.code) }.sorted()
+        let leaving = old.positions(of: removed).map(\.position)
         copyRows(of: old, without: leaving)
         copySections(of: old, without: leaving)
         indices = Array(repeating: -1, count: (sections.map { Int($0.number) }.max() ?? -1) + 1)

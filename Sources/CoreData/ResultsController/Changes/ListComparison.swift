@@ -3,38 +3,64 @@ enum ListComparison {
     /// The rows that have to count as touched, so that all others are in both states in the same order and section: those
     /// of one state only, those known to have changed, and the fewest others that changed places. O(n log n) at worst.
     static func touchedRows(from old: ListContents, to new: ListContents, known: Set<RowToken>) -> Set<RowToken> {
-        var oldPlaces: [RowToken: (position: Int, section: UInt32)] = [:]
-        oldPlaces.reserveCapacity(old.rowCount)
-        forEachRow(of: old) { row, position, section in oldPlaces[row] = (position, section) }
-        var touched = known
-        var kept: [(row: RowToken, position: Int)] = []
-        var seen = 0
-        forEachRow(of: new) { row, _, section in
-            guard let place = oldPlaces[row] else {
-                touched.insert(row)
-                return
-            }
-            seen += 1
-            if place.section != section { touched.insert(row) }
-            if !touched.contains(row) { kept.append((row, place.position)) }
-        }
-        if seen < old.rowCount { forEachRow(of: old) { row, _, _ in if !new.contains(row) { touched.insert(row) } } }
-        let isInOrder = zip(kept, kept.dropFirst()).allSatisfy { $0.position < $1.position }
-        guard !isInOrder else { return touched }
-        let items = kept.enumerated().map { order, entry in
-            Stationary.Item(oldOrder: entry.position, newOrder: order, oldGap: (0, 0), newGap: (0, 0))
-        }
-        let staying = Stationary.staying(items)
-        for (order, entry) in kept.enumerated() where !staying[order] { touched.insert(entry.row) }
-        return touched
+        known.union(changedRows(from: old, to: new, known: known))
     }
 
-    private static func forEachRow(of contents: ListContents, _ body: (RowToken, Int, UInt32) -> Void) {
-        var position = 0
+    /// The same without those that are known to have changed, each once. One walk over each list.
+    static func changedRows(
+        from old: ListContents, to new: ListContents, known: Set<RowToken> = []
+    ) -> [RowToken] {
+        let rows = old.rows.elements(in: 0..<old.rowCount)
+        let places = RowNumbers(rows, walked: new.rowCount)
+        let sections = sectionNumbers(of: old)
+        var isGone = Array(repeating: true, count: rows.count)
+        var changed: [RowToken] = []
+        var kept: [Int64] = []
+        var isInOrder = true
+        forEachRow(of: new) { row, section in
+            guard let place = places[row] else {
+                changed.append(row)
+                return
+            }
+            isGone[place] = false
+            if sections[place] != section {
+                changed.append(row)
+            } else if known.isEmpty || !known.contains(row) {
+                if let last = kept.last, last > Int64(place) { isInOrder = false }
+                kept.append(Int64(place))
+            }
+        }
+        for (place, row) in rows.enumerated() where isGone[place] { changed.append(row) }
+        if !known.isEmpty { changed.removeAll(where: known.contains) }
+        guard !isInOrder else { return changed }
+        var stays = Array(repeating: false, count: kept.count)
+        for number in AscendingRun.longest(in: kept) { stays[number] = true }
+        for (number, place) in kept.enumerated() where !stays[number] { changed.append(rows[Int(place)]) }
+        return changed
+    }
+
+    /// The number of each row's section.
+    private static func sectionNumbers(of contents: ListContents) -> [UInt32] {
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(contents.rowCount)
         for section in contents.allSections {
-            for row in contents.rows.elements(in: position..<position + section.weight) {
-                body(row, position, section.number)
-                position += 1
+            numbers.append(contentsOf: repeatElement(section.number, count: section.weight))
+        }
+        return numbers
+    }
+
+    private static func forEachRow(of contents: ListContents, _ body: (RowToken, UInt32) -> Void) {
+        let sections = contents.allSections
+        var index = -1
+        var left = 0
+        contents.rows.forEachLeaf { _, rows in
+            for row in rows {
+                while left == 0 {
+                    index += 1
+                    left = sections[index].weight
+                }
+                left -= 1
+                body(row, sections[index].number)
             }
         }
     }

@@ -18,9 +18,9 @@ struct TouchedPlaces {
         /// The number of its section.
         let section: UInt32
         /// How many untouched rows of its section are before it.
-        let gap: Int
+        let gap: UInt32
         /// Its position among the touched rows.
-        let order: Int
+        let order: UInt32
     }
 
     /// One for each row; `nil` for those that the list does not have.
@@ -32,12 +32,7 @@ struct TouchedPlaces {
 
     init(of tokens: [RowToken], in contents: ListContents) {
         places = Array(repeating: nil, count: tokens.count)
-        var found: [(position: Int, number: Int)] = []
-        found.reserveCapacity(tokens.count)
-        for (number, token) in tokens.enumerated() {
-            if let position = contents.rows.position(of: token.code) { found.append((position, number)) }
-        }
-        found.sort { $0.position < $1.position }
+        let found = contents.positions(of: tokens)
         order.reserveCapacity(found.count)
         var section = SectionCursor(contents, stops: found.count)
         var touched = 0
@@ -45,7 +40,7 @@ struct TouchedPlaces {
             if section.move(to: row.position) { touched = 0 }
             let path = ListContents.Path(section: section.index, row: row.position - section.start)
             places[row.number] = Place(
-                path: path, section: section.entry.number, gap: path.row - touched, order: order)
+                path: path, section: section.entry.number, gap: UInt32(path.row - touched), order: UInt32(order))
             self.order.append(row.number)
             touched += 1
             if touched == section.entry.weight { wholeSections.append((section.entry.number, section.index)) }

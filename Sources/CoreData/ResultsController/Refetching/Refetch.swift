@@ -290,8 +290,7 @@ final class Refetch {
             numbers[section.number] = number
         }
         let old = shown.contents.renumbered { numbers[$0] ?? $0 }
-        let moved = ListComparison.touchedRows(from: old, to: new, known: [])
-        return ChangeBatch(from: old, to: new, touched: [], replaced: moved)
+        return ChangeBatch(comparing: old, with: new)
     }
 }
 

@@ -30,6 +30,7 @@ extension ResultsTracker {
             if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
         }
         isWorking = false
+        letGoLater(batch, old)
         if fetches == number { tellViewsOfFetch() }
         workOff()
     }
@@ -51,6 +52,17 @@ extension ResultsTracker {
         if batch.isEmpty { return showing.new() }
         _ = tell(batch, of: made, isFlat: !made.isSectioned && !old.isSectioned, showing)
     }
+
+    /// Lets what was told go on another queue, when this one has done so: to free a million changes takes longer than this one
+    /// may be held.
+    // SAFETY: values, which only the other queue has then; nothing reads them there.
+    private func letGoLater(_ batch: ChangeBatch?, _ old: ResultsState) {
+        guard (batch?.rowChanges.count ?? old.published.rowCount) > Self.quicklyFreed else { return }
+        let held = UncheckedSendable((batch, old.published, old.aggregates))
+        BesideReader.queue.asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(held) {} }
+    }
+
+    private static let quicklyFreed = 10_000
 
     /// Tells that the contents are others, and not how.
     private func tellContents(of made: ResultsState, _ showing: Showing) {

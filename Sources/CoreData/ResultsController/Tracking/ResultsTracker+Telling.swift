@@ -101,7 +101,8 @@ extension ResultsTracker {
                 }
                 isHeard = isHeard || isCalled
             }
-            for event in BatchProjections.objectEvents(of: batch) where fetches == number && caller.mayHave(.object) {
+            for event in BatchProjections.objectEvents(of: batch) {
+                guard fetches == number, caller.mayHave(.object) else { break }
                 let result = state.result(for: event.row)
                 let isCalled = caller.call(.object) {
                     $0.controller(
