@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Everything that one batch of changes did to a results controller, as a value for any queue.
 ///
@@ -39,11 +40,13 @@ public struct FetchedResultsBatch: Sendable {
     public let after: FetchedResultsSnapshot
     /// Deletions by descending old index, then insertions by ascending new index.
     public let sectionChanges: [SectionChange]
-    /// Deletions by descending old place, insertions and moves by ascending new place, then updates.
-    public let changes: [Change]
-    private let steps: [BatchProjections.DifferenceStep]
     /// Whether values may have changed of which ``changes`` says nothing.
     let comparesAllSections: Bool
+    private let told: Told
+
+    /// Deletions by descending old place, insertions and moves by ascending new place, then updates. Made when they are asked for
+    /// first: O(changes).
+    public var changes: [Change] { told.changes }
 
     /// - Parameter isWhole: whether the states were compared without knowing what happened between them.
     init(_ batch: ChangeBatch, of state: ResultsState, _ work: TouchedObjects, isWhole: Bool) {
@@ -53,25 +56,54 @@ public struct FetchedResultsBatch: Sendable {
         sectionChanges = BatchProjections.sectionEvents(of: batch).map { event in
             SectionChange(type: event.type, index: event.index, name: state.names[event.number])
         }
-        let ids = state.identities.objectIDs(of: batch.rowChanges.map(\.row))
-        let changedValues = work.changedValues
-        changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
-            let told = event.type == .update || event.type == .move ? changedValues[id] : nil
-            return Change(
-                type: event.type, objectID: id, indexPath: event.indexPath, newIndexPath: event.newIndexPath,
-                changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
+        told = Told(batch, state.identities.frozen(), work.changedValues)
+    }
+
+    /// The changes with the IDs of their objects. The queue of the context is not held for them: those of a new predicate may be
+    /// a million.
+    // SAFETY: immutable but for what is made once, which the lock guards; nothing else has the identities.
+    private final class Told: @unchecked Sendable {
+        private let batch: ChangeBatch
+        private let identities: RowIdentities
+        private let values: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])]
+        private let made = Mutex<[Change]?>(nil)
+
+        init(
+            _ batch: ChangeBatch, _ identities: RowIdentities,
+            _ values: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])]
+        ) {
+            (self.batch, self.identities, self.values) = (batch, identities, values)
         }
-        steps = zip(batch.rowChanges, ids).map { change, id in
-            BatchProjections.DifferenceStep(
-                id: id, old: change.oldPath.flatMap(batch.old.position), new: change.newPath.flatMap(batch.new.position)
-            )
+
+        var changes: [Change] {
+            made.withLock { made in
+                if let made { return made }
+                let ids = identities.objectIDs(of: batch.rowChanges.map(\.row))
+                let changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
+                    let told = event.type == .update || event.type == .move ? values[id] : nil
+                    return Change(
+                        type: event.type, objectID: id, indexPath: event.indexPath, newIndexPath: event.newIndexPath,
+                        changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
+                }
+                made = changes
+                return changes
+            }
+        }
+
+        /// Each object's places over all sections.
+        var steps: [BatchProjections.DifferenceStep] {
+            zip(batch.rowChanges, identities.objectIDs(of: batch.rowChanges.map(\.row))).map { change, id in
+                BatchProjections.DifferenceStep(
+                    id: id, old: change.oldPath.flatMap(batch.old.position),
+                    new: change.newPath.flatMap(batch.new.position))
+            }
         }
     }
 
     /// The batch as a difference of the lists of all IDs, over all sections. Moves and updates are removals and insertions
     /// that are associated with each other. O(changes).
     public var difference: CollectionDifference<NSManagedObjectID> {
-        guard let difference = BatchProjections.difference(of: steps) else {
+        guard let difference = BatchProjections.difference(of: told.steps) else {
             preconditionFailure("a batch names a place twice")
         }
         return difference
