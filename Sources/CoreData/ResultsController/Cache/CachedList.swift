@@ -19,13 +19,36 @@ struct CachedList {
     /// What must be the same for the list to be of use: store, entity, predicate, order, sections.
     var fingerprint: String
     var origin: ListOrigin
-    /// Name and number of rows of each section; `nil` for a list without sections.
-    var sections: [(name: String, rows: UInt32)]?
+    /// `nil` for a list without sections.
+    var sections: CachedSections?
     var rows: SharedElements<RowToken>
 
     static let magic = UInt64(0x314C_5453_5254_4B43)
     static let headerStart = 64
     static let alignment = 4_096
+}
+
+/// Name and number of rows of each section. The names become texts when they are asked for: a list shows a few of them.
+struct CachedSections: RandomAccessCollection {
+    private(set) var names: PackedTexts
+    /// The sections by their numbers.
+    private(set) var entries: [SectionEntry] = []
+
+    fileprivate init(_ header: [UInt8], reserving count: Int) {
+        names = PackedTexts(header)
+        names.reserve(count)
+        entries.reserveCapacity(count)
+    }
+
+    fileprivate mutating func add(rows: UInt32, nameFrom start: Int, count: Int) -> Bool {
+        entries.append(SectionEntry(number: UInt32(entries.count), rowCount: rows))
+        return names.add(from: start, count: count)
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { entries.count }
+
+    subscript(number: Int) -> (name: String, rows: UInt32) { (names[number], entries[number].rowCount) }
 }
 
 // MARK: Reading
@@ -87,7 +110,7 @@ extension CachedList {
 private struct CachedListHeader {
     private(set) var fingerprint = ""
     private(set) var origin = ListOrigin(token: "", historyNumber: nil)
-    private(set) var sections: [(name: String, rows: UInt32)]?
+    private(set) var sections: CachedSections?
     private(set) var rowCount = 0
     private(set) var rowsOffset = 0
     private(set) var rowsChecksum: UInt64 = 0
@@ -111,7 +134,7 @@ private struct CachedListHeader {
         header.withUnsafeMutableBytes { $0.storeBytes(of: 0, toByteOffset: 48, as: UInt64.self) }
         guard Self.checksum(of: header) == expected else { return nil }
         guard parse(header, sectionCount: Int(word(56)), historyNumber: word(32)) else { return nil }
-        if let sections, sections.reduce(0, { $0 + Int($1.rows) }) != rowCount { return nil }
+        if let sections, sections.entries.reduce(0, { $0 + $1.weight }) != rowCount { return nil }
     }
 
     // SAFETY: the bytes are read during the closure only.
@@ -142,21 +165,23 @@ private struct CachedListHeader {
                 defer { position += 4 }
                 return bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)
             }
-            func text() -> String? {
+            func range() -> Range<Int>? {
                 guard let count = number().map(Int.init), count <= bytes.count - position else { return nil }
                 defer { position += count }
-                return String(decoding: bytes[position..<position + count], as: UTF8.self)
+                return position..<position + count
             }
+            func text() -> String? { range().map { String(decoding: bytes[$0], as: UTF8.self) } }
             guard let fingerprint = text(), let token = text() else { return false }
             self.fingerprint = fingerprint
             origin = ListOrigin(token: token, historyNumber: historyNumber < 0 ? nil : historyNumber)
             guard sectionCount >= 0 else { return true }
             // Each takes eight bytes at least.
             guard sectionCount <= (bytes.count - position) / 8 else { return false }
-            var sections: [(name: String, rows: UInt32)] = []
+            var sections = CachedSections(header, reserving: sectionCount)
             for _ in 0..<sectionCount {
-                guard let rows = number(), let name = text() else { return false }
-                sections.append((name, rows))
+                guard let rows = number(), let name = range(),
+                    sections.add(rows: rows, nameFrom: name.lowerBound, count: name.count)
+                else { return false }
             }
             self.sections = sections
             return true

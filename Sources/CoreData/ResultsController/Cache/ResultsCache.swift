@@ -55,13 +55,12 @@ struct ResultsCache {
         guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
         guard (list.sections != nil) == self.list.isSectioned else { return nil }
         var loaded = empty
-        let entries = (list.sections ?? []).enumerated().map { SectionEntry(number: UInt32($0), rowCount: $1.rows) }
-        let keys = (list.sections ?? []).map(\.name)
+        let keys = list.sections?.names ?? PackedTexts()
         // A file that was forged may lack what is kept.
         if let kept = self.list.rule?.keptIdentities.map(\.code), !keys.starts(with: kept) { return nil }
         loaded.definition = empty.definition.named(SectionNames(keys, rule: self.list.rule))
         loaded.contents = ListContents(
-            rows: list.rows, sections: entries, isSectioned: self.list.isSectioned,
+            rows: list.rows, sections: list.sections?.entries ?? [], isSectioned: self.list.isSectioned,
             keptSections: loaded.definition.names.keptCount)
         loaded.origin = list.origin
         let repair = ListRepair(store: store)

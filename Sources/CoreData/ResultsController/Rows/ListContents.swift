@@ -20,6 +20,8 @@ struct ListContents {
     private(set) var rows: CountedTree<RowToken>
     private(set) var sections: CountedTree<SectionEntry>
     private var mayHaveEmptySections: Bool
+    /// The sections as they were put in, until they change: who looks at all of them has each in one step.
+    private var unchangedSections: SharedElements<SectionEntry>?
     /// The aggregates of the sections, where some are kept.
     var aggregates: AggregateResults?
 
@@ -45,8 +47,9 @@ struct ListContents {
         self.keptSections = keptSections
         mayHaveEmptySections = keptSections > 0
         rows = CountedTree(block, isUnit: true)
-        let entries = isSectioned ? entries : [SectionEntry(number: 0, rowCount: UInt32(block.count))]
-        sections = CountedTree(SharedElements(entries), isUnit: false)
+        let entries = SharedElements(isSectioned ? entries : [SectionEntry(number: 0, rowCount: UInt32(block.count))])
+        sections = CountedTree(entries, isUnit: false)
+        unchangedSections = entries
         precondition(sections.weight == rows.count, "the sections' counts do not sum up to the rows")
     }
 
@@ -62,7 +65,9 @@ struct ListContents {
     func renumbered(_ number: (UInt32) -> UInt32) -> ListContents {
         var copy = self
         let entries = allSections.map { SectionEntry(number: number($0.number), rowCount: $0.rowCount) }
-        copy.sections = CountedTree(SharedElements(entries), isUnit: false)
+        let block = SharedElements(entries)
+        copy.sections = CountedTree(block, isUnit: false)
+        copy.unchangedSections = block
         copy.mayHaveEmptySections = entries.contains { $0.rowCount == 0 }
         copy.aggregates = aggregates?.renumbered(self, number)
         return copy
@@ -94,6 +99,9 @@ struct ListContents {
 
     /// The same, quicker where the section stands at `index`.
     func rowCount(ofSection number: UInt32, expectedAt index: Int) -> Int {
+        if let unchangedSections, index < unchangedSections.count, unchangedSections.buffer[index].number == number {
+            return unchangedSections.buffer[index].weight
+        }
         if index < sections.count {
             let section = sections[index]
             if section.number == number { return section.weight }
@@ -135,6 +143,7 @@ struct ListContents {
     /// Takes `row` out; its section goes with its last row. Does nothing if it is not in the list.
     mutating func remove(_ row: RowToken) {
         guard let position = rows.remove(row.code) else { return }
+        unchangedSections = nil
         var section = sections.locate(weight: position).element
         section.rowCount -= 1
         if section.rowCount == 0 && isSectioned && section.number >= keptSections {
@@ -146,6 +155,7 @@ struct ListContents {
 
     /// Adds a section with its first rows, before the section at `index`.
     mutating func insertSection(number: UInt32, rows added: [RowToken], at index: Int) {
+        unchangedSections = nil
         let start = index < sections.count ? sections.weight(before: index) : rows.count
         for (offset, row) in added.enumerated() { rows.insert(row, at: start + offset) }
         sections.insert(SectionEntry(number: number, rowCount: UInt32(added.count)), at: index)
@@ -156,6 +166,7 @@ struct ListContents {
         guard var entry = sections.entry(of: UInt64(number)) else {
             preconditionFailure("no section \(number) to put a row into")
         }
+        unchangedSections = nil
         rows.insert(row, at: entry.weightBefore + offset)
         entry.element.rowCount += 1
         sections.replace(entry.element)
@@ -164,6 +175,9 @@ struct ListContents {
     /// Checks the invariants, O(n), and returns what is wrong, or `nil`. For tests.
     func brokenInvariant() -> String? {
         if let problem = rows.brokenInvariant() ?? sections.brokenInvariant() { return problem }
+        if let unchangedSections, !unchangedSections.buffer.elementsEqual(allSections) {
+            return "the sections changed and were said not to"
+        }
         if sections.weight != rows.count { return "sections have \(sections.weight) rows, the list \(rows.count)" }
         if !isSectioned && sections.count != 1 { return "a flat list has \(sections.count) sections" }
         if isSectioned, let empty = allSections.first(where: { $0.rowCount == 0 && $0.number >= keptSections }) {

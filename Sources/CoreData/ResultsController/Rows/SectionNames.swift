@@ -5,7 +5,7 @@
 final class SectionNames {
     /// How sections are made of values; `nil` where they are known by their names.
     let rule: SectionRule?
-    private(set) var keys: [String] = []
+    private var keys: SectionKeys
     private var numbers: [ExactText: UInt32]?
     private var identities: [UInt32: SectionValue] = [:]
     private var memo = SectionMemo()
@@ -13,8 +13,8 @@ final class SectionNames {
     private var foreignNames: [UInt32: String] = [:]
 
     /// - Parameter keys: those of a list that was read from disk.
-    init(_ keys: [String] = [], rule: SectionRule? = nil) {
-        self.keys = keys
+    init(_ keys: PackedTexts = PackedTexts(), rule: SectionRule? = nil) {
+        self.keys = SectionKeys(keys)
         self.rule = rule
         if keys.isEmpty, let rule { for identity in rule.keptIdentities { _ = number(of: identity) } }
     }
@@ -92,13 +92,13 @@ final class SectionNames {
 
     /// Makes room for so many more names.
     func reserve(_ count: Int) {
-        keys.reserveCapacity(keys.count + count)
+        keys.reserve(count)
         if numbers == nil { numbers = Self.numbers(of: keys) }
         numbers?.reserveCapacity(keys.count + count)
     }
 
-    private static func numbers(of keys: [String]) -> [ExactText: UInt32] {
-        Dictionary(keys.enumerated().map { (ExactText($1), UInt32($0)) }, uniquingKeysWith: { first, _ in first })
+    private static func numbers(of keys: SectionKeys) -> [ExactText: UInt32] {
+        Dictionary(keys.all.enumerated().map { (ExactText($1), UInt32($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The number of the section known by `key`, or `nil` if it has none.
@@ -119,7 +119,7 @@ final class SectionNames {
 
 /// The names and values of sections by number, as they were at one moment: a value for any thread.
 struct SectionTable: Sendable {
-    let keys: [String]
+    let keys: SectionKeys
     let rule: SectionRule?
     let foreignNames: [UInt32: String]
 
