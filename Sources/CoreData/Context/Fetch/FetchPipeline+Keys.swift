@@ -1,4 +1,5 @@
 import Foundation
+import PredicateSyntax
 
 /// The keys of a list: all that a million rows need until they are looked at.
 struct FetchedKeys {
@@ -33,6 +34,20 @@ extension FetchPipeline {
         query.beside = beside
         let found = try reading { try StoreFetch(plan: plan).run(query) }
         return FetchedKeys(store: store, keys: found.keys, groups: found.groups, beside: found.beside)
+    }
+
+    /// The first of a plan's saved rows that match another predicate, in the plan's order, whatever its own predicate.
+    ///
+    /// - Returns: `nil` where no index of the store has the order.
+    func keysByIndex(_ plan: FetchPlan, where predicate: PredicateTree, limit: Int) throws -> [RowKey]? {
+        guard let store = storeOfKeys(plan) else { return nil }
+        var query = plan.query
+        query.predicate = predicate
+        (query.limit, query.offset) = (limit, 0)
+        query.wantsRows = false
+        query.isByIndexOnly = true
+        let found = try reading { try store.operations.fetch(query) }
+        return found.unsupported.isEmpty ? found.keys : nil
     }
 
     /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,

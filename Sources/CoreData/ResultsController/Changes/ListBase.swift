@@ -12,9 +12,14 @@ protocol ListBase {
     func sectionNumber(at index: Int) -> UInt32
 
     func row(at position: Int) -> RowToken
+
+    /// The position of a row; `nil` where it is not in the list, or that is not known quickly.
+    func quickPosition(of row: RowToken) -> Int?
 }
 
 extension ListContents: ListBase {
+    func quickPosition(of row: RowToken) -> Int? { rows.position(of: row.code) }
+
     func section(numbered number: UInt32) -> (index: Int, rows: Range<Int>)? {
         index(ofSection: number).map { ($0, range(ofSection: number)) }
     }
@@ -88,4 +93,6 @@ struct FlatList: ListBase {
     func sectionNumber(at index: Int) -> UInt32 { sections[index].number }
 
     func row(at position: Int) -> RowToken { rows[position] }
+
+    func quickPosition(of row: RowToken) -> Int? { nil }
 }

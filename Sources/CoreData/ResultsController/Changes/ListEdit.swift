@@ -23,6 +23,11 @@ struct ListEdit {
     /// Into how many parts a step of the search divides what is possible. With more, fewer questions are asked, each about
     /// more rows.
     var fanout = 2
+    /// Says with which row the search for the place of an arrival may begin, if that is one that `isWanted`: the row that
+    /// probably comes behind it. It is asked where the rows in question are many and not at hand.
+    var hint: ((_ arrival: Int, _ isWanted: (RowToken) -> Bool) -> RowToken?)?
+    /// Whether a row can be compared with without reading it.
+    var isAtHand: (RowToken) -> Bool = { _ in false }
     /// Told, for each arrival, the rows between which it comes, as far as it was compared with them. Only these comparisons
     /// count: rows stand in order, so with a wrong one on the way the arrival comes to stand beside the row of a wrong one.
     var noteNeighbour: ((Probe) -> Void)?
@@ -67,6 +72,8 @@ struct ListEdit {
         /// The position below and the one at the end of these, once they were compared.
         var below: Int?
         var above: Int?
+        /// The position before which the place is looked for first.
+        var hint: Int?
 
         var isOpen: Bool { low < high }
 
@@ -99,6 +106,7 @@ struct ListEdit {
                 section: (section.index, section.rows.lowerBound), low: section.rows.lowerBound,
                 high: section.rows.upperBound)
         }
+        if let hint { begin(&searches, in: base, by: hint) }
         var open = searches.indices.filter { searches[$0].isOpen }
         while !open.isEmpty {
             var probes: [Probe] = []
@@ -113,11 +121,34 @@ struct ListEdit {
             }
             for ((probe, place), isBefore) in zip(zip(probes, places), try areBefore(probes)) {
                 searches[probe.arrival].narrow(at: place, isBefore: isBefore)
+                searches[probe.arrival].hint = nil
             }
             open.removeAll { !searches[$0].isOpen }
         }
         if let noteNeighbour { note(searches, in: base, noteNeighbour) }
         return searches
+    }
+
+    private static let fewestRowsForHint = 256
+
+    private func begin(
+        _ searches: inout [Search], in base: some ListBase, by hint: (Int, (RowToken) -> Bool) -> RowToken?
+    ) {
+        for number in searches.indices {
+            let search = searches[number]
+            guard search.section != nil, search.high - search.low >= Self.fewestRowsForHint,
+                !isAtHand(base.row(at: search.middle))
+            else { continue }
+            var position: Int?
+            _ = hint(number) { row in
+                guard isDoubtful?(row) != true, let found = base.quickPosition(of: row), found >= search.low,
+                    found < search.high
+                else { return false }
+                position = found
+                return true
+            }
+            searches[number].hint = position
+        }
     }
 
     /// The row that stands for a place of a search: of a section the first one.
@@ -136,6 +167,7 @@ struct ListEdit {
 
     /// The places to compare with next, ascending.
     private func forEachPlace(of search: Search, in base: some ListBase, _ body: (Int) -> Void) {
+        if let hint = search.hint { return (max(search.low, hint - 1)...hint).forEach(body) }
         let width = search.high - search.low
         let count = min(fanout - 1, width)
         guard count > 1 else { return body(middle(of: search, in: base)) }

@@ -48,8 +48,13 @@ struct ListEditor {
             let merger = context.merger
             edit.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
         }
-        if let store = identities.store, type(of: store).isOnServer {
+        if identities.store != nil {
             edit.fanout = max(2, min(Self.mostParts, Self.rowsOfQuestion / max(edit.arrivals.count, 1) + 1))
+        }
+        if edit.arrivals.count <= PlaceHints.mostArrivals, let hints = PlaceHints(definition, context) {
+            // A store that cannot be read is heard of when rows are.
+            edit.hint = { try? hints.row(notBefore: reader.values(ofArrival: $0), $1) }
+            edit.isAtHand = reader.isAtHand
         }
         var comparisons: [RecentPlacements.Comparison] = []
         edit.noteNeighbour = { [arrivals = edit.arrivals] probe in
@@ -61,7 +66,8 @@ struct ListEditor {
         return result
     }
 
-    /// A server is asked over a network: fewer times, about so many rows at once.
+    /// A store is asked few times, about so many rows at once: a statement takes as long as some ten rows of it, and that of a
+    /// server goes over a network.
     private static let rowsOfQuestion = 64
     private static let mostParts = 9
 

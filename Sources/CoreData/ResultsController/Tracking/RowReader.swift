@@ -37,6 +37,13 @@ final class RowReader {
         arrivals = placesOfArrivals.map { arriving[$0] }
     }
 
+    /// The values by which an arrival is put in order.
+    func values(ofArrival number: Int) -> [SlotValue] {
+        let width = ordering.sortKeys.count
+        let start = placesOfArrivals[number] * width
+        return Array(values.all[start..<start + width])
+    }
+
     /// Whether rows come before arrivals in the list. Reads the rows that are not at hand, with one query.
     // SAFETY: see `objectsAtHand`.
     func areBefore(_ probes: [ListEdit.Probe]) throws -> [Bool] {
@@ -107,6 +114,8 @@ final class RowReader {
         else { return nil }
         return objects
     }
+
+    func isAtHand(_ row: RowToken) -> Bool { objectsAtHand([row]) != nil }
 
     /// The objects of rows, with what the store has of them. Those that the context has need no ID for that.
     private func objects(of rows: [RowToken]) throws -> [NSManagedObject] {

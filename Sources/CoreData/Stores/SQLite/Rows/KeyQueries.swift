@@ -43,6 +43,11 @@ struct KeyQueries {
     func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let query = builder.query
         let ordered = try builder.keys(groupedBy: query.groupedBy)
+        if query.isByIndexOnly {
+            guard ordered.unsupported.isEmpty, try sorting(of: ordered) == .index else {
+                return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
+            }
+        }
         if !query.isLimited, !query.sortKeys.isEmpty, ordered.unsupported.isEmpty,
             ordered.group == nil || query.groupedBy == query.sortKeys[0].keyPath, try sorting(of: ordered) == .full,
             let unordered = try builder.keysToSort(), let result = try sorted(unordered, ordered.group)

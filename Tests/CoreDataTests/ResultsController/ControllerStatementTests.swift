@@ -1,0 +1,155 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+/// How many statements a list needs for what it does.
+@MainActor @Suite struct ControllerStatementTests {
+    /// No other test has this table.
+    private nonisolated static let table = "ZTURNSTILE"
+
+    private static func model(isIndexed: Bool) -> NSManagedObjectModel {
+        let turnstile = NSEntityDescription()
+        turnstile.name = "Turnstile"
+        turnstile.properties = [
+            ("name", NSAttributeType.stringAttributeType), ("gate", .stringAttributeType),
+            ("passed", .integer64AttributeType),
+        ].map {
+            let attribute = NSAttributeDescription()
+            (attribute.name, attribute.attributeType, attribute.isOptional) = ($0.0, $0.1, true)
+            return attribute
+        }
+        if isIndexed {
+            let elements = turnstile.properties.dropFirst().map {
+                NSFetchIndexElementDescription(property: $0, collationType: .binary)
+            }
+            elements[1].isAscending = false
+            turnstile.indexes = [NSFetchIndexDescription(name: "byGate", elements: elements)]
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [turnstile]
+        return model
+    }
+
+    private typealias List = NSFetchedResultsController<NSManagedObject>
+
+    /// Calls `body` with a list of turnstiles by gate, in sections, and descending by how many passed.
+    private func withList(
+        _ rows: [[String: Any]], isIndexed: Bool, _ body: (List) throws -> Void
+    ) throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "turnstiles-\(UUID().uuidString).sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(isIndexed: isIndexed))
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        defer {
+            try? coordinator.remove(store)
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+        }
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        _ = try context.execute(NSBatchInsertRequest(entityName: "Turnstile", objects: rows))
+        let list = list(context)
+        try list.performFetch()
+        try body(list)
+    }
+
+    private func list(_ context: NSManagedObjectContext) -> List {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Turnstile")
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "gate", ascending: true), NSSortDescriptor(key: "passed", ascending: false),
+        ]
+        request.fetchBatchSize = 20
+        return NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "gate", cacheName: nil)
+    }
+
+    /// The statements that `body` makes on the table.
+    private func statements(_ body: () throws -> Void) rethrows -> [String] {
+        let heard = Mutex<[String]>([])
+        let observation = StatementObservation { statement in
+            if statement.sql.contains(Self.table) { heard.withLock { $0.append(statement.sql) } }
+        }
+        try body()
+        withExtendedLifetime(observation) {}
+        return heard.withLock { $0 }
+    }
+
+    private final class Counter: NSObject, NSFetchedResultsControllerDelegate {
+        private(set) var moves = 0
+
+        func controller(
+            _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+            at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+        ) {
+            if type == .move { moves += 1 }
+        }
+    }
+
+    /// A binary search with a statement for each step would take twelve.
+    @Test(arguments: [(false, 5), (true, 2)])
+    func theNewPlaceOfARowTakesFewStatements(isIndexed: Bool, most: Int) throws {
+        let rows = (0..<6_000).map { ["gate": "\($0 % 2)", "passed": $0 * 10] as [String: Any] }
+        try withList(rows, isIndexed: isIndexed) { list in
+            let counter = Counter()
+            list.delegate = counter
+            let moved = list.object(at: IndexPath(row: 10, section: 1))
+            #expect(moved.value(forKey: "gate") as? String == "1")
+            let told = statements {
+                moved.setValue(20_005, forKey: "passed")
+                list.managedObjectContext.processPendingChanges()
+            }
+            // Of those with more, 59,990 down to 20,010, one was it.
+            #expect(list.indexPath(forObject: moved) == IndexPath(row: 1_999, section: 1))
+            #expect(told.count <= most, "\(told)")
+            #expect(counter.moves == 1)
+        }
+    }
+
+    /// What the store says of places is about saved values: unsaved ones, ties and missing ones are put in place all the
+    /// same.
+    @Test func rowsAreRightlyPlacedWhereTheStoreKnowsOnlyHalf() throws {
+        var random = SeededGenerator(seed: 22)
+        let rows = (0..<900).map { _ in
+            [
+                "gate": Int.random(in: 0..<10, using: &random) == 0 ? "B" : "A",
+                "passed": Int.random(in: 0..<300, using: &random),
+            ]
+                as [String: Any]
+        }
+        try withList(rows, isIndexed: true) { list in
+            let recorder = Recorder()
+            list.delegate = recorder
+            recorder.load(list)
+            let context = list.managedObjectContext
+            func randomPath() -> IndexPath {
+                let section = Int.random(in: 0..<(list.sections?.count ?? 0), using: &random)
+                let count = list.sections?[section].numberOfObjects ?? 0
+                return IndexPath(row: Int.random(in: 0..<count, using: &random), section: section)
+            }
+            for round in 0..<60 {
+                for _ in 0..<(1 + round % 3) {
+                    let object = list.object(at: randomPath())
+                    if object.isDeleted { continue }
+                    let number = Int.random(in: 0..<320, using: &random)
+                    switch number % 10 {
+                    case 0: context.delete(object)
+                    case 1: object.setValue(number % 4 == 0 ? nil : number % 3 == 0 ? "B" : "A", forKey: "gate")
+                    case 2:
+                        let new = NSEntityDescription.insertNewObject(forEntityName: "Turnstile", into: context)
+                        new.setValuesForKeys(["gate": "A", "passed": number])
+                    default: object.setValue(number % 17 == 0 ? nil : number, forKey: "passed")
+                    }
+                }
+                context.processPendingChanges()
+                if round % 10 == 9 { try context.save() }
+                // Objects that nothing holds are read again.
+                if round % 10 == 4 { context.refreshAllObjects() }
+                let fresh = self.list(context)
+                try fresh.performFetch()
+                #expect(list.fetchedObjects?.map(\.objectID) == fresh.fetchedObjects?.map(\.objectID), "round \(round)")
+            }
+            #expect(recorder.violations == [])
+        }
+    }
+}
