@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteAccess
 import TerminalKit
 import Testing
 
@@ -25,6 +26,17 @@ import Testing
         #expect(driver.browser.isFinished)
         #expect(driver.browser.status == 1)
         #expect(driver.browser.lastWords?.contains("\n") == false)
+    }
+
+    /// A store that lacks a column is shown without its values, which is said.
+    @Test func whatCannotBeReadIsSaid() throws {
+        try fixture.fill()
+        let connection = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        try connection.execute("ALTER TABLE ZTEAM RENAME COLUMN ZLOCALNAME TO ZOTHER")
+        connection.close()
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL, entityName: "Team"))
+        #expect(driver.text.contains("Brazil") && !driver.text.contains("Brasil"))
+        #expect(driver.text.contains("Team.localName: the table ZTEAM has no column"))
     }
 
     @Test func anUnwritableStoreIsOfferedReadOnly() throws {

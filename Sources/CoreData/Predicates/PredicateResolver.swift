@@ -10,6 +10,8 @@ struct PredicateResolver {
     private var variables: [String: NSEntityDescription?] = [:]
     /// Called with each property that is looked at; throws to refuse it.
     var look: ((NSPropertyDescription) throws -> Void)?
+    /// The same with keys of objects whose entity is not known.
+    var lookAtKeys: (([String]) throws -> Void)?
 
     init(entity: NSEntityDescription) { self.entity = entity }
 
@@ -39,7 +41,7 @@ struct PredicateResolver {
         case .keyPathOf(let base, let keys):
             let base = try resolve(base)
             if case .constant(let value?) = base { return .constant(try read(keys, of: value)) }
-            if let entity = entity(of: base) { try check(keys, of: entity) }
+            if let entity = entity(of: base) { try check(keys, of: entity) } else { try lookAtKeys?(keys) }
             if case .evaluatedObject = base { return .keyPath(keys) }
             return .keyPathOf(base, keys)
         case .function(let name, let arguments): return try function(name, try arguments.map(resolve))

@@ -87,6 +87,8 @@ extension Browser {
         list.showsCallbacks = options.showsCallbacks
         startCompanion()
         if let welcome = options.welcome { say(welcome) }
+        let notes = session.container.persistentStoreCoordinator.readingNotes
+        if !notes.isEmpty { say(notes.joined(separator: "; "), role: .warning) }
     }
 
     /// Keeps how the store is left.

@@ -129,6 +129,7 @@ extension NeverHarmTests {
                 "size > 1", "name == 'a' OR size == nil", "size + 1 == 2", "name MATCHES 'a' AND size == 1",
                 "ANY box.items.size > 0", "box.items.@max.size > 0",
 
+                "TERNARY(name == 'a', box, box).items.@max.size == 1",
                 "SUBQUERY(tags, $t, ANY $t.items.size > 0).@count > 0",
             ]
             #expect(depot.codes("Item", formats, context) == formats.map { _ in 134020 })

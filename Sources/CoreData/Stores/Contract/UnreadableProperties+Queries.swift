@@ -33,6 +33,7 @@ extension UnreadableProperties {
     private func resolver(_ entity: NSEntityDescription) -> PredicateResolver {
         var resolver = PredicateResolver(entity: entity)
         resolver.look = { try refuse("fetch by", $0, "its values are not known") }
+        resolver.lookAtKeys = { keys in try refuse("fetch by", named: keys, "its values are not known") }
         return resolver
     }
 }

@@ -76,6 +76,12 @@ struct UnreadableProperties {
             entry)
     }
 
+    /// - Throws: the same for the first property with one of the names, of whatever entity.
+    func refuse(_ action: String, named names: [String], _ consequence: String) throws {
+        let entry = sorted.first { names.contains($0.property.name) }
+        if let entry { try refuse(action, entry.property, consequence) }
+    }
+
     private func error(_ code: Int, _ message: String, _ entry: Entry) -> NSError {
         CoreDataError.make(
             code, message,
