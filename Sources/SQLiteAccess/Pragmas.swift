@@ -1,6 +1,9 @@
 import CSQLite3
 
 extension Connection {
+    /// Whether SQLite has `ALTER TABLE … DROP COLUMN`, since 3.35.
+    package static var dropsColumns: Bool { sqlite3_libversion_number() >= 3_035_000 }
+
     /// The value of a pragma; `nil` where it gives no row.
     package func pragma(_ name: String) throws -> SQLiteValue? {
         try value("PRAGMA \(Self.checkedName(name))")

@@ -63,18 +63,10 @@ import Testing
         try container.persistentStoreCoordinator.findings(in: try store(container))
     }
 
-    private func rows(_ sql: String, at url: URL? = nil) throws -> [String] {
-        let connection = try Connection(path: (url ?? desk.url).path, access: .readOnly)
+    private func rows(_ sql: String) throws -> [String] {
+        let connection = try Connection(path: desk.url.path, access: .readOnly)
         defer { connection.close() }
         return try connection.rows(sql).map { if case .text(let text) = $0[0] { text } else { "" } }
-    }
-
-    private func schema(at url: URL? = nil) throws -> [String] {
-        try rows("SELECT name || ': ' || IFNULL(sql, '') FROM sqlite_master ORDER BY name", at: url).map {
-            // SQLite leaves no space behind the last column when it drops one.
-            $0.replacingOccurrences(of: "CREATE TABLE \"Z_MODELCACHE\"", with: "CREATE TABLE Z_MODELCACHE")
-                .replacingOccurrences(of: " )", with: ")")
-        }
     }
 
     private func columns() throws -> [String] { try rows("SELECT name FROM pragma_table_info('ZTEAM')") }
@@ -83,7 +75,7 @@ import Testing
         let fresh = desk.folder.appendingPathComponent("Fresh-\(UUID().uuidString).sqlite")
         let copy = try #require(model.copy() as? NSManagedObjectModel)
         try desk.close(try desk.open(copy, at: fresh))
-        #expect(try schema() == schema(at: fresh))
+        #expect(try StoreSchema.text(of: desk.url) == StoreSchema.text(of: fresh))
     }
 
     @Test func aColumnIsDroppedWhenTheMigrationIsFinished() throws {

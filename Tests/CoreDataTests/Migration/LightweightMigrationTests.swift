@@ -121,18 +121,7 @@ import Testing
         let fresh = folder.appendingPathComponent("Fresh-\(UUID().uuidString).sqlite")
         let copy = try #require(model.copy() as? NSManagedObjectModel)
         try close(try open(copy, at: fresh))
-        func schema(_ url: URL) throws -> [String] {
-            let connection = try Connection(path: url.path, access: .readOnly)
-            defer { connection.close() }
-            return try connection.rows("SELECT name || ': ' || IFNULL(sql, '') FROM sqlite_master ORDER BY name").map {
-                if case .text(let text) = $0[0] {
-                    text.replacingOccurrences(of: "CREATE TABLE \"Z_MODELCACHE\"", with: "CREATE TABLE Z_MODELCACHE")
-                } else {
-                    ""
-                }
-            }
-        }
-        #expect(try schema(url) == schema(fresh), sourceLocation: location)
+        #expect(try StoreSchema.text(of: url) == StoreSchema.text(of: fresh), sourceLocation: location)
         let connection = try Connection(path: url.path, access: .readOnly)
         defer { connection.close() }
         let sound = try connection.rows("PRAGMA integrity_check")

@@ -1,5 +1,4 @@
 import CoreData
-import SQLiteAccess
 import Testing
 
 /// Random pairs of models, each edit alone and several together, filled with random rows and migrated in place, through the
@@ -135,21 +134,10 @@ import Testing
         try desk.close(container)
         let fresh = desk.folder.appendingPathComponent("Fresh-\(UUID().uuidString).sqlite")
         try desk.close(try desk.open(model, at: fresh))
-        let (schema, expected) = (try Self.schema(url), try Self.schema(fresh))
+        let (schema, expected) = (try StoreSchema.text(of: url), try StoreSchema.text(of: fresh))
         if schema != expected {
             let differing = Set(schema).symmetricDifference(expected).sorted()
             Issue.record("\(way): the schema is not that of a new store: \(differing); \(pair.text)")
-        }
-    }
-
-    private static func schema(_ url: URL) throws -> [String] {
-        let connection = try Connection(path: url.path, access: .readOnly)
-        defer { connection.close() }
-        return try connection.rows("SELECT name || ': ' || IFNULL(sql, '') FROM sqlite_master ORDER BY name").map {
-            guard case .text(let text) = $0[0] else { return "" }
-            // SQLite leaves no space behind the last column when it drops one.
-            return text.replacingOccurrences(of: "CREATE TABLE \"Z_MODELCACHE\"", with: "CREATE TABLE Z_MODELCACHE")
-                .replacingOccurrences(of: " )", with: ")")
         }
     }
 }

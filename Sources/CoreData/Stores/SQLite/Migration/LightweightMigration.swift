@@ -3,8 +3,9 @@ import SQLiteAccess
 
 /// Brings an SQLite store from one version of its model to another, in SQL and without loading an object.
 ///
-/// Everything happens in one transaction: the file is the old store or the new one. Tables whose contents stay as they are
-/// are not touched; the others are made anew under their new names and filled by one statement each. Keys of rows stay, so
+/// Everything happens in one transaction: the file is the old store or the new one. Tables keep their rows where columns are
+/// only renamed, added, or dropped (see ``TableAlteration``); the others are made anew under their new names and filled by
+/// one statement each. Keys of rows stay, so
 /// that object IDs of a renamed or moved entity lead to the same row. External files stay where they are.
 struct LightweightMigration {
     let connection: Connection
@@ -67,24 +68,21 @@ struct LightweightMigration {
         let source = MigrationSource(old: old, new: new, difference: difference)
         let tables = new.tables.map { TableMigration(table: $0, source: source) }
         let joins = new.joinTables.map { JoinMigration(table: $0.table, source: source) }
-        let unchanged = tables.filter { defers ? $0.surplusColumns != nil : $0.isUnchanged }
-        let stayingTables = Set(unchanged.map { $0.table.name })
+        var objects = try SchemaObjects(connection, old: old, new: new)
+        let alterations = try alterations(of: tables, objects)
         let stayingJoins = Set(joins.filter(\.isUnchanged).map { $0.table.name })
-        let staying = stayingTables.union(stayingJoins)
-        let objects = try SchemaObjects(connection, old: old, new: new, staying: staying)
+        for alteration in alterations.values { source.staying[alteration.oldName] = alteration.name }
+        for name in stayingJoins { source.staying[name] = name }
+        let altered = tables.compactMap { alterations[$0.table.name] }.filter { !$0.isNothing }
+        objects.keep(Set(source.staying.keys).subtracting(altered.map(\.oldName)), altering: altered)
         try objects.drop()
-        let parked = old.tables.map(\.name) + old.joinTables.map(\.table.name)
         try connection.execute("PRAGMA legacy_alter_table = ON")
-        for name in parked where !staying.contains(name) {
-            try connection.execute(
-                "ALTER TABLE \(SQLName.quoted(name)) RENAME TO \(SQLName.quoted(Self.parkedName(of: name)))")
-        }
+        let parked = try parkTables(source)
         let text = SchemaText(layout: new)
-        for (name, statement) in text.namedTables() where !staying.contains(name) { try connection.execute(statement) }
-        source.staying = staying
+        for (name, statement) in text.namedTables() where !source.stays(name) { try connection.execute(statement) }
         for table in tables {
             for statement in try table.statements() { try connection.execute(statement.sql, statement.arguments) }
-            try check(table)
+            if alterations[table.table.name] == nil { try check(table) }
         }
         for join in joins where !join.isUnchanged {
             for statement in join.statements() { try connection.execute(statement) }
@@ -92,18 +90,86 @@ struct LightweightMigration {
         for table in tables {
             for statement in table.statementsForOwners() { try connection.execute(statement) }
         }
+        // What reads rows by the old names of their columns is done.
+        for alteration in altered { try alter(alteration, &objects) }
+        for table in tables where alterations[table.table.name] != nil { try check(table) }
         try readFilesOfInlineValues(tables)
-        for name in parked where !staying.contains(name) && !defers {
-            try connection.execute("DROP TABLE \(SQLName.quoted(Self.parkedName(of: name)))")
+        if !defers {
+            for name in parked { try connection.execute("DROP TABLE \(SQLName.quoted(Self.parkedName(of: name)))") }
         }
         try connection.execute("PRAGMA legacy_alter_table = OFF")
-        let surplus = unchanged.flatMap { table in
-            (table.surplusColumns ?? []).map { DeferredMigration.Column(table: table.table.name, name: $0) }
+        var left = waiting.compactMap { column in
+            source.staying[column.table].map { DeferredMigration.Column(table: $0, name: column.name) }
         }
-        let left = waiting.filter { stayingTables.contains($0.table) } + surplus
-        if !defers { for column in left { try deferred.drop(column) } }
+        if defers {
+            left += altered.flatMap { table in
+                table.dropped.map { DeferredMigration.Column(table: table.name, name: $0) }
+            }
+        } else {
+            for column in left { try deferred.drop(column) }
+        }
         try makeIndexes(objects)
         return defers ? left : []
+    }
+
+    /// The tables whose rows stay, by their new names.
+    private func alterations(
+        of tables: [TableMigration], _ objects: SchemaObjects
+    ) throws -> [String: TableAlteration] {
+        var result: [String: TableAlteration] = [:]
+        for table in tables {
+            guard let alteration = try table.alteration() else { continue }
+            let name = alteration.oldName
+            guard try alteration.isNothing || alteration.fits(standingTable(name, objects), defers: defers) else {
+                continue
+            }
+            result[alteration.name] = alteration
+        }
+        return result
+    }
+
+    private func standingTable(
+        _ name: String, _ objects: SchemaObjects
+    ) throws -> TableAlteration.StandingTable {
+        let rows = try connection.rows(
+            "SELECT c.name, m.sql FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS c "
+                + "WHERE m.type = 'table' AND m.name = ? COLLATE NOCASE", [.text(name)])
+        var columns: Set<String> = []
+        var sql = ""
+        for row in rows {
+            guard case .text(let column) = row[0], case .text(let text) = row[1] else { continue }
+            columns.insert(column.uppercased())
+            sql = text
+        }
+        return TableAlteration.StandingTable(
+            columns: columns, sql: sql, indexCount: objects.indexCount(of: name),
+            hasForeignIndexes: objects.hasForeignIndexes(name), dropsColumns: Connection.dropsColumns)
+    }
+
+    /// Takes the names of the old version from tables: those that do not stay get their parked names, others their new ones.
+    ///
+    /// - Returns: the tables that do not stay.
+    private func parkTables(_ source: MigrationSource) throws -> [String] {
+        func rename(_ from: String, _ to: String) throws {
+            try connection.execute("ALTER TABLE \(SQLName.quoted(from)) RENAME TO \(SQLName.quoted(to))")
+        }
+        let names = old.tables.map(\.name) + old.joinTables.map(\.table.name)
+        let moving = names.filter { source.staying[$0] != $0 }
+        for name in moving { try rename(name, Self.parkedName(of: name)) }
+        for name in moving {
+            if let now = source.staying[name] { try rename(Self.parkedName(of: name), now) }
+        }
+        return moving.filter { source.staying[$0] == nil }
+    }
+
+    private func alter(_ alteration: TableAlteration, _ objects: inout SchemaObjects) throws {
+        for statement in alteration.renamings() { try connection.execute(statement) }
+        try objects.dropIndexes(ofAltered: alteration.name)
+        if !defers { for statement in alteration.droppings() { try connection.execute(statement) } }
+        for statement in alteration.additions() { try connection.execute(statement) }
+        for statement in alteration.fillingStatements() {
+            try refusingDuplicates { try connection.execute(statement) }
+        }
     }
 
     /// Every attribute that is required has a value in every row.
@@ -155,64 +221,6 @@ struct LightweightMigration {
         }
     }
 
-    private func makeIndexes(_ objects: SchemaObjects) throws {
-        let text = SchemaText(layout: new)
-        let later = defers ? Set(text.fetchIndexes().map(\.text)) : []
-        for statement in text.indexes() where !objects.stays(statement) && !later.contains(statement) {
-            do {
-                try connection.execute(statement)
-            } catch let error as SQLiteError where [.constraint, .uniqueConstraint].contains(error.kind) {
-                throw CoreDataError.make(
-                    134110,
-                    "The store \(path) cannot be migrated: some objects have the same values where the model says that "
-                        + "they are unique (\(error.message)).",
-                    underlying: error, userInfo: ["reason": "Uniqueness constraint violation"])
-            }
-        }
-        try fillDerivedColumns()
-        for entity in new.entities {
-            let spatial = SpatialIndexText(entity: entity, layout: new).triggers()
-            guard !spatial.isEmpty else { continue }
-            for statement in spatial { try connection.execute(statement) }
-            let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
-            try connection.execute(
-                "UPDATE \(SQLName.quoted(new.table(of: entity))) SET Z_ENT = Z_ENT WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
-            )
-        }
-        for entity in new.entities {
-            for derivation in try Derivation.all(of: entity) {
-                for statement in DerivedTriggers(derivation: derivation, layout: new).statements() {
-                    try connection.execute(statement)
-                }
-            }
-        }
-        objects.restoreForeign()
-    }
-
-    /// Works every derived value out anew: what it is derived from may be another thing now.
-    private func fillDerivedColumns() throws {
-        for entity in new.entities {
-            for derivation in try Derivation.all(of: entity) {
-                let path = DerivedPath(derivation: derivation, layout: new)
-                let last = "t\(derivation.hops.count)"
-                let result: String
-                switch derivation.source {
-                case .now: continue
-                case .value(let attribute, let function):
-                    result = path.applied(function, to: "\(last).\(path.column(attribute))")
-                case .count: result = "COUNT(*)"
-                case .sum(let attribute): result = "IFNULL(SUM(\(last).\(path.column(attribute))), 0)"
-                }
-                let table = SQLName.quoted(new.table(of: entity))
-                let column = SQLName.quoted(new.column(of: derivation.attribute, in: entity) ?? "NULL")
-                let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
-                try connection.execute(
-                    "UPDATE \(table) SET \(column) = (SELECT \(result) FROM \(path.joined(upTo: derivation.hops.count)) "
-                        + "WHERE t0.Z_PK = \(table).Z_PK) WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))")
-            }
-        }
-    }
-
     // MARK: Bookkeeping
 
     /// The numbers of the entities and the last keys of their tables.
@@ -251,12 +259,18 @@ struct LightweightMigration {
         let kept = pairs.map { "\($0.0)" }.joined(separator: ", ")
         try connection.execute("DELETE FROM ACHANGE WHERE ZENTITY NOT IN (\(kept.isEmpty ? "NULL" : kept))")
         guard !pairs.isEmpty else { return }
-        let cases = pairs.map { "WHEN \($0.0) THEN \($0.1)" }.joined(separator: " ")
         let columns = try connection.rows("SELECT name FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
-        let cleared = columns.compactMap { row -> String? in
-            guard case .text(let name) = row[0] else { return nil }
-            return ", \(SQLName.quoted(name)) = NULL"
-        }.joined()
-        try connection.execute("UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END, ZCOLUMNS = NULL\(cleared)")
+        let tombstones = columns.compactMap { if case .text(let name) = $0[0] { SQLName.quoted(name) } else { nil } }
+        let cleared = ["ZCOLUMNS"] + tombstones
+        // A row is written only where something in it changes.
+        let conditions = cleared.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
+        try connection.execute(
+            "UPDATE ACHANGE SET \(cleared.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE \(conditions)")
+        let renumbered = pairs.filter { $0.0 != $0.1 }
+        guard !renumbered.isEmpty else { return }
+        let cases = renumbered.map { "WHEN \($0.0) THEN \($0.1)" }.joined(separator: " ")
+        let numbers = renumbered.map { "\($0.0)" }.joined(separator: ", ")
+        try connection.execute(
+            "UPDATE ACHANGE SET ZENTITY = CASE ZENTITY \(cases) END WHERE ZENTITY IN (\(numbers))")
     }
 }

@@ -6,9 +6,10 @@ final class MigrationSource {
     let old: TableLayout
     let new: TableLayout
     let difference: ModelDifference
-    /// The tables that keep their rows; all others of the old version stand under their parked names. Known only once it is
-    /// known what every table would be filled with.
-    var staying: Set<String> = []
+    /// The tables that keep their rows, by the names that they had, with those that they have now; all others of the old version
+    /// stand under their parked names. Known only once it is known what every table would be filled with. Their columns have
+    /// the old names until all rows of other tables were moved.
+    var staying: [String: String] = [:]
 
     init(old: TableLayout, new: TableLayout, difference: ModelDifference) {
         self.old = old
@@ -18,8 +19,11 @@ final class MigrationSource {
 
     /// The name, quoted, under which a table of the old version stands while rows are moved.
     func placeOfOld(_ table: String) -> String {
-        SQLName.quoted(staying.contains(table) ? table : LightweightMigration.parkedName(of: table))
+        SQLName.quoted(staying[table] ?? LightweightMigration.parkedName(of: table))
     }
+
+    /// Whether a table of the new version has its rows from the beginning.
+    func stays(_ table: String) -> Bool { staying.values.contains(table) }
 
     /// The table of an entity of the old version.
     func oldTable(of entity: NSEntityDescription) -> String { old.table(of: entity) }
@@ -103,7 +107,11 @@ extension SQLiteValue {
         switch self {
         case .null: "NULL"
         case .integer(let number): "\(number)"
-        case .real(let number): number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
+        case .real(let number):
+            number.isFinite ? "\(number)" : number.isNaN ? "NULL" : number < 0 ? "-9e999" : "9e999"
+        // A statement ends at a zero character.
+        case .text(let text) where text.utf8.contains(0):
+            "CAST(\(SQLiteValue.blob(Data(text.utf8)).literal) AS TEXT)"
         case .text(let text): SQLText.literal(text)
         case .blob(let data): "x'" + data.map { String(format: "%02x", $0) }.joined() + "'"
         }

@@ -101,9 +101,14 @@ final class RowStatements {
         self.plainSlots = columns.allSatisfy(\.isPlain) ? columns.map(\.slot) : nil
         self.externalDataText = Self.externalDataText(columns, table: table)
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.flatMap(\.names)
-        let places = ["\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
+        // Columns of other entities, and derived ones, would not stay empty where the file has a default for them.
+        let others = (layout.columnsWithDefault[tableName] ?? []).map(SQLName.quoted).filter { !names.contains($0) }
+        let places =
+            ["\(number)", "1"] + Array(repeating: "?", count: names.count - 3)
+            + Array(repeating: "NULL", count: others.count)
         self.insertPlaces = places.joined(separator: ", ")
-        self.insertText = "INSERT INTO \(table) (\(names.joined(separator: ", "))) VALUES (?, \(insertPlaces))"
+        self.insertText =
+            "INSERT INTO \(table) (\((names + others).joined(separator: ", "))) VALUES (?, \(insertPlaces))"
         self.columnOfSlot = Dictionary(
             columns.enumerated().map { ($0.element.slot, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }

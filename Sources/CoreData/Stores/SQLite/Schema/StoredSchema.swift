@@ -5,6 +5,8 @@ struct StoredSchema {
     let path: String
     /// Table name → column names, both in upper case, as SQLite compares them.
     private let tables: [String: [String]]
+    /// The same of columns whose definition has a default.
+    private let defaults: [String: Set<String>]
     /// `Z_NAME` → `Z_ENT`.
     let entityNumbers: [String: Int64]
 
@@ -13,16 +15,20 @@ struct StoredSchema {
         self.path = path
         // Table-valued pragmas cannot look into virtual tables whose module is not there.
         let sql = """
-            SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+            SELECT m.name, c.name, c.dflt_value IS NOT NULL FROM sqlite_master AS m, pragma_table_info(m.name) AS c
             WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY m.rowid, c.cid
             """
         var tables: [String: [String]] = [:]
+        var defaults: [String: Set<String>] = [:]
         try connection.withStatement(sql) { statement in
             while try statement.step() {
-                tables[statement.text(at: 0).uppercased(), default: []].append(statement.text(at: 1).uppercased())
+                let (table, column) = (statement.text(at: 0).uppercased(), statement.text(at: 1).uppercased())
+                tables[table, default: []].append(column)
+                if statement.integer(at: 2) != 0 { defaults[table, default: []].insert(column) }
             }
         }
         self.tables = tables
+        self.defaults = defaults
         var numbers: [String: Int64] = [:]
         if tables["Z_PRIMARYKEY"] != nil {
             try connection.withStatement("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { statement in
@@ -38,6 +44,11 @@ struct StoredSchema {
 
     /// The columns of a table in upper case; empty where there is no such table.
     func columns(of table: String) -> [String] { tables[table.uppercased()] ?? [] }
+
+    /// Whether the file says what a column holds in rows that are inserted without it.
+    func hasDefault(_ column: String, in table: String) -> Bool {
+        defaults[table.uppercased()]?.contains(column.uppercased()) ?? false
+    }
 
     func table(_ name: String, hasColumns wanted: [String]) -> Bool {
         guard let columns = tables[name.uppercased()] else { return false }

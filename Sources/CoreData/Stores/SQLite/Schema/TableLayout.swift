@@ -18,6 +18,8 @@ final class TableLayout: SQLSchema {
     private let columnsOfProperties: [ObjectIdentifier: PropertyColumns]
     private let columnsOfComposites: [ObjectIdentifier: [[String]: String]]
     private let toManyStorages: [ObjectIdentifier: SQLToManyStorage]
+    /// The columns of each table for which the file has a default: where an INSERT leaves one out, it is not NULL.
+    private(set) var columnsWithDefault: [String: [String]] = [:]
     /// Whether the store has decimals that no number of SQLite's can hold. Grows only.
     var keepsLongDecimals = false
     /// The derived attributes of the store.
@@ -71,6 +73,12 @@ final class TableLayout: SQLSchema {
         self.columnsOfProperties = columns
         self.columnsOfComposites = composites
         self.toManyStorages = storages
+        if let file {
+            for table in tables {
+                let names = table.columns.map(\.name).filter { file.hasDefault($0, in: table.name) }
+                if !names.isEmpty { columnsWithDefault[table.name] = names }
+            }
+        }
         derivedSums = DerivedSums(layout: self)
     }
 

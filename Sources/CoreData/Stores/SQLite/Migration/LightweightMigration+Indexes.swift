@@ -1,0 +1,68 @@
+import SQLiteAccess
+
+extension LightweightMigration {
+    /// What the new version has and is not there yet: indexes, R-trees and triggers, with derived values.
+    func makeIndexes(_ objects: SchemaObjects) throws {
+        let text = SchemaText(layout: new)
+        let later = defers ? Set(text.fetchIndexes().map(\.text)) : []
+        for statement in text.indexes() where !objects.stays(statement) && !later.contains(statement) {
+            try refusingDuplicates { try connection.execute(statement) }
+        }
+        try fillDerivedColumns()
+        for entity in new.entities {
+            let spatial = SpatialIndexText(entity: entity, layout: new).triggers()
+            guard !spatial.isEmpty else { continue }
+            for statement in spatial { try connection.execute(statement) }
+            let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
+            try connection.execute(
+                "UPDATE \(SQLName.quoted(new.table(of: entity))) SET Z_ENT = Z_ENT WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
+            )
+        }
+        for entity in new.entities {
+            for derivation in try Derivation.all(of: entity) {
+                for statement in DerivedTriggers(derivation: derivation, layout: new).statements() {
+                    try connection.execute(statement)
+                }
+            }
+        }
+        objects.restoreForeign()
+    }
+
+    /// Works every derived value out anew: what it is derived from may be another thing now.
+    private func fillDerivedColumns() throws {
+        for entity in new.entities {
+            for derivation in try Derivation.all(of: entity) {
+                let path = DerivedPath(derivation: derivation, layout: new)
+                let last = "t\(derivation.hops.count)"
+                let result: String
+                switch derivation.source {
+                case .now: continue
+                case .value(let attribute, let function):
+                    result = path.applied(function, to: "\(last).\(path.column(attribute))")
+                case .count: result = "COUNT(*)"
+                case .sum(let attribute): result = "IFNULL(SUM(\(last).\(path.column(attribute))), 0)"
+                }
+                let table = SQLName.quoted(new.table(of: entity))
+                let column = SQLName.quoted(new.column(of: derivation.attribute, in: entity) ?? "NULL")
+                let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
+                let value =
+                    "(SELECT \(result) FROM \(path.joined(upTo: derivation.hops.count)) WHERE t0.Z_PK = \(table).Z_PK)"
+                // Rows that hold the value already are not written.
+                try connection.execute(
+                    "UPDATE \(table) SET \(column) = \(value) WHERE Z_ENT IN (\(numbers.joined(separator: ", "))) "
+                        + "AND \(column) IS NOT \(value)")
+            }
+        }
+    }
+
+    /// Runs a statement that finds values twice where they must be unique now.
+    func refusingDuplicates(_ body: () throws -> Void) throws {
+        do { try body() } catch let error as SQLiteError where [.constraint, .uniqueConstraint].contains(error.kind) {
+            throw CoreDataError.make(
+                134110,
+                "The store \(path) cannot be migrated: some objects have the same values where the model says that "
+                    + "they are unique (\(error.message)).",
+                underlying: error, userInfo: ["reason": "Uniqueness constraint violation"])
+        }
+    }
+}
