@@ -122,7 +122,7 @@ import Testing
         let copy = try #require(model.copy() as? NSManagedObjectModel)
         try close(try open(copy, at: fresh))
         #expect(try StoreSchema.text(of: url) == StoreSchema.text(of: fresh), sourceLocation: location)
-        let connection = try Connection(path: url.path, access: .readOnly)
+        let connection = try Connection(path: url.path, access: .readWrite)
         defer { connection.close() }
         let sound = try connection.rows("PRAGMA integrity_check")
         #expect(sound.count == 1 && sound[0] == [.text("ok")], sourceLocation: location)

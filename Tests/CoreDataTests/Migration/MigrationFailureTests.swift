@@ -100,7 +100,7 @@ import Testing
         for _ in 0..<(2 * Self.factor) {
             let room = Int.random(in: needed / 2..<needed - 1, using: &random)
             let failure = migrate(full(room))
-            #expect(failure == 640 || failure == 134110, "\(room) of \(needed) pages")
+            #expect(failure == 640 || failure == 134110, "\(room) of \(needed) pages: \(failure ?? 0)")
             #expect(try isNothingMade())
             #expect(try Data(contentsOf: desk.url) == before)
         }
