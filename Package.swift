@@ -124,6 +124,10 @@ let package = Package(
         .target(name: "CSimulatedDisk", dependencies: ["CSQLite3"], path: "Tests/CSimulatedDisk"),
         .executableTarget(
             name: "DiskTrials", dependencies: ["CoreData", "CSimulatedDisk", "CSQLite3"], path: "Tests/DiskTrials"),
+        // Damaged input of every kind: a program, so that a trap is seen and long runs are optimised.
+        .executableTarget(
+            name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles"], path: "Tests/FuzzTrials"),
+        .testTarget(name: "FuzzTests"),
         .testTarget(name: "SimulatedDiskTests"),
         .testTarget(name: "ArchitectureTests"),
     ],

@@ -46,6 +46,9 @@ final class RowIdentities {
             entity: UInt32(token.code >> referenceBits), reference: Int64(token.code & (1 << referenceBits - 1)))
     }
 
+    /// The number of the entity that a packed token names; for a number from the table, one that no entity has.
+    static func entityNumber(of token: RowToken) -> UInt64 { token.code >> referenceBits }
+
     /// The token of `id` if a list with `contents` holds it; nothing is added to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }

@@ -117,7 +117,7 @@ extension ArchiveShapes {
     }
 
     /// Numbers of seven bits a byte, the low ones first; `nil` for what is none, or great.
-    private func numbers(_ value: PropertyListValue?) -> [Int]? {
+    func numbers(_ value: PropertyListValue?) -> [Int]? {
         guard let data = data(value) else { return nil }
         var (numbers, number, shift): ([Int], Int, Int) = ([], 0, 0)
         for byte in data {

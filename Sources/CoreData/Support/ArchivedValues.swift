@@ -5,8 +5,8 @@ import ModelFiles
 // of property lists, which nearly all archives are made of, are decoded here, and an archive of others is handed to
 // Foundation only when its table of objects is whole.
 
-/// Reads the values of the classes of property lists, ordered sets, errors, `NSURL`, `NSUUID` and `NSNull` out of a keyed
-/// archive.
+/// Reads the values of the classes of property lists, ordered sets, errors, `NSURL`, `NSUUID`, `NSNull` and texts with attributes
+/// out of a keyed archive.
 ///
 /// The archive must be nested no deeper than ``deepestNesting``, and nothing in it may contain itself.
 struct ArchivedValues {
@@ -19,7 +19,7 @@ struct ArchivedValues {
     static let classNames: Set = [
         "NSString", "NSMutableString", "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary",
         "NSMutableDictionary", "NSDate", "NSData", "NSMutableData", "NSUUID", "NSURL", "NSNull", "NSOrderedSet",
-        "NSMutableOrderedSet", "NSError", "NSURLQueryItem",
+        "NSMutableOrderedSet", "NSError", "NSURLQueryItem", "NSAttributedString", "NSMutableAttributedString",
     ]
 
     /// How deep the objects may be nested in each other.
@@ -75,6 +75,8 @@ struct ArchivedValues {
             return archive.text(fields["NS.name"]).map {
                 NSURLQueryItem(name: $0, value: archive.text(fields["NS.value"]))
             }
+        case "NSAttributedString": return attributedText(fields).map { NSAttributedString(attributedString: $0) }
+        case "NSMutableAttributedString": return attributedText(fields)
         default: return nil
         }
     }
@@ -123,6 +125,40 @@ struct ArchivedValues {
             result[key] = value
         }
         return result
+    }
+
+    /// A text with attributes. Foundation reads none that has the same attributes everywhere, as most have.
+    private mutating func attributedText(_ fields: [String: PropertyListValue]) -> NSMutableAttributedString? {
+        guard let string = archive.text(fields["NSString"]) else { return nil }
+        let text = NSMutableAttributedString(string: string)
+        guard let runs = fields["NSAttributeInfo"] else {
+            if archive.resolve(fields["NSAttributes"]) == nil { return text }
+            guard let attributes = attributes(fields["NSAttributes"]) else { return nil }
+            text.addAttributes(attributes, range: NSRange(location: 0, length: text.length))
+            return text
+        }
+        // A length and the number of a dictionary for each run.
+        let bytes = archive.object(runs)?.fields["NS.data"] ?? runs
+        guard let numbers = ArchiveShapes(archive: archive).numbers(bytes), numbers.count.isMultiple(of: 2),
+            let dictionaries = archive.elements(fields["NSAttributes"])
+        else { return nil }
+        var location = 0
+        for index in stride(from: 0, to: numbers.count, by: 2) {
+            let (length, number) = (numbers[index], numbers[index + 1])
+            guard length <= text.length - location, dictionaries.indices.contains(number),
+                let attributes = attributes(dictionaries[number])
+            else { return nil }
+            text.addAttributes(attributes, range: NSRange(location: location, length: length))
+            location += length
+        }
+        return location == text.length ? text : nil
+    }
+
+    private mutating func attributes(_ value: PropertyListValue?) -> [NSAttributedString.Key: Any]? {
+        guard archive.object(value)?.className.hasSuffix("Dictionary") ?? false,
+            let entries = dictionary(value) as? [String: Any]
+        else { return nil }
+        return Dictionary(uniqueKeysWithValues: entries.map { (NSAttributedString.Key($0), $1) })
     }
 
     private func real(_ value: PropertyListValue?) -> Double? {

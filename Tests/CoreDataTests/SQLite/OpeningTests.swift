@@ -267,6 +267,27 @@ import Testing
         #expect(try harness.value.sql("SELECT COUNT(*) FROM Z_METADATA") == [[.integer(1)]])
     }
 
+    /// The power failed while the file was made, before its first page was written: SQLite empties it by its journal. Zeros beside a
+    /// journal of three pages are no such file.
+    @Test(arguments: [UInt8(0), 3]) func aStoreThatWasNotMadeToItsEndIsMadeAnew(pagesBefore: UInt8) throws {
+        let zeros = Data(count: 5 * 4096)
+        try zeros.write(to: harness.url)
+        var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7, 0, 0, 0, 0, 0x55, 0x2D, 0x7B, 0xDC])
+        journal += Data([0, 0, 0, pagesBefore, 0, 0, 2, 0, 0, 0, 0x10, 0])
+        journal += Data(count: 512 - journal.count)
+        let journalURL = URL(fileURLWithPath: harness.url.path + "-journal")
+        try journal.write(to: journalURL)
+        guard pagesBefore == 0 else {
+            expect(259, "is not an SQLite database")
+            #expect(try Data(contentsOf: harness.url) == zeros && Data(contentsOf: journalURL) == journal)
+            return
+        }
+        let open = try harness.open()
+        try open.insert("Venue", ["name": .text("Rome")])
+        try open.close()
+        #expect(try harness.sql("SELECT ZNAME FROM ZVENUE") == [[.text("Rome")]])
+    }
+
     /// A rollback journal that a dead program left is played back before anything is read, by readers too.
     @Test func aStoreInTheMiddleOfAWriteIsNotReadAsItStands() throws {
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "delete", "cache_size": "1"]]

@@ -157,6 +157,23 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
         #expect(list.count == 2)
     }
 
+    /// With the same attributes everywhere, with others in parts, and without a character: Foundation writes and does not read the
+    /// first, and the last.
+    @Test(arguments: ["", "plain 😀", "a text of parts"]) func textsWithAttributesAreReadBack(_ string: String) throws {
+        let key = NSAttributedString.Key("style")
+        let text = NSMutableAttributedString(string: string)
+        if string.hasPrefix("plain") {
+            text.addAttribute(key, value: "bold", range: NSRange(location: 0, length: text.length))
+        }
+        if string.hasPrefix("a ") { text.addAttribute(key, value: "bold", range: NSRange(location: 2, length: 4)) }
+        let back = try #require(try roundTrip(text, nil).back as? NSAttributedString)
+        #expect(back.string == string)
+        for place in 0..<text.length {
+            let style = { (text: NSAttributedString) in text.attribute(key, at: place, effectiveRange: nil) as? String }
+            #expect(style(back) == style(text))
+        }
+    }
+
     @Test func objectsOfTheProgramAreArchivedToo() throws {
         let (stored, back) = try roundTrip(ArchivedPoint(x: 3), nil)
         #expect(stored.starts(with: Data("bplist00".utf8)))

@@ -22,6 +22,8 @@ struct CachedList {
     /// `nil` for a list without sections.
     var sections: CachedSections?
     var rows: SharedElements<RowToken>
+    /// The numbers of the entities of all rows, as ``RowToken``s pack them.
+    var entities: Set<UInt64>
 
     static let magic = UInt64(0x314C_5453_5254_4B43)
     static let headerStart = 64
@@ -62,32 +64,12 @@ extension CachedList {
         var status = stat()
         guard fstat(file, &status) == 0 else { return nil }
         guard let reader = CachedListHeader(file: file, fileSize: Int(status.st_size)), accepts(reader.fingerprint),
-            checksumOfRows(in: file, from: reader.rowsOffset) == reader.rowsChecksum,
+            let facts = RowFacts(file: file, offset: reader.rowsOffset), facts.checksum.value == reader.rowsChecksum,
             let rows = map(file, reader, fileSize: Int(status.st_size))
         else { return nil }
         return CachedList(
-            fingerprint: reader.fingerprint, origin: reader.origin, sections: reader.sections, rows: rows)
-    }
-
-    // SAFETY: the buffer is used during the closure only; `pread` fills at most what is left of it.
-    private static func checksumOfRows(in file: Int32, from offset: Int) -> UInt64? {
-        var checksum = ListChecksum()
-        var position = offset
-        return withUnsafeTemporaryAllocation(byteCount: 256 * 1_024, alignment: 32) { buffer -> UInt64? in
-            while true {
-                var filled = 0
-                while filled < buffer.count {
-                    let count = pread(
-                        file, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, off_t(position))
-                    if count < 0 { return nil }
-                    if count == 0 { break }
-                    filled += count
-                    position += count
-                }
-                checksum.update(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
-                if filled < buffer.count { return checksum.value }
-            }
-        }
+            fingerprint: reader.fingerprint, origin: reader.origin, sections: reader.sections, rows: rows,
+            entities: facts.entities)
     }
 
     // SAFETY: the header was checked: `rowsOffset` is aligned and `rowCount` rows fit into `fileSize` bytes, which are
@@ -102,6 +84,49 @@ extension CachedList {
         let address = UInt(bitPattern: memory)
         return SharedElements(mapped: UnsafeBufferPointer(start: rows, count: header.rowCount)) {
             munmap(UnsafeMutableRawPointer(bitPattern: address), fileSize)
+        }
+    }
+}
+
+/// What one pass over the rows of a file tells.
+private struct RowFacts {
+    private(set) var checksum = ListChecksum()
+    /// A forged file may name entities that are none, or are not of the list.
+    private(set) var entities: Set<UInt64> = []
+    private var last = UInt64.max
+
+    /// - Returns: `nil` if the file cannot be read.
+    // SAFETY: the buffer is used during the closure only; `pread` fills at most what is left of it.
+    init?(file: Int32, offset: Int) {
+        var position = offset
+        let isRead = withUnsafeTemporaryAllocation(byteCount: 256 * 1_024, alignment: 32) { buffer -> Bool in
+            while true {
+                var filled = 0
+                while filled < buffer.count {
+                    let count = pread(
+                        file, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, off_t(position))
+                    if count < 0 { return false }
+                    if count == 0 { break }
+                    filled += count
+                    position += count
+                }
+                take(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
+                if filled < buffer.count { return true }
+            }
+        }
+        if !isRead { return nil }
+    }
+
+    // SAFETY: each word is read where eight bytes are left.
+    private mutating func take(_ bytes: UnsafeRawBufferPointer) {
+        checksum.update(bytes)
+        for offset in stride(from: 0, through: bytes.count - 8, by: 8) {
+            let entity = RowIdentities.entityNumber(
+                of: RowToken(code: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            if entity != last {
+                entities.insert(entity)
+                last = entity
+            }
         }
     }
 }

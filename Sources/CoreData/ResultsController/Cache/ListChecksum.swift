@@ -1,13 +1,15 @@
 /// A fast checksum that tells a damaged file from a whole one. It is no protection against deliberate changes.
-struct ListChecksum {
+package struct ListChecksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5
     )
     private var length: UInt64 = 0
 
+    package init() {}
+
     /// Takes in `bytes`. All calls but the last must give a multiple of 32 bytes.
     // SAFETY: words are read at offsets at which eight bytes are left; nothing is kept.
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         length &+= UInt64(bytes.count)
         var (a, b, c, d) = lanes
         let whole = bytes.count / 32 * 32
@@ -21,7 +23,7 @@ struct ListChecksum {
         lanes = (a, b, c, d)
     }
 
-    var value: UInt64 { Self.mix(Self.mix(Self.mix(Self.mix(length, lanes.0), lanes.1), lanes.2), lanes.3) }
+    package var value: UInt64 { Self.mix(Self.mix(Self.mix(Self.mix(length, lanes.0), lanes.1), lanes.2), lanes.3) }
 
     @inline(__always)
     private static func mix(_ state: UInt64, _ word: UInt64) -> UInt64 {

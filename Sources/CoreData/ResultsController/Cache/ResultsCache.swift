@@ -27,7 +27,6 @@ struct ResultsCache {
     private static func fingerprint(_ list: ListDefinition, _ store: NSPersistentStore) -> String {
         let plan = list.plan
         let section = list.sectionKey?.keyPath ?? list.rule.map { "by \($0.fingerprint ?? "")" } ?? ""
-        let entities = plan.entity.managedObjectModel.entities.filter { $0.isKindOf(entity: plan.entity) }
         let sort = plan.query.sortKeys.map { "\($0.keyPath.joined(separator: ".")) \($0.ascending) \($0.comparison)" }
         let lines =
             [
@@ -36,10 +35,14 @@ struct ResultsCache {
                 "predicate \(plan.predicate?.formatString ?? "")", "sort \(sort.joined(separator: ", "))",
                 "section \(section)", "range \(plan.offset) \(plan.limit)",
             ]
-            + entities.map { entity in
+            + entities(of: plan).map { entity in
                 "version \(entity.name ?? "") \(entity.layout.index) \(entity.versionHash.base64EncodedString())"
             }.sorted()
         return lines.joined(separator: "\n")
+    }
+
+    private static func entities(of plan: FetchPlan) -> [NSEntityDescription] {
+        plan.entity.managedObjectModel.entities.filter { $0.isKindOf(entity: plan.entity) }
     }
 
     /// Whether the request can be kept at all: one with code in it looks the same whatever the code does.
@@ -54,6 +57,8 @@ struct ResultsCache {
     func read(into empty: LoadedResults) -> LoadedResults? {
         guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
         guard (list.sections != nil) == self.list.isSectioned else { return nil }
+        // A file that was forged may name rows of any entity, or of none.
+        guard list.entities.isSubset(of: Self.entities(of: plan).map { UInt64($0.layout.index) }) else { return nil }
         var loaded = empty
         let keys = list.sections?.names ?? PackedTexts()
         // A file that was forged may lack what is kept.

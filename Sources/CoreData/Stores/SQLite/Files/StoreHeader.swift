@@ -19,13 +19,24 @@ enum StoreHeader {
     ///   it.
     static func check(_ path: String) throws {
         guard ["-wal", "-journal"].contains(where: { access(path + $0, F_OK) == 0 }), let start = start(of: path),
-            !start.isEmpty, start != mark
+            !start.isEmpty, start != mark, !isUnfinishedCreation(path, start)
         else { return }
         throw SQLiteError(extendedCode: 26, message: "file is not a database")
     }
 
+    /// Whether the power failed while the file was made: its first page was not written yet, and the journal says that there were no
+    /// pages before, so that SQLite empties it.
+    private static func isUnfinishedCreation(_ path: String, _ start: [UInt8]) -> Bool {
+        guard start.allSatisfy({ $0 == 0 }), let journal = Self.start(of: path + "-journal", count: 20),
+            journal.count == 20
+        else { return false }
+        let mark: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        // Behind the mark stand the number of records, a nonce and the number of pages.
+        return journal.starts(with: mark) && journal[16...].allSatisfy { $0 == 0 }
+    }
+
     /// `nil` where it cannot be read.
-    private static func start(of path: String) -> [UInt8]? {
+    private static func start(of path: String, count: Int = mark.count) -> [UInt8]? {
         var own = stat()
         guard stat(path, &own) == 0 else { return nil }
         let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
@@ -34,17 +45,17 @@ enum StoreHeader {
             guard fstat(descriptor, &facts) == 0, facts.st_dev == own.st_dev, facts.st_ino == own.st_ino else {
                 continue
             }
-            return read(descriptor)
+            return read(descriptor, count)
         }
         guard open != nil else { return nil }
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return read(descriptor)
+        return read(descriptor, count)
     }
 
-    private static func read(_ descriptor: Int32) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: mark.count)
+    private static func read(_ descriptor: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         return count < 0 ? nil : Array(bytes.prefix(count))
     }

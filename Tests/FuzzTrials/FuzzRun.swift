@@ -1,0 +1,96 @@
+import Foundation
+
+/// What is attacked: the readers of one kind of input.
+protocol FuzzTarget {
+    /// Whole inputs, which are damaged.
+    var seeds: [[UInt8]] { get }
+    /// Texts that are put into inputs, which random bytes would hardly hit.
+    var pieces: [String] { get }
+    /// Reads one damaged input, and uses what was read.
+    ///
+    /// - Throws: whatever the readers throw, which counts as refused; ``WrongAnswer`` where an answer or an error is wrong.
+    func read(_ bytes: [UInt8]) throws
+}
+
+extension FuzzTarget {
+    var pieces: [String] { [] }
+}
+
+/// An answer that no input excuses.
+struct WrongAnswer: Error, CustomStringConvertible {
+    let description: String
+
+    /// - Throws: the error that says `text`, unless `condition` holds.
+    static func unless(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+        if !condition { throw WrongAnswer(description: text()) }
+    }
+}
+
+/// The kinds of input, as they are named on the command line.
+enum FuzzKind: String, CaseIterable {
+    case formats, models, compiled, kept, mappings, archives, caches, stores, binaries, documents
+
+    func target(in folder: URL) throws -> any FuzzTarget {
+        switch self {
+        case .formats: try FormatTarget()
+        case .models: try SourceModelTarget()
+        case .compiled: try CompiledModelTarget(isKept: false)
+        case .kept: try CompiledModelTarget(isKept: true)
+        case .mappings: try MappingTarget(folder: folder)
+        case .archives: try ArchiveTarget()
+        case .caches: try CacheTarget(folder: folder)
+        case .stores: try StoreTarget(folder: folder, type: .sqlite)
+        case .binaries: try StoreTarget(folder: folder, type: .binary)
+        case .documents: try StoreTarget(folder: folder, type: .xml)
+        }
+    }
+}
+
+/// Many damaged inputs, one after the other.
+struct FuzzRun {
+    let target: any FuzzTarget
+    let seeds: [[UInt8]]
+    /// Where the input stands that is being read.
+    let input: URL
+
+    /// How many inputs were read, and how many refused.
+    struct Outcome: CustomStringConvertible {
+        var read = 0
+        var refused = 0
+        var description: String { "\(read) read, \(refused) refused" }
+    }
+
+    /// - Throws: ``WrongAnswer``, with the number of the mutation.
+    func attack(_ count: Int, seed: UInt64) throws -> Outcome {
+        var outcome = Outcome()
+        var damage = Damage(seed: seed, seeds: seeds, pieces: target.pieces.map { Array($0.utf8) })
+        for (number, seed) in seeds.enumerated() {
+            // A seed that is refused attacks nothing.
+            do { try target.read(seed) } catch {
+                throw WrongAnswer(description: "the whole input \(number) was refused: \(error)")
+            }
+        }
+        for number in 0..<count {
+            let bytes = damage.next()
+            try write(bytes)
+            do {
+                try target.read(bytes)
+                outcome.read += 1
+            } catch let error as WrongAnswer {
+                throw WrongAnswer(description: "mutation \(number), seed \(seed), \(input.path): \(error)")
+            } catch {
+                outcome.refused += 1
+                try WrongAnswer.unless(!"\(error)".isEmpty, "mutation \(number): an error without a text")
+            }
+        }
+        return outcome
+    }
+
+    // SAFETY: `write` reads the bytes of the array, which is alive.
+    private func write(_ bytes: [UInt8]) throws {
+        let file = open(input.path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        defer { close(file) }
+        _ = bytes.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+// Damaged input of one kind, from a seed, in one process: run by `FuzzTests` for a moment, and by `Scripts/soak` at length. What is
+// damaged is either read or refused with an error; a trap ends the program, and the input that did it is in the file `input`
+// of the folder that is printed first. Status 1 for the first answer that is wrong.
+
+let usage =
+    "usage: FuzzTrials KIND SEED COUNT [FILE…]\nkinds: \(FuzzKind.allCases.map(\.rawValue).joined(separator: " "))"
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count >= 3, let kind = FuzzKind(rawValue: arguments[0]), let seed = UInt64(arguments[1]),
+    let count = Int(arguments[2]), count > 0
+else {
+    print(usage)
+    exit(2)
+}
+let folder = FileManager.default.temporaryDirectory.appendingPathComponent("fuzz-\(UUID().uuidString)")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+setenv("XDG_CACHE_HOME", folder.appendingPathComponent("cache").path, 1)
+print(folder.path)
+fflush(nil)
+let start = ContinuousClock.now
+do {
+    let files = try arguments.dropFirst(3).map { [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0))) }
+    let target = try kind.target(in: folder)
+    let run = FuzzRun(target: target, seeds: target.seeds + files, input: folder.appendingPathComponent("input"))
+    let outcome = try run.attack(count, seed: seed)
+    print("\(count) mutated \(kind.rawValue), seed \(seed): \(outcome), \(ContinuousClock.now - start)")
+} catch {
+    print("WRONG: \(error)")
+    exit(1)
+}
+try? FileManager.default.removeItem(at: folder)
