@@ -1,64 +1,93 @@
 import CoreData
 import Foundation
+import ModelFiles
 
-/// Lists that controllers keep on disk, half of them with the checksums that a forger would give them.
-struct CacheTarget: FuzzTarget {
-    let seeds: [[UInt8]]
+/// Lists that controllers keep on disk, each once as it was damaged and once with the checksums that a forger would give it.
+final class CacheTarget: FuzzTarget {
+    private(set) var seeds: [[UInt8]] = []
     private let context: NSManagedObjectContext
-    private let file: URL
+    private let caches: URL
+    private let rows = 600
+    /// Each list has a name of its own, since a list that is refused is written anew on another queue.
+    private var number = 0
 
     init(folder: URL) throws {
         let url = folder.appendingPathComponent("list.sqlite")
-        let writer = try FuzzStore.context(
+        context = try FuzzStore.context(
             of: FuzzStore.model, type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true])
-        try FuzzStore.fill(writer, count: 40)
-        context = writer
-        let controller = Self.controller(context)
+        try FuzzStore.fill(context, count: rows)
+        caches = folder.appendingPathComponent("cache/\(ProcessInfo.processInfo.processName)/FetchedResults")
+        let controller = controller("whole")
         try context.performAndWait { try controller.performFetch() }
-        let caches = folder.appendingPathComponent("cache/\(ProcessInfo.processInfo.processName)/FetchedResults")
-        var found: URL?
-        for _ in 0..<500 where found == nil {
-            // The list is written on a queue of its own.
-            found = try? FileManager.default.contentsOfDirectory(at: caches, includingPropertiesForKeys: nil).first {
-                $0.pathExtension == "list"
-            }
-            usleep(10_000)
-        }
-        guard let found else { throw WrongAnswer(description: "no list was kept in \(caches.path)") }
-        file = found
+        let file = file(named: "whole")
+        // The list is written on a queue of its own.
+        for _ in 0..<500 where !FileManager.default.fileExists(atPath: file.path) { usleep(10_000) }
         seeds = [[UInt8](try Data(contentsOf: file))]
+        try checkThatForgeriesAreBelieved(controller)
     }
 
-    private static func controller(_ context: NSManagedObjectContext) -> NSFetchedResultsController<NSManagedObject> {
+    /// Else nothing would be attacked.
+    private func checkThatForgeriesAreBelieved(_ whole: NSFetchedResultsController<NSManagedObject>) throws {
+        var bytes = seeds[0]
+        let first = Int(ListForgery.word(bytes, 24))
+        for index in first..<first + 8 { bytes.swapAt(index, index + 8) }
+        try Data(ListForgery.withChecksums(bytes)).write(to: file(named: "swapped"))
+        let swapped = controller("swapped")
+        try context.performAndWait {
+            try swapped.performFetch()
+            let paths = [IndexPath(row: 0, section: 0), IndexPath(row: 1, section: 0)]
+            try WrongAnswer.unless(
+                paths.map { swapped.object(at: $0) } == paths.reversed().map { whole.object(at: $0) },
+                "a list with its first rows exchanged was not believed")
+        }
+    }
+
+    private func file(named name: String) -> URL {
+        var hash = SHA256()
+        hash.update(Array(name.utf8))
+        let text = hash.finalize().prefix(16).map { String(format: "%02x", $0) }.joined()
+        return caches.appendingPathComponent(text + ".list")
+    }
+
+    private func controller(_ name: String) -> NSFetchedResultsController<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
         request.sortDescriptors = [
             NSSortDescriptor(key: "favorite", ascending: true), NSSortDescriptor(key: "name", ascending: true),
         ]
         return NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "favorite", cacheName: "fuzz")
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "favorite", cacheName: name)
     }
 
     func read(_ bytes: [UInt8]) throws {
-        for forged in [false, true] {
-            try Data(forged ? ListForgery.withChecksums(bytes) : bytes).write(to: file)
+        for isForged in [false, true] {
+            number += 1
+            let name = "list \(number)"
+            try Data(isForged ? ListForgery.withChecksums(bytes) : bytes).write(to: file(named: name))
+            let controller = controller(name)
+            let listener: any NSFetchedResultsControllerDelegate = number % 4 < 2 ? RowListener() : ListListener()
+            controller.delegate = listener
             try context.performAndWait {
-                let controller = Self.controller(context)
                 try controller.performFetch()
                 use(controller)
-                if !forged {
+                if !isForged, bytes != seeds[0] {
                     try WrongAnswer.unless(
-                        controller.fetchedObjects?.count == 40 && controller.sections?.count == 2,
+                        controller.fetchedObjects?.count == rows && controller.sections?.count == 2,
                         "a damaged list was believed: \(controller.fetchedObjects?.count ?? -1) rows")
                 }
                 try changeUnder(controller)
+                controller.fetchRequest.predicate = NSPredicate(format: "wins >= 20")
             }
+            refetch(controller)
+            context.performAndWait { use(controller) }
+            withExtendedLifetime(listener) {}
+            NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name)
         }
     }
 
     private func use(_ controller: NSFetchedResultsController<NSManagedObject>) {
         for (number, section) in (controller.sections ?? []).enumerated() {
             _ = section.name
-            for row in 0..<min(section.numberOfObjects, 50) {
+            for row in 0..<min(section.numberOfObjects, 20) {
                 let object = controller.object(at: IndexPath(row: row, section: number))
                 _ = controller.indexPath(forObject: object)
                 _ = (try? context.existingObject(with: object.objectID))?.value(forKey: "name")
@@ -80,6 +109,46 @@ struct CacheTarget: FuzzTarget {
         context.rollback()
         use(controller)
     }
+
+    /// Waits until the list that was believed is compared with what is there.
+    private func refetch(_ controller: NSFetchedResultsController<NSManagedObject>) {
+        let done = DispatchSemaphore(value: 0)
+        let held = Held(controller: controller)
+        Task.detached {
+            try? await held.controller.refetch(telling: .changes)
+            done.signal()
+        }
+        done.wait()
+    }
+
+    // SAFETY: used by one task while the caller waits.
+    private struct Held: @unchecked Sendable {
+        let controller: NSFetchedResultsController<NSManagedObject>
+    }
+}
+
+/// Hears of each row.
+private final class RowListener: NSObject, NSFetchedResultsControllerDelegate {
+    var changes = 0
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+        changes += 1
+    }
+}
+
+/// Hears of whole lists.
+private final class ListListener: NSObject, NSFetchedResultsControllerDelegate {
+    var changes = 0
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
+    ) {
+        changes += diff.count
+    }
 }
 
 /// Right checksums for changed lists: the words at 40 and 48 of a file (`CachedList` has the format).
@@ -95,8 +164,8 @@ enum ListForgery {
         return bytes
     }
 
-    // SAFETY: eight bytes are there, by the guards of the caller.
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
+    // SAFETY: eight bytes are there, by the guards of the callers.
+    static func word(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
         bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
     }
 

@@ -20,7 +20,7 @@ struct Damage {
         // Half of the damage goes where headers and schemas are.
         let reach = Bool.random(using: &numbers) ? min(bytes.count, 4096) : bytes.count
         let place = Int.random(in: 0..<reach, using: &numbers)
-        switch Int.random(in: 0..<10, using: &numbers) {
+        switch Int.random(in: 0..<11, using: &numbers) {
         case 0, 1: bytes[place] ^= UInt8(1) << UInt8.random(in: 0...7, using: &numbers)
         case 2: bytes[place] = UInt8.random(in: 0...255, using: &numbers)
         // References and lengths become their neighbours.
@@ -30,6 +30,10 @@ struct Damage {
         case 6: overwrite(&bytes, at: place, [0x00, 0x7F, 0x80, 0xFF].randomElement(using: &numbers) ?? 0)
         case 7: insertPiece(&bytes, at: place)
         case 8: splice(&bytes, at: place)
+        // Words of tables, such as rows of lists, are there twice.
+        case 9:
+            let (from, to) = (place / 8 * 8, Int.random(in: 0..<bytes.count, using: &numbers) / 8 * 8)
+            for index in 0..<8 where max(from, to) + index < bytes.count { bytes[to + index] = bytes[from + index] }
         default: if Int.random(in: 0..<6, using: &numbers) == 0 { bytes.removeSubrange(place...) }
         }
     }

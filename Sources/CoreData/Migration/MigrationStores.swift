@@ -83,6 +83,8 @@ struct MigrationStores {
             creation.isMade || !storeClass.isOnServer
         else { return }
         try? storeClass.destroyStore(at: destination.url, options: nil)
-        if destination.url.isFileURL { PlainFile.remove(destination.url.path) }
+        guard destination.url.isFileURL else { return }
+        // A file that could not be filled is empty, and no store that could be destroyed with what is beside it.
+        for suffix in ["", "-wal", "-shm", "-journal"] { PlainFile.remove(destination.url.path + suffix) }
     }
 }

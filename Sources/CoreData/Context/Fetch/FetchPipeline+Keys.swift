@@ -38,14 +38,15 @@ extension FetchPipeline {
 
     /// The first of a plan's saved rows that match another predicate, in the plan's order, whatever its own predicate.
     ///
-    /// - Returns: `nil` where no index of the store has the order.
-    func keysByIndex(_ plan: FetchPlan, where predicate: PredicateTree, limit: Int) throws -> [RowKey]? {
+    /// - Parameter terms: the conditions, each on one attribute.
+    /// - Returns: `nil` where no index of the store has the order and answers all conditions.
+    func keysByIndex(_ plan: FetchPlan, where terms: [PredicateTree], limit: Int) throws -> [RowKey]? {
         guard let store = storeOfKeys(plan) else { return nil }
         var query = plan.query
-        query.predicate = predicate
+        query.predicate = .and(terms)
         (query.limit, query.offset) = (limit, 0)
         query.wantsRows = false
-        query.isByIndexOnly = true
+        query.indexedTerms = terms.count
         let found = try reading { try store.operations.fetch(query) }
         return found.unsupported.isEmpty ? found.keys : nil
     }

@@ -53,9 +53,8 @@ extension ResultsTracker {
         _ = tell(batch, of: made, isFlat: !made.isSectioned && !old.isSectioned, showing)
     }
 
-    /// Lets what was told go on another queue, when this one has done so: to free a million changes takes longer than this one
-    /// may be held.
-    // SAFETY: values, which only the other queue has then; nothing reads them there.
+    /// Lets what was told go on another queue, when this one has done so: to free a million changes takes some milliseconds.
+    // SAFETY: nothing reads the values there; only references to them are released.
     private func letGoLater(_ batch: ChangeBatch?, _ old: ResultsState) {
         guard (batch?.rowChanges.count ?? old.published.rowCount) > Self.quicklyFreed else { return }
         let held = UncheckedSendable((batch, old.published, old.aggregates))

@@ -45,7 +45,7 @@ public struct FetchedResultsBatch: Sendable {
     private let told: Told
 
     /// Deletions by descending old place, insertions and moves by ascending new place, then updates. Made when they are asked for
-    /// first: O(changes).
+    /// first: O(changes), and the coordinator's lock is taken, so that a save which is under way is waited for.
     public var changes: [Change] { told.changes }
 
     /// - Parameter isWhole: whether the states were compared without knowing what happened between them.
@@ -76,18 +76,17 @@ public struct FetchedResultsBatch: Sendable {
         }
 
         var changes: [Change] {
-            made.withLock { made in
-                if let made { return made }
-                let ids = identities.objectIDs(of: batch.rowChanges.map(\.row))
-                let changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
-                    let told = event.type == .update || event.type == .move ? values[id] : nil
-                    return Change(
-                        type: event.type, objectID: id, indexPath: event.indexPath, newIndexPath: event.newIndexPath,
-                        changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
-                }
-                made = changes
-                return changes
+            if let made = made.withLock({ $0 }) { return made }
+            // Not under the lock, since the IDs take the coordinator's. What two callers make at once is the same.
+            let ids = identities.objectIDs(of: batch.rowChanges.map(\.row))
+            let changes = zip(BatchProjections.objectEvents(of: batch), ids).map { event, id in
+                let told = event.type == .update || event.type == .move ? values[id] : nil
+                return Change(
+                    type: event.type, objectID: id, indexPath: event.indexPath, newIndexPath: event.newIndexPath,
+                    changedKeys: told?.keys, oldValues: told?.oldValues ?? [:])
             }
+            made.withLock { $0 = changes }
+            return changes
         }
 
         /// Each object's places over all sections.

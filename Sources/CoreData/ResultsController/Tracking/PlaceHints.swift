@@ -21,7 +21,9 @@ struct PlaceHints {
     /// - Returns: `nil` where the store has no answer.
     init?(_ definition: ListDefinition, _ context: NSManagedObjectContext) {
         let plan = definition.plan
-        guard definition.identities.store is SQLiteStore, definition.ordering.isBySlots, !plan.query.sortKeys.isEmpty
+        // Where a table has rows of other entities too, many of these may stand between two of the list.
+        guard definition.identities.store is SQLiteStore, definition.ordering.isBySlots, !plan.query.sortKeys.isEmpty,
+            plan.entity.superentity == nil, plan.includesSubentities || plan.entity.subentities.isEmpty
         else { return nil }
         var attributes: [NSAttributeDescription] = []
         for key in plan.query.sortKeys {
@@ -67,7 +69,7 @@ struct PlaceHints {
                         comparison: place == level ? operation : .equalTo))
             }
             let found = try context.fetchPipeline.keysByIndex(
-                definition.plan, where: .and(terms), limit: Self.rowsOfAnswer)
+                definition.plan, where: terms, limit: Self.rowsOfAnswer)
             guard let found else { return nil }
             for key in found {
                 if let row = RowIdentities.token(of: key), isWanted(row) { return row }

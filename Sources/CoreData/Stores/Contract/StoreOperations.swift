@@ -224,9 +224,9 @@ struct StoreQuery {
     var groupedBy: [String]?
     /// The key paths of attributes whose values are wanted beside the keys; see ``StoreQueryResult/beside``.
     var beside: [[String]] = []
-    /// Whether a SQLite store answers only where it reads the keys in order from an index: else the sort is unsupported, and
-    /// nothing is read.
-    var isByIndexOnly = false
+    /// Given where a SQLite store is to answer only if it reads the keys in order from an index that answers so many conditions:
+    /// else the sort is unsupported, and nothing is read.
+    var indexedTerms: Int?
 }
 
 /// What a store found.

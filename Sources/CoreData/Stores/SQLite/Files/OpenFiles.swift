@@ -140,10 +140,22 @@ final class OpenFiles: WriteWatching {
         }
     }
 
+    /// Says of the log that was left behind beside another file that it is not that one's. A commit may have gone into it after
+    /// the file was put there, so that the times of the two say nothing.
+    private func disownLog(_ connection: Connection) {
+        guard !wasMoved, index != nil, let log, FileFacts(path + "-wal")?.isSameFile(as: log) == true,
+            let salts = connection.logState()?.salts
+        else { return }
+        LogNote.disown(salts: salts, logOf: path)
+    }
+
     /// What became of the files; `nil` where they are in their place.
     private func loss(_ connection: Connection) -> Loss? {
         guard let now = FileFacts(path) else { return .gone }
-        guard now.isSameFile(as: main), !wasMoved else { return .replaced }
+        guard now.isSameFile(as: main), !wasMoved else {
+            disownLog(connection)
+            return .replaced
+        }
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
             guard let companion = FileFacts(path + suffix) else {

@@ -11,23 +11,34 @@ final class KnownSortings {
         case full
     }
 
+    /// How SQLite reads the rows of a statement.
+    struct Plan {
+        var sorting = Sorting.index
+        /// How many columns are looked up in one index.
+        var indexedTerms = 0
+    }
+
     /// By the statements' texts. An index that is added or dropped later changes the time only.
-    private var known: [String: Sorting] = [:]
+    private var known: [String: Plan] = [:]
     private static let mostKnown = 256
 
-    func sorting(of statement: SQLFragment, _ connection: Connection) throws -> Sorting {
-        if let sorting = known[statement.text] { return sorting }
-        var sorting = Sorting.index
+    func plan(of statement: SQLFragment, _ connection: Connection) throws -> Plan {
+        if let plan = known[statement.text] { return plan }
+        var plan = Plan()
         try connection.withStatement("EXPLAIN QUERY PLAN " + statement.text) { explained in
             try explained.bind(statement.bound)
             while try explained.step() {
                 let step = explained.text(at: 3)
-                if step.contains("TEMP B-TREE") { sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial }
+                if step.contains("TEMP B-TREE") {
+                    plan.sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial
+                }
+                // As in `SEARCH t0 USING INDEX i (ZA=? AND ZB>?)`.
+                if step.hasPrefix("SEARCH") { plan.indexedTerms = max(plan.indexedTerms, step.count { $0 == "?" }) }
             }
         }
         if known.count >= Self.mostKnown { known = [:] }
-        known[statement.text] = sorting
-        return sorting
+        known[statement.text] = plan
+        return plan
     }
 }
 
@@ -43,8 +54,13 @@ struct KeyQueries {
     func run(_ builder: SelectBuilder) throws -> StoreQueryResult {
         let query = builder.query
         let ordered = try builder.keys(groupedBy: query.groupedBy)
-        if query.isByIndexOnly {
-            guard ordered.unsupported.isEmpty, try sorting(of: ordered) == .index else {
+        if let terms = query.indexedTerms {
+            guard ordered.unsupported.isEmpty else {
+                return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
+            }
+            let plan = try sortings.plan(of: ordered.fragment, connection)
+            // A condition that is left to be tried on each row may be true for none of a million.
+            guard plan.sorting == .index, plan.indexedTerms >= terms else {
                 return StoreQueryResult(keys: [], rows: [], unsupported: .sort)
             }
         }
@@ -62,7 +78,7 @@ struct KeyQueries {
 
     /// How SQLite puts the rows of `select` in order.
     func sorting(of select: SelectStatement) throws -> KnownSortings.Sorting {
-        try sortings.sorting(of: select.fragment, connection)
+        try sortings.plan(of: select.fragment, connection).sorting
     }
 
     /// The keys of `select`, as they come.

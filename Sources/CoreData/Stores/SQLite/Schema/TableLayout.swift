@@ -74,7 +74,8 @@ final class TableLayout: SQLSchema {
         self.columnsOfComposites = composites
         self.toManyStorages = storages
         if let file {
-            for table in tables {
+            // Also what is left of a composite that cannot be read.
+            for table in planned {
                 let names = table.columns.map(\.name).filter { file.hasDefault($0, in: table.name) }
                 if !names.isEmpty { columnsWithDefault[table.name] = names }
             }

@@ -1,0 +1,34 @@
+import Foundation
+import SQLiteAccess
+import Testing
+
+@testable import CoreData
+
+/// Another file takes the place of a store that is open.
+@Suite struct ReplacedStoreTests {
+    /// A commit that was under way meanwhile lies in a log that is newer than the other file, and not its own.
+    @Test func aCommitThatWasUnderWayIsNotPlayedOverTheOtherFile() throws {
+        let harness = try StoreHarness(StoreModels.league())
+        try harness.open().close()
+        let copy = harness.folder.appendingPathComponent("Copy.sqlite")
+        try FileManager.default.copyItem(at: harness.url, to: copy)
+        let open = try harness.open()
+        try open.insert("Venue", ["name": .text("early")])
+        let connection = try #require(open.store.openSession).connection
+        try connection.transaction { () throws -> Void in
+            try connection.execute("UPDATE ZVENUE SET ZNAME = 'late'")
+            #expect(rename(copy.path, harness.url.path) == 0)
+            // The log is written later than the file was put there.
+            usleep(20_000)
+        }
+        let content = try Data(contentsOf: harness.url)
+        #expect(throws: (any Error).self) { try open.insert("Venue", ["name": .text("refused")]) }
+        try? open.close()
+        #expect {
+            _ = try harness.open()
+        } throws: { error in
+            code(error) == 259 && message(error).contains("mv -n")
+        }
+        #expect(try Data(contentsOf: harness.url) == content)
+    }
+}
