@@ -137,7 +137,7 @@ private struct RowFacts {
     }
 }
 
-/// The primary keys of the rows that were seen: those of a list are of one table, and mostly near each other.
+/// The primary keys of the rows that were seen: those of a list are of one table, most of them near each other.
 private struct SeenKeys {
     private var bits: [UInt64] = []
     /// What would need more than eight bytes of bits a row.
