@@ -24,8 +24,8 @@ import Testing
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0, "\(kind):\n\(output)")
-        // An attack that nothing notices, or that nothing outlasts, tries nothing.
-        #expect(output.contains(/\ [1-9]\d* read, [1-9]\d* refused/) || kind == "caches", "\(output)")
+        // An attack that nothing notices tries nothing; that whole inputs are read the program itself makes sure of.
+        #expect(output.contains(/, [1-9]\d* refused/) || kind == "caches", "\(output)")
         if Self.factor != nil { print(output) }
     }
 }
