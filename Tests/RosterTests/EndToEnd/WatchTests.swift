@@ -89,7 +89,8 @@ import Testing
     }
 
     @Test func changesArriveWithinHalfASecond() throws {
-        let process = try watch(["--timeout", "120"])
+        // Each round starts processes, which takes its time beside other tests.
+        let process = try watch(["--timeout", "900"])
         defer { process.killAtOnce() }
         var number = 0
         try expectPrompt("updates") {
@@ -113,7 +114,8 @@ import Testing
     }
 
     @Test func eachMatchOfAStreamArrivesWithinHalfASecond() throws {
-        let process = try watch(["--timeout", "120"])
+        // Each round starts processes, which takes its time beside other tests.
+        let process = try watch(["--timeout", "900"])
         defer { process.killAtOnce() }
         try expectPrompt("matches") {
             let (before, start) = (try matchesPlayed(), process.lines.count)
@@ -186,7 +188,8 @@ import Testing
     }
 
     @Test func aSeasonReplayedIsTheListOfAFreshFetch() throws {
-        let process = try watch(["--timeout", "120"])
+        // Each round starts processes, which takes its time beside other tests.
+        let process = try watch(["--timeout", "900"])
         defer { process.killAtOnce() }
         let order = [
             "--section", "qualifyingZone", "--sort", "wins:desc,teamName", "--columns", "teamName", "--format", "csv",
