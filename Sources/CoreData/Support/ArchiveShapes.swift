@@ -41,7 +41,7 @@ struct ArchiveShapes {
                 && ($0.archive.resolve($1["NSUserInfo"]) == nil || $0.hasTextKeys($1["NSUserInfo"]))
         },
         // Foundation stops at one behind anything that it could not make.
-        "NSURLQueryItem": { _, _ in false }, "NSURL": { $0.isText($1["NS.relative"]) },
+        "NSURLQueryItem": { _, _ in false }, "NSURL": { $0.url($1) != nil },
         "NSData": { $0.data($1["NS.data"]) != nil }, "NSMutableData": { $0.data($1["NS.data"]) != nil },
         "NSUUID": { $0.data($1["NS.uuidbytes"])?.count == 16 }, "NSDate": { $0.real($1["NS.time"]) != nil },
         "NSNull": { _, _ in true }, "NSLocale": { $0.isLocale($1) },
@@ -130,6 +130,14 @@ extension ArchiveShapes {
             }
         }
         return shift == 0 ? numbers : nil
+    }
+
+    /// What an archived address stands for; `nil` where it is none. Foundation makes an `NSURL` of some texts of which it makes no
+    /// `URL`, and stops the program where it has to.
+    func url(_ fields: Fields) -> URL? {
+        guard let text = archive.text(fields["NS.relative"]) else { return nil }
+        guard let base = archive.object(fields["NS.base"]) else { return URL(string: text) }
+        return url(base.fields).flatMap { URL(string: text, relativeTo: $0) }
     }
 
     // MARK: Classes

@@ -66,7 +66,7 @@ struct ArchivedValues {
             guard case .data(let data) = archive.resolve(fields["NS.data"]) else { return nil }
             return object.className == "NSData" ? NSData(data: data) : NSMutableData(data: data)
         case "NSUUID": return uuid(fields["NS.uuidbytes"])
-        case "NSURL": return url(fields)
+        case "NSURL": return ArchiveShapes(archive: archive).url(fields).map { $0 as NSURL }
         case "NSNull": return NSNull()
         case "NSOrderedSet": return hashable(members(fields)).map { NSOrderedSet(array: $0) }
         case "NSMutableOrderedSet": return hashable(members(fields)).map { NSMutableOrderedSet(array: $0) }
@@ -172,11 +172,5 @@ struct ArchivedValues {
     private func uuid(_ value: PropertyListValue?) -> NSUUID? {
         guard case .data(let data) = archive.resolve(value), data.count == 16 else { return nil }
         return NSUUID(uuidBytes: [UInt8](data))
-    }
-
-    private mutating func url(_ fields: [String: PropertyListValue]) -> NSURL? {
-        guard let text = archive.text(fields["NS.relative"]) else { return nil }
-        guard let base = object(fields["NS.base"]) as? NSURL else { return NSURL(string: text) }
-        return NSURL(string: text, relativeTo: base as URL)
     }
 }
