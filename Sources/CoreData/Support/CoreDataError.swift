@@ -3,15 +3,40 @@ import Foundation
 /// Makes the errors of the framework: `NSError`s of the Cocoa domain with a code of Apple's, one line that says what,
 /// where and what to do, and the cause beneath.
 ///
-/// One line for a person goes under `NSLocalizedDescriptionKey`; `reason` repeats it for programs that read Apple's key.
+/// One line for a person goes under `NSLocalizedDescriptionKey`, with the pictures of control characters where a name or a cause
+/// has any; `reason` repeats it for programs that read Apple's key.
 enum CoreDataError {
     static func make(
         _ code: Int, _ message: String, underlying: (any Error)? = nil, userInfo: [String: Any] = [:]
     ) -> NSError {
+        let message = onOneLine(message)
         var info = userInfo
         info[NSLocalizedDescriptionKey] = message
         if info["reason"] == nil { info["reason"] = message }
         if let underlying { info[NSUnderlyingErrorKey] = underlying as NSError }
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: info)
+    }
+
+    /// Names in models, paths and what SQLite quotes of a schema may have line breaks.
+    private static func onOneLine(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            let shown: Unicode.Scalar =
+                switch scalar.value {
+                case 0..<0x20: Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}"
+                case _ where isControl(scalar): "\u{FFFD}"
+                default: scalar
+                }
+            result.unicodeScalars.append(shown)
+        }
+        return result
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true
+        default: false
+        }
     }
 }

@@ -11,6 +11,8 @@ import Testing
             "homeVenue.capacty > 1",
             "keypath homeVenue.capacty not found in entity Venue (at \"capacty\"): did you mean \"capacity\"?"
         ),
+        // A name of two lines.
+        ("players.\\name == 1", "keypath ␊ame not found in entity Player: did you mean \"name\"?"),
         ("xyzzy == 1", "keypath xyzzy not found in entity Team: its keys are blob, code,"),
         (
             "name.first == 'x'",
