@@ -49,6 +49,9 @@ final class RowIdentities {
     /// The number of the entity that a packed token names; for a number from the table, one that no entity has.
     static func entityNumber(of token: RowToken) -> UInt64 { token.code >> referenceBits }
 
+    /// The primary key that a packed token names; for a number from the table, a number that says nothing.
+    static func packedReference(of token: RowToken) -> UInt64 { token.code & (1 << referenceBits - 1) }
+
     /// The token of `id` if a list with `contents` holds it; nothing is added to the table.
     func token(of id: NSManagedObjectID, in contents: ListContents) -> RowToken? {
         if let token = knownToken(of: id), contents.contains(token) { return token }

@@ -64,7 +64,7 @@ extension CachedList {
         var status = stat()
         guard fstat(file, &status) == 0 else { return nil }
         guard let reader = CachedListHeader(file: file, fileSize: Int(status.st_size)), accepts(reader.fingerprint),
-            let facts = RowFacts(file: file, offset: reader.rowsOffset, count: reader.rowCount),
+            let facts = CachedListRows(file: file, offset: reader.rowsOffset, count: reader.rowCount),
             facts.checksum.value == reader.rowsChecksum, !facts.hasRepeatedRow,
             let rows = map(file, reader, fileSize: Int(status.st_size))
         else { return nil }
@@ -86,77 +86,6 @@ extension CachedList {
         return SharedElements(mapped: UnsafeBufferPointer(start: rows, count: header.rowCount)) {
             munmap(UnsafeMutableRawPointer(bitPattern: address), fileSize)
         }
-    }
-}
-
-/// What one pass over the rows of a file tells.
-private struct RowFacts {
-    private(set) var checksum = ListChecksum()
-    /// A forged file may name entities that are none, or are not of the list.
-    private(set) var entities: Set<UInt64> = []
-    /// A forged file may name a row twice, which no list has.
-    private(set) var hasRepeatedRow = false
-    private var last = UInt64.max
-    private var seen: SeenKeys
-
-    /// - Returns: `nil` if the file cannot be read.
-    // SAFETY: the buffer is used during the closure only; `pread` fills at most what is left of it.
-    init?(file: Int32, offset: Int, count: Int) {
-        seen = SeenKeys(rowCount: count)
-        var position = offset
-        let isRead = withUnsafeTemporaryAllocation(byteCount: 256 * 1_024, alignment: 32) { buffer -> Bool in
-            while true {
-                var filled = 0
-                while filled < buffer.count {
-                    let count = pread(
-                        file, buffer.baseAddress?.advanced(by: filled), buffer.count - filled, off_t(position))
-                    if count < 0 { return false }
-                    if count == 0 { break }
-                    filled += count
-                    position += count
-                }
-                take(UnsafeRawBufferPointer(rebasing: buffer[..<filled]))
-                if filled < buffer.count { return true }
-            }
-        }
-        if !isRead { return nil }
-    }
-
-    // SAFETY: each word is read where eight bytes are left.
-    private mutating func take(_ bytes: UnsafeRawBufferPointer) {
-        checksum.update(bytes)
-        for offset in stride(from: 0, through: bytes.count - 8, by: 8) {
-            let row = RowToken(code: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            if !seen.insert(RowIdentities.key(of: row)?.reference ?? 0) { hasRepeatedRow = true }
-            let entity = RowIdentities.entityNumber(of: row)
-            if entity != last {
-                entities.insert(entity)
-                last = entity
-            }
-        }
-    }
-}
-
-/// The primary keys of the rows that were seen: those of a list are of one table, most of them near each other.
-private struct SeenKeys {
-    private var bits: [UInt64] = []
-    /// What would need more than eight bytes of bits a row.
-    private var far: Set<Int64> = []
-    private let limit: Int
-
-    init(rowCount: Int) { limit = rowCount + 64 }
-
-    /// - Returns: whether the key is new.
-    mutating func insert(_ key: Int64) -> Bool {
-        let place = Int(key >> 6)
-        guard place < limit else { return far.insert(key).inserted }
-        if place >= bits.count {
-            let count = min(limit, max(place + 1, bits.count * 2))
-            bits += repeatElement(0, count: count - bits.count)
-        }
-        let bit = UInt64(1) << UInt64(key & 63)
-        defer { bits[place] |= bit }
-        return bits[place] & bit == 0
     }
 }
 
