@@ -62,7 +62,7 @@ final class OpenFiles: WriteWatching {
     // MARK: Before and after transactions
 
     func willWrite(_ connection: Connection) throws {
-        guard let loss = loss(connection) else { return }
+        guard let loss = notedLoss(connection) else { return }
         throw loss.error(path, main, isReadOnly: false)
     }
 
@@ -75,7 +75,7 @@ final class OpenFiles: WriteWatching {
 
     /// A log is not copied into a file for which it was not written.
     func willClose(_ connection: Connection) {
-        switch loss(connection) {
+        switch notedLoss(connection) {
         case .replaced, .overwritten, .companionReplaced: connection.leaveLogAtClose()
         case .gone, .companionGone, nil: break
         }
@@ -85,13 +85,13 @@ final class OpenFiles: WriteWatching {
 
     /// - Throws: 134030 where the files at the path are not those that are open; 260 of a store that is only read.
     func check(_ connection: Connection) throws {
-        guard let loss = loss(connection) else { return }
+        guard let loss = notedLoss(connection) else { return }
         // What is read without locks is opened anew where another file stands there.
         if connection.access == .immutable, FileFacts(path) != nil { return }
         throw loss.error(path, main, isReadOnly: isReadOnly)
     }
 
-    func isInPlace(_ connection: Connection) -> Bool { loss(connection) == nil }
+    func isInPlace(_ connection: Connection) -> Bool { notedLoss(connection) == nil }
 
     /// Where the file stands now, by whatever name; `nil` where it has none.
     var place: String? {
@@ -149,13 +149,26 @@ final class OpenFiles: WriteWatching {
         LogNote.disown(salts: salts, logOf: path)
     }
 
-    /// What became of the files; `nil` where they are in their place.
-    private func loss(_ connection: Connection) -> Loss? {
-        guard let now = FileFacts(path) else { return .gone }
-        guard now.isSameFile(as: main), !wasMoved else {
+    /// What became of the files; `nil` where they are in their place. Takes note of a file that was written as it should be,
+    /// and says beside a log that the file there now is not that log's.
+    private func notedLoss(_ connection: Connection) -> Loss? {
+        switch loss(connection) {
+        case nil:
+            if index != nil, FileFacts(path)?.hasSameContent(as: main) == false { noteState(connection) }
+            return nil
+        case .replaced?:
             disownLog(connection)
             return .replaced
+        case .overwritten?:
+            if let state { LogNote.disown(salts: state.salts, logOf: path) }
+            return .overwritten
+        case let loss?: return loss
         }
+    }
+
+    private func loss(_ connection: Connection) -> Loss? {
+        guard let now = FileFacts(path) else { return .gone }
+        guard now.isSameFile(as: main), !wasMoved else { return .replaced }
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
             guard let companion = FileFacts(path + suffix) else {
@@ -164,14 +177,8 @@ final class OpenFiles: WriteWatching {
             }
             guard companion.isSameFile(as: known) else { return .companionReplaced(suffix) }
         }
-        if index != nil, !now.hasSameContent(as: main) {
-            // What another program copied from the log was counted before it was written.
-            if let state, state == connection.logState() {
-                LogNote.disown(salts: state.salts, logOf: path)
-                return .overwritten
-            }
-            noteState(connection)
-        }
+        // What another program copied from the log was counted before it was written.
+        if index != nil, !now.hasSameContent(as: main), let state, state == connection.logState() { return .overwritten }
         return nil
     }
 }
