@@ -3,7 +3,7 @@ import PredicateSyntax
 
 /// All that contexts and the coordinator know of a store.
 ///
-/// Every member but ``objectID(for:)`` is called under the coordinator's lock, one at a time, from any thread. Errors are
+/// Every member but ``objectID(for:)`` and those that never change, ``readsRowByRow`` and ``answersFromIndexes``, is called under the coordinator's lock, one at a time, from any thread. Errors are
 /// `CocoaError`s, made by ``CoreDataError``, with the store's own error beneath.
 protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
@@ -14,6 +14,9 @@ protocol StoreOperations: RowsByID, AnyObject {
 
     /// Whether each row costs a question of its own, so that a list is better read when its objects are touched.
     var readsRowByRow: Bool { get }
+
+    /// Whether the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
+    var answersFromIndexes: Bool { get }
 
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
     func count(_ query: StoreQuery) throws -> Int?
@@ -141,6 +144,8 @@ struct EntityRun {
 extension StoreOperations {
     var readsRowByRow: Bool { false }
 
+    var answersFromIndexes: Bool { false }
+
     func checkFile() throws {}
 
     var fileURL: URL? { (self as? NSPersistentStore)?.url }
@@ -224,8 +229,8 @@ struct StoreQuery {
     var groupedBy: [String]?
     /// The key paths of attributes whose values are wanted beside the keys; see ``StoreQueryResult/beside``.
     var beside: [[String]] = []
-    /// Given where a SQLite store is to answer only if it reads the keys in order from an index that answers so many conditions:
-    /// else the sort is unsupported, and nothing is read.
+    /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
+    /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
     var indexedTerms: Int?
 }
 
