@@ -23,7 +23,7 @@ struct MigrationStores {
             try body(context(of: reading), context(of: writing))
             try keepMetadata(of: old, in: new, writing)
         } catch {
-            removeWhatWasMade(creation)
+            try? StoreTypeRegistry.storeClass(of: destination.type).removeUnfinished(at: destination.url, creation)
             throw error
         }
     }
@@ -74,17 +74,5 @@ struct MigrationStores {
         let merged = DeferredWork.leftOut(of: old.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
         coordinator.setMetadata(merged, for: new)
         if new.hasUnsavedMetadata { try new.operations.save(StoreChangeSet()) }
-    }
-
-    /// Nothing stood at the URL before, but that another program may have made a store on a server meanwhile.
-    private func removeWhatWasMade(_ creation: StoreMaking) {
-        guard !destination.url.isMemoryPlace,
-            let storeClass = try? StoreTypeRegistry.storeClass(of: destination.type),
-            creation.isMade || !storeClass.isOnServer
-        else { return }
-        try? storeClass.destroyStore(at: destination.url, options: nil)
-        guard destination.url.isFileURL else { return }
-        // A file that could not be filled is empty, and no store that could be destroyed with what is beside it.
-        for suffix in ["", "-wal", "-shm", "-journal"] { PlainFile.remove(destination.url.path + suffix) }
     }
 }

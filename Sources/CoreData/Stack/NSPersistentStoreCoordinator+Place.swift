@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
                     userInfo: [NSFilePathErrorKey: url.path])
             }
             do { try store.operations.copyOpenContents(to: url) } catch {
-                StoreFiles.remove(at: url.path)
+                Swift.type(of: store).removeFiles(at: url)
                 throw error
             }
         }

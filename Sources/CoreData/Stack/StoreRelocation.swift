@@ -41,16 +41,9 @@ struct StoreRelocation {
             guard type == store.type, storeClass.copiesFiles, !url.isMemoryPlace else { return try copyRows() }
             return try copyFiles(storeClass)
         } catch {
-            removeWhatWasMade(storeClass)
+            storeClass.removeUnfinished(at: url, creation)
             throw error
         }
-    }
-
-    /// Nothing stood at the URL before, but that another program may have made a store on a server meanwhile.
-    private func removeWhatWasMade(_ storeClass: NSPersistentStore.Type) {
-        guard !url.isMemoryPlace, creation.isMade || !storeClass.isOnServer else { return }
-        try? storeClass.destroyStore(at: url, options: nil)
-        if url.isFileURL { PlainFile.remove(url.path) }
     }
 
     private func add() throws -> NSPersistentStore {

@@ -114,6 +114,6 @@ extension NSPersistentStore {
     /// Takes a store away that was made only to be copied.
     fileprivate static func discard(_ url: URL) throws {
         try destroyStore(at: url, options: nil)
-        PlainFile.remove(url.path)
+        removeFiles(at: url)
     }
 }

@@ -211,6 +211,22 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try FileManager.default.removeItem(at: url)
     }
 
+    /// Removes the files of a store at `url` without reading them: for a store that could not be made whole. Does nothing where
+    /// `url` names no file. The default removes one plain file.
+    class func removeFiles(at url: URL) {
+        if url.isFileURL { PlainFile.remove(url.path) }
+    }
+
+    /// Removes what a step that failed left of a new store at `url`, where nothing stood before.
+    ///
+    /// - Parameter creation: what the store says of its making: another program may have made one on the same server meanwhile.
+    final class func removeUnfinished(at url: URL, _ creation: StoreMaking) {
+        guard !url.isMemoryPlace, creation.isMade || !isOnServer else { return }
+        try? destroyStore(at: url, options: nil)
+        // A file that could not be filled is no store that could be destroyed.
+        removeFiles(at: url)
+    }
+
     /// Whether the store is kept at `other`, however that is spelled.
     final func isKept(at other: URL) -> Bool {
         guard let url else { return false }

@@ -39,6 +39,8 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
     /// Nothing is there to be destroyed: whatever stands at the URL belongs to others.
     override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {}
 
+    override class func removeFiles(at url: URL) {}
+
     override class var copiesFiles: Bool { false }
 
     /// - Throws: 260, as above.

@@ -210,6 +210,8 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         try StoreFiles.inferredModel(at: url, options: options)
     }
 
+    override class func removeFiles(at url: URL) { StoreFiles.remove(at: url.path) }
+
     override class func destroyStore(at url: URL, options: [AnyHashable: Any]?) throws {
         let options = StoreOptions(options)
         let file = try StoreFile(url: url, options: options, isReadOnly: false)
@@ -294,6 +296,8 @@ extension SQLiteStore: StagedSaving, BesideReading {
         guard let connection = snapshot?.session.connection ?? connection else { return try body() }
         return try connection.cancelling(when: isCancelled, body)
     }
+
+    var answersFromIndexes: Bool { true }
 
     func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
         try withVisibleSession { try $0.rowQueries.fetch(query) }
