@@ -127,8 +127,7 @@ let package = Package(
         // Damaged input of every kind: a program, so that a trap is seen and long runs are optimised.
         .executableTarget(
             name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles"], path: "Tests/FuzzTrials"),
-        .testTarget(name: "FuzzTests"),
-        .testTarget(name: "SimulatedDiskTests"),
+        .testTarget(name: "TrialTests"),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

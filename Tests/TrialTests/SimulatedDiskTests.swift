@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// What the program `DiskTrials` finds: stores after power failures and failed calls. It is a program of its own because it has
@@ -6,34 +5,19 @@ import Testing
 ///
 /// `ROSTER_LONG_TESTS=n` tries n times as many, from another seed for each n.
 @Suite struct SimulatedDiskTests {
-    private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1
+    private static let factor = TrialProgram.factor ?? 1
 
     /// The power fails at any moment, and what was not synced is there in part, torn, or in another order: what was said to be
     /// saved is there, or without `synchronous=FULL` the last transactions are missing whole. Files of external values are there
     /// for each row that names them.
     @Test(arguments: [("everything", 3, 100), ("pictures", 1, 40), ("journal", 1, 60)])
     func transactionsOutlastAPowerFailure(focus: String, seed: Int, count: Int) throws {
-        try Self.run(["crash", "\(seed + Self.factor - 1)", "\(count * Self.factor)", focus])
+        try TrialProgram.run("DiskTrials", ["crash", "\(seed + Self.factor - 1)", "\(count * Self.factor)", focus])
     }
 
     /// Any call to the system or allocation fails, once or from then on: an error comes out, the store is as before or as after,
     /// and the same work is done when it is tried again.
     @Test func nothingIsLostByAFailedCall() throws {
-        try Self.run(["fault", "\(Self.factor)", "\(20 * Self.factor)"])
-    }
-
-    private static func run(_ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().appendingPathComponent("DiskTrials")
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments.joined(separator: " ")):\n\(output)")
-        if factor > 1 { print(output) }
+        try TrialProgram.run("DiskTrials", ["fault", "\(Self.factor)", "\(20 * Self.factor)"])
     }
 }

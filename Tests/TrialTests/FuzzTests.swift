@@ -1,0 +1,17 @@
+import Testing
+
+/// What the program `FuzzTrials` finds: damaged input of each kind is read or refused with an error, and none stops the program.
+///
+/// `ROSTER_LONG_TESTS=n` tries 10·n times as many, from the seed n.
+@Suite struct FuzzTests {
+    @Test(arguments: [
+        ("formats", 300), ("models", 100), ("compiled", 100), ("kept", 60), ("mappings", 300), ("archives", 300),
+        ("caches", 30), ("stores", 12), ("binaries", 30), ("documents", 30),
+    ])
+    func damagedInputIsReadOrRefused(kind: String, count: Int) throws {
+        let tries = TrialProgram.factor.map { count * $0 * 10 } ?? count
+        let output = try TrialProgram.run("FuzzTrials", [kind, "\(TrialProgram.factor ?? 7)", "\(tries)"])
+        // An attack that nothing notices tries nothing; that whole inputs are read the program itself makes sure of.
+        #expect(output.contains(/, [1-9]\d* refused/) || kind == "caches", "\(output)")
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// A program of this package that tries many cases by itself, and says what went wrong.
+enum TrialProgram {
+    /// `ROSTER_LONG_TESTS`.
+    static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
+
+    /// Runs the program, which stands beside the tests, and expects that it finds nothing wrong.
+    ///
+    /// - Returns: what it printed, also seen in the log of a long run.
+    @discardableResult
+    static func run(_ name: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            .deletingLastPathComponent().appendingPathComponent(name)
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments.joined(separator: " ")):\n\(output)")
+        if factor != nil { print(output) }
+        return output
+    }
+}
