@@ -108,14 +108,17 @@ import Testing
     }
 
     @Test func aDiskThatIsFullForACopy() throws {
-        let container = try desk.open(model(1), at: desk.folder.appendingPathComponent("Memory"), type: NSInMemoryStoreType)
+        let container = try desk.open(
+            model(1), at: desk.folder.appendingPathComponent("Memory"), type: NSInMemoryStoreType)
         let context = container.viewContext
         for number in 0..<120 { desk.insert("Player", ["name": "Player \(number)"], context) }
         try context.save()
         let coordinator = container.persistentStoreCoordinator
         let store = try #require(coordinator.persistentStores.first)
         let made = desk.folder.appendingPathComponent("Made.sqlite")
-        let failure = code { _ = try coordinator.migratePersistentStore(store, to: made, options: full(2), type: .sqlite) }
+        let failure = code {
+            _ = try coordinator.migratePersistentStore(store, to: made, options: full(2), type: .sqlite)
+        }
         #expect(failure == 640)
         #expect(try isNothingMade())
         #expect(coordinator.persistentStores == [store])

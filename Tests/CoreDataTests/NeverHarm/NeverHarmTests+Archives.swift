@@ -148,7 +148,8 @@ extension NeverHarmTests {
     /// Foundation makes an `NSURL` of these texts, and stops the program where it is asked for as a `URL`.
     @Test(arguments: ["", "1://"]) func addressesThatAreNoURLs(text: String) throws {
         let world = try World()
-        let (_, context) = try store(world, Self.archive("NSURL", ["NS.relative": text, "NS.base": ["CF$UID": 0] as [String: Any]]))
+        let (_, context) = try store(
+            world, Self.archive("NSURL", ["NS.relative": text, "NS.base": ["CF$UID": 0] as [String: Any]]))
         try context.performAndWait {
             let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
             #expect(thing.value(forKey: "value") as? URL == nil)

@@ -22,7 +22,8 @@ struct PlaceHints {
     init?(_ definition: ListDefinition, _ context: NSManagedObjectContext) {
         let plan = definition.plan
         // Where a table has rows of other entities too, many of these may stand between two of the list.
-        guard definition.identities.store?.operations.answersFromIndexes == true, definition.ordering.isBySlots, !plan.query.sortKeys.isEmpty,
+        guard definition.identities.store?.operations.answersFromIndexes == true, definition.ordering.isBySlots,
+            !plan.query.sortKeys.isEmpty,
             plan.entity.superentity == nil, plan.includesSubentities || plan.entity.subentities.isEmpty
         else { return nil }
         var attributes: [NSAttributeDescription] = []

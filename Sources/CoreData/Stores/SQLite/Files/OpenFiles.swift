@@ -178,7 +178,9 @@ final class OpenFiles: WriteWatching {
             guard companion.isSameFile(as: known) else { return .companionReplaced(suffix) }
         }
         // What another program copied from the log was counted before it was written.
-        if index != nil, !now.hasSameContent(as: main), let state, state == connection.logState() { return .overwritten }
+        if index != nil, !now.hasSameContent(as: main), let state, state == connection.logState() {
+            return .overwritten
+        }
         return nil
     }
 }
