@@ -6,6 +6,8 @@ package struct ExecutedSQL: Sendable {
     package let sql: String
     package let rows: Int
     package let duration: Duration
+    /// How many instructions SQLite carried out for it: some for each row that it looked at, whether or not it gave it.
+    package let steps: Int
 }
 
 /// The observers of the statements of all connections of the process, while the program runs.

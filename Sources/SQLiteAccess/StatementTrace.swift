@@ -60,7 +60,10 @@ package final class StatementTrace: @unchecked Sendable {
     private func note(_ event: Int32, _ statement: OpaquePointer) {
         switch event {
         // The memory of a statement that ended may be another's now.
-        case SQLITE_TRACE_STMT: return lock.withLock { running[statement] = (.now, 0) }
+        case SQLITE_TRACE_STMT:
+            // It counts from here on.
+            sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
+            return lock.withLock { running[statement] = (.now, 0) }
         case SQLITE_TRACE_ROW: return lock.withLock { running[statement]?.rows += 1 }
         default: break
         }
@@ -70,7 +73,8 @@ package final class StatementTrace: @unchecked Sendable {
         let text = text(of: statement)
         if text.hasPrefix("EXPLAIN") { return }
         if StatementObservers.isActive {
-            StatementObservers.tell(ExecutedSQL(sql: text, rows: count, duration: duration))
+            let steps = Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0))
+            StatementObservers.tell(ExecutedSQL(sql: text, rows: count, duration: duration, steps: steps))
         }
         guard level > 0 else { return }
         let milliseconds = String(format: "%.3f", duration / .milliseconds(1))

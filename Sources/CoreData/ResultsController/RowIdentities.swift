@@ -31,6 +31,12 @@ final class RowIdentities {
         return copy
     }
 
+    /// Whether all rows that a frozen copy knows have the IDs still that they have there: no new object was saved since.
+    func agrees(with frozen: RowIdentities) -> Bool {
+        if !unsaved.isEmpty { noteSavedObjects() }
+        return localIDs.starts(with: frozen.localIDs)
+    }
+
     // MARK: Tokens
 
     /// The packed form of a key of the store, or `nil` if it does not fit.

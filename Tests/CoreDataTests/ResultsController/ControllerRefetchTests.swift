@@ -191,6 +191,32 @@ import Testing
         #expect(snapshots.snapshots.map(\.numberOfItems) == [2, 1])
     }
 
+    /// New objects that are saved while the difference is made have other IDs then.
+    @Test(arguments: 0..<5)
+    func differencesNameObjectsAsTheyAreKnownThen(turnsBeforeTheSave: Int) async throws {
+        let stadiums = try saved()
+        let (controller, _) = try stadiums.list(stadiums.request(["name"]))
+        let differences = DifferenceLog()
+        controller.delegate = differences
+        for name in ["Ba", "Ca"] { _ = stadiums.add(name, ["capacity": 100]) }
+        stadiums.context.processPendingChanges()
+        controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+        let heard = differences.differences.count
+        let change = Task { try await controller.refetch() }
+        for _ in 0..<turnsBeforeTheSave { await Task.yield() }
+        if turnsBeforeTheSave > 0 { try stadiums.context.save() }
+        try await change.value
+        #expect(names(controller) == "H G F E D Ca C Ba B A")
+        let told = differences.differences.dropFirst(heard)
+        #expect(told.count == 1 && differences.rowCalls == 0)
+        // Where the save came last, the difference has the IDs from before it.
+        let now = controller.fetchedObjects?.map(\.objectID) ?? []
+        for case .insert(let offset, let id, _) in told.first?.insertions ?? [] {
+            #expect(now[offset] == id || id.isTemporaryID)
+        }
+        #expect(told.first?.insertions.isEmpty == false)
+    }
+
     @Test func theMainQueueWorksMeanwhile() async throws {
         let stadiums = try Stadiums()
         for number in 0..<5_000 { stadiums.add("\(number * 7919 % 5_000)", ["capacity": number]) }

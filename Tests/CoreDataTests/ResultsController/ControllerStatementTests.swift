@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteAccess
 import Synchronization
 import Testing
 
@@ -9,7 +10,11 @@ import Testing
     /// No other test has this table.
     private nonisolated static let table = "ZTURNSTILE"
 
-    private static func model(isIndexed: Bool) -> NSManagedObjectModel {
+    /// The properties of an index that has the list's order.
+    private nonisolated static let whole = ["gate", "-passed"]
+
+    /// - Parameter index: the properties of an index, `-` before one that descends; none without one.
+    private static func model(index: [String]) -> NSManagedObjectModel {
         let turnstile = NSEntityDescription()
         turnstile.name = "Turnstile"
         turnstile.properties = [
@@ -20,13 +25,14 @@ import Testing
             (attribute.name, attribute.attributeType, attribute.isOptional) = ($0.0, $0.1, true)
             return attribute
         }
-        if isIndexed {
-            let elements = turnstile.properties.dropFirst().map {
-                NSFetchIndexElementDescription(property: $0, collationType: .binary)
-            }
-            elements[1].isAscending = false
-            turnstile.indexes = [NSFetchIndexDescription(name: "byGate", elements: elements)]
+        let elements = index.compactMap { key -> NSFetchIndexElementDescription? in
+            let name = key.hasPrefix("-") ? String(key.dropFirst()) : key
+            guard let property = turnstile.propertiesByName[name] else { return nil }
+            let element = NSFetchIndexElementDescription(property: property, collationType: .binary)
+            element.isAscending = name == key
+            return element
         }
+        if !index.isEmpty { turnstile.indexes = [NSFetchIndexDescription(name: "byGate", elements: elements)] }
         let model = NSManagedObjectModel()
         model.entities = [turnstile]
         return model
@@ -36,11 +42,11 @@ import Testing
 
     /// Calls `body` with a list of turnstiles by gate, in sections, and descending by how many passed.
     private func withList(
-        _ rows: [[String: Any]], isIndexed: Bool, _ body: (List) throws -> Void
+        _ rows: [[String: Any]], index: [String], _ body: (List) throws -> Void
     ) throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(
             "turnstiles-\(UUID().uuidString).sqlite")
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(isIndexed: isIndexed))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(index: index))
         let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
         defer {
             try? coordinator.remove(store)
@@ -87,10 +93,10 @@ import Testing
     }
 
     /// A binary search with a statement for each step would take twelve.
-    @Test(arguments: [(false, 5), (true, 2)])
-    func theNewPlaceOfARowTakesFewStatements(isIndexed: Bool, most: Int) throws {
+    @Test(arguments: [([], 5), (whole, 2)])
+    func theNewPlaceOfARowTakesFewStatements(index: [String], most: Int) throws {
         let rows = (0..<6_000).map { ["gate": "\($0 % 2)", "passed": $0 * 10] as [String: Any] }
-        try withList(rows, isIndexed: isIndexed) { list in
+        try withList(rows, index: index) { list in
             let counter = Counter()
             list.delegate = counter
             let moved = list.object(at: IndexPath(row: 10, section: 1))
@@ -106,6 +112,38 @@ import Testing
         }
     }
 
+    /// Some twenty instructions for each of the eight rows of an answer, and the beginning. To go through the table, or the one
+    /// half of it, takes ten thousand and more.
+    private static let mostSteps = 400
+
+    /// An index is asked only where it leads to the rows: one that has but the last key would be gone through.
+    @Test(arguments: [[], whole, ["-passed"], ["gate"], ["-passed", "gate"], ["passed"], ["-gate", "passed"]])
+    func noStatementGoesThroughTheRows(index: [String]) throws {
+        // Those of the gate A have passed more often than all of B.
+        let rows = (0..<6_000).map { ["gate": $0 < 3_000 ? "B" : "A", "passed": $0 * 10] as [String: Any] }
+        try withList(rows, index: index) { list in
+            let counter = Counter()
+            list.delegate = counter
+            let steps = Mutex<[String: Int]>([:])
+            let owner = NSObject()
+            StatementObservers.add(owner) { statement in
+                guard statement.sql.contains(Self.table) else { return }
+                steps.withLock { $0[statement.sql] = max($0[statement.sql] ?? 0, statement.steps) }
+            }
+            defer { StatementObservers.remove(owner) }
+            for (row, passed) in [(10, 59_995), (2_000, 15), (30, -1), (0, 12_345)] {
+                let moved = list.object(at: IndexPath(row: row, section: 1))
+                #expect(moved.value(forKey: "gate") as? String == "B")
+                moved.setValue(passed, forKey: "passed")
+                list.managedObjectContext.processPendingChanges()
+            }
+            #expect(counter.moves == 4)
+            let counted = steps.withLock { $0 }
+            #expect(!counted.isEmpty && counted.values.allSatisfy { $0 > 0 })
+            #expect(counted.filter { $0.value > Self.mostSteps } == [:], "\(index)")
+        }
+    }
+
     /// What the store says of places is about saved values: unsaved ones, ties and missing ones are put in place all the
     /// same.
     @Test func rowsAreRightlyPlacedWhereTheStoreKnowsOnlyHalf() throws {
@@ -117,7 +155,7 @@ import Testing
             ]
                 as [String: Any]
         }
-        try withList(rows, isIndexed: true) { list in
+        try withList(rows, index: Self.whole) { list in
             let recorder = Recorder()
             list.delegate = recorder
             recorder.load(list)

@@ -128,8 +128,17 @@ final class Refetch {
         goOver(to: loaded, batch)
     }
 
+    /// What was found beside the queue to lead from what was shown to the new list.
+    private struct Compared {
+        let batch: ChangeBatch?
+        /// The same as a difference, where the delegate may want that.
+        let difference: PreparedDifference?
+        /// The version of the list that was shown.
+        let version: Int?
+    }
+
     /// Puts in what happened meanwhile, and goes over if nothing was left to compare.
-    private func compareLater(_ found: LoadedResults, with batch: ChangeBatch? = nil, of version: Int? = nil) {
+    private func compareLater(_ found: LoadedResults, with compared: Compared? = nil) {
         do {
             context.processPendingChanges()
             tracker.workOff()
@@ -138,27 +147,40 @@ final class Refetch {
                 return read()
             }
             var loaded = found
-            if batch == nil { loaded.adoptIdentities() }
+            if compared?.batch == nil { loaded.adoptIdentities() }
             let isSame = touched.isEmpty
             if !isSame { try edit(&loaded) }
             let shown = shown()
             if !tellsChanges && !needsDifference || shown == nil { return goOver(to: loaded, nil) }
-            if isSame, let batch, version == shown?.version { return goOver(to: loaded, batch) }
+            if isSame, let compared, let batch = compared.batch, compared.version == shown?.version {
+                return goOver(to: loaded, batch, compared.difference)
+            }
             comparisons += 1
             let definition = loaded.definition
             if comparisons > Self.mostComparisons {
                 return goOver(to: loaded, Self.batch(to: loaded.contents, of: definition, from: shown))
             }
             let contents = loaded.contents
-            beside {
-                Self.batch(to: contents, of: definition, from: shown)
-            } then: { [self] batch in
-                loaded.contents = batch?.new ?? contents
-                compareLater(loaded, with: batch, of: shown?.version)
+            let identities = mayTellDifference ? definition.identities.frozen() : nil
+            beside { [interruption] in
+                let batch = Self.batch(to: contents, of: definition, from: shown)
+                return Compared(
+                    batch: batch,
+                    difference: try batch.flatMap { try PreparedDifference($0, identities, interruption.check) },
+                    version: shown?.version)
+            } then: { [self] compared in
+                loaded.contents = compared.batch?.new ?? contents
+                compareLater(loaded, with: compared)
             }
         } catch {
             finish(.failure(error))
         }
+    }
+
+    /// Whether it may be that the delegate is told a difference: of most delegates it is not known before they were called.
+    private var mayTellDifference: Bool {
+        !definition.isSectioned && tracker.state?.isSectioned == false && tracker.caller.mayHave(.difference)
+            && !tracker.caller.isKnownToHearSnapshots
     }
 
     /// Whether the delegate is told in a form that is nothing but changes.
@@ -182,11 +204,11 @@ final class Refetch {
         loaded.take(table)
     }
 
-    private func goOver(to loaded: LoadedResults, _ batch: ChangeBatch?) {
+    private func goOver(to loaded: LoadedResults, _ batch: ChangeBatch?, _ difference: PreparedDifference? = nil) {
         let completion = completion
         self.completion = nil
         tracker.refetch = nil
-        tracker.goOver(to: loaded, request, telling: batch)
+        tracker.goOver(to: loaded, request, telling: batch, difference)
         completion?(.success(()))
     }
 

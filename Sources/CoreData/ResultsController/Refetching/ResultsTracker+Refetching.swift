@@ -5,8 +5,10 @@ extension ResultsTracker {
     /// - Parameters:
     ///   - batch: the changes, by the names and identities of the new list; `nil` to tell that the contents are others, and
     ///     not how.
+    ///   - difference: the batch as a difference, where that was made already.
     func goOver(
-        to loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>, telling batch: ChangeBatch?
+        to loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>, telling batch: ChangeBatch?,
+        _ difference: PreparedDifference? = nil
     ) {
         guard let old = state else { return begin(with: loaded, request) }
         let made = madeState(loaded, request)
@@ -23,14 +25,14 @@ extension ResultsTracker {
         defer { withExtendedLifetime(kept) {} }
         fetches += 1
         let number = fetches
-        observation.withMutation(of: self, keyPath: \.state) { show(batch, from: old, to: made) }
+        observation.withMutation(of: self, keyPath: \.state) { show(batch, difference, from: old, to: made) }
         // The delegate may have fetched anew.
         if fetches == number {
             old.titleOfSection = { _ in nil }
             if let told { listeners.hear(told) } else if !listeners.isEmpty, let snapshot { listeners.begin(snapshot) }
         }
         isWorking = false
-        letGoLater(batch, old)
+        letGoLater(batch, difference, old)
         if fetches == number { tellViewsOfFetch() }
         workOff()
     }
@@ -44,24 +46,30 @@ extension ResultsTracker {
             .write(saved, of: loaded.definition, origin: origin)
     }
 
-    private func show(_ batch: ChangeBatch?, from old: ResultsState, to made: ResultsState) {
+    private func show(
+        _ batch: ChangeBatch?, _ difference: PreparedDifference?, from old: ResultsState, to made: ResultsState
+    ) {
         let showing = Showing(
             old: { [self] in (state, shownSections) = (old, ShownSections()) },
             new: { [self] in (state, shownSections) = (made, ShownSections()) })
         guard let batch else { return tellContents(of: made, showing) }
         if batch.isEmpty { return showing.new() }
-        _ = tell(batch, of: made, isFlat: !made.isSectioned && !old.isSectioned, showing)
+        let isFlat = !made.isSectioned && !old.isSectioned
+        _ = tell(batch, of: made, isFlat: isFlat, showing, difference?.value(of: made.identities))
     }
 
-    /// Lets what was told go on another queue, when this one has done so: to free a million changes takes some milliseconds.
+    /// Lets what was told, and what was shown, go on another queue, when this one has done so: to free a million changes, or the
+    /// names of some ten thousand sections, takes milliseconds.
     // SAFETY: nothing reads the values there; only references to them are released.
-    private func letGoLater(_ batch: ChangeBatch?, _ old: ResultsState) {
-        guard (batch?.rowChanges.count ?? old.published.rowCount) > Self.quicklyFreed else { return }
-        let held = UncheckedSendable((batch, old.published, old.aggregates))
+    private func letGoLater(_ batch: ChangeBatch?, _ difference: PreparedDifference?, _ old: ResultsState) {
+        let rows = batch?.rowChanges.count ?? old.published.rowCount
+        guard rows > Self.quicklyFreed || old.names.count > Self.quicklyFreedSections else { return }
+        let held = UncheckedSendable((batch, difference, old.published, old.aggregates, old.names))
         BesideReader.queue.asyncAfter(deadline: .now() + 0.1) { withExtendedLifetime(held) {} }
     }
 
     private static let quicklyFreed = 10_000
+    private static let quicklyFreedSections = 500
 
     /// Tells that the contents are others, and not how.
     private func tellContents(of made: ResultsState, _ showing: Showing) {

@@ -22,6 +22,9 @@ final class SectionNames {
     /// How many sections are there though they are empty: they have the first numbers.
     var keptCount: UInt32 { UInt32(rule?.kept.count ?? 0) }
 
+    /// How many sections have a number.
+    var count: Int { keys.count }
+
     /// The table as it is now, for any thread.
     var table: SectionTable { SectionTable(keys: keys, rule: rule, foreignNames: foreignNames) }
 

@@ -38,8 +38,8 @@ public struct FetchedResultsBatch: Sendable {
     public let before: FetchedResultsSnapshot
     /// The contents after.
     public let after: FetchedResultsSnapshot
-    /// Deletions by descending old index, then insertions by ascending new index.
-    public let sectionChanges: [SectionChange]
+    /// Deletions by descending old index, then insertions by ascending new index. Made when they are asked for first.
+    public var sectionChanges: [SectionChange] { told.sectionChanges }
     /// Whether values may have changed of which ``changes`` says nothing.
     let comparesAllSections: Bool
     private let told: Told
@@ -53,26 +53,36 @@ public struct FetchedResultsBatch: Sendable {
         comparesAllSections = isWhole
         before = FetchedResultsSnapshot(batch.old, names: state.names, identities: state.identities)
         after = FetchedResultsSnapshot(batch.new, names: state.names, identities: state.identities)
-        sectionChanges = BatchProjections.sectionEvents(of: batch).map { event in
-            SectionChange(type: event.type, index: event.index, name: state.names[event.number])
-        }
-        told = Told(batch, state.identities.frozen(), work.changedValues)
+        told = Told(batch, state.names.table, state.identities.frozen(), work.changedValues)
     }
 
     /// The changes with the IDs of their objects. The queue of the context is not held for them: those of a new predicate may be
     /// a million.
-    // SAFETY: immutable but for what is made once, which the lock guards; nothing else has the identities.
+    // SAFETY: immutable but for what is made once, which the locks guard; nothing else has the identities.
     private final class Told: @unchecked Sendable {
         private let batch: ChangeBatch
+        private let names: SectionTable
         private let identities: RowIdentities
         private let values: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])]
         private let made = Mutex<[Change]?>(nil)
+        private let madeSections = Mutex<[SectionChange]?>(nil)
 
         init(
-            _ batch: ChangeBatch, _ identities: RowIdentities,
+            _ batch: ChangeBatch, _ names: SectionTable, _ identities: RowIdentities,
             _ values: [NSManagedObjectID: (keys: Set<String>?, oldValues: [String: any Sendable])]
         ) {
-            (self.batch, self.identities, self.values) = (batch, identities, values)
+            (self.batch, self.names, self.identities, self.values) = (batch, names, identities, values)
+        }
+
+        var sectionChanges: [SectionChange] {
+            madeSections.withLock { made in
+                if let made { return made }
+                let changes = BatchProjections.sectionEvents(of: batch).map { event in
+                    SectionChange(type: event.type, index: event.index, name: names.name(of: event.number))
+                }
+                made = changes
+                return changes
+            }
         }
 
         var changes: [Change] {

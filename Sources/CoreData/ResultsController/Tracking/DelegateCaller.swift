@@ -55,6 +55,9 @@ final class DelegateCaller {
     /// Whether the delegate is known to implement the difference method.
     var isKnownToHearDifferences: Bool { knowledge.present.contains(.difference) }
 
+    /// Whether the delegate is known to implement the snapshot method.
+    var isKnownToHearSnapshots: Bool { knowledge.present.contains(.snapshot) }
+
     /// Calls a method unless it is known to be missing.
     ///
     /// - Returns: whether the delegate implements it.

@@ -67,8 +67,12 @@ extension ResultsTracker {
 
     /// Tells the delegate in the one form that it implements.
     ///
+    /// - Parameter prepared: the batch as a difference, where that was made already.
     /// - Returns: whether anything was told.
-    func tell(_ batch: ChangeBatch, of state: ResultsState, isFlat: Bool, _ showing: Showing) -> Bool {
+    func tell(
+        _ batch: ChangeBatch, of state: ResultsState, isFlat: Bool, _ showing: Showing,
+        _ prepared: CollectionDifference<NSManagedObjectID>? = nil
+    ) -> Bool {
         if caller.mayHave(.snapshot) {
             let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
             showing.new()
@@ -76,7 +80,7 @@ extension ResultsTracker {
             showing.old()
         }
         if isFlat, caller.mayHave(.difference),
-            let difference = BatchProjections.difference(of: batch, identities: state.identities)
+            let difference = prepared ?? BatchProjections.difference(of: batch, identities: state.identities)
         {
             showing.new()
             if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
