@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the command line asks for.
 struct Options {
     /// The names of the workloads; all of them when none is named.
@@ -65,5 +67,12 @@ struct Options {
             throw Failure(description: "\(option) wants a number")
         }
         return number
+    }
+}
+
+extension Options {
+    /// What the environment says of a workload under `ROSTER_MEASURE_` and a name.
+    static func setting(_ name: String, _ other: Double) -> Double {
+        ProcessInfo.processInfo.environment["ROSTER_MEASURE_" + name].flatMap { Double($0) } ?? other
     }
 }

@@ -138,21 +138,17 @@ struct FollowPart {
 @MainActor struct FollowWorkload {
     let stage: Stage
 
-    private static func setting(_ name: String, _ other: Double) -> Double {
-        ProcessInfo.processInfo.environment["ROSTER_MEASURE_" + name].flatMap { Double($0) } ?? other
-    }
-
     func run() throws {
-        let seconds = Self.setting("SECONDS", 60)
-        let writers = Int(Self.setting("WRITERS", 1))
+        let seconds = Options.setting("SECONDS", 60)
+        let writers = Int(Options.setting("WRITERS", 1))
         let url = try stage.copy(of: stage.filledStore(stage.count, keepsHistory: true), named: "follow")
         let database = RawDatabase(path: url.path)
         let sum = RawTeams.keys("SELECT sum(ZVENUE) FROM ZTEAM", from: database)
-        let rate = Self.setting("RATE", 200)
+        let rate = Options.setting("RATE", 200)
         func part(_ role: FollowPart.Role, _ number: Int) -> FollowPart {
             FollowPart(role: role, url: url, number: number, seconds: seconds, rate: rate)
         }
-        let followers = try (0..<Int(Self.setting("FOLLOWERS", 1))).map { try part(.follower, $0).start() }
+        let followers = try (0..<Int(Options.setting("FOLLOWERS", 1))).map { try part(.follower, $0).start() }
         Thread.sleep(forTimeInterval: FollowPart.idleSeconds + 1)
         let writing = try (0..<writers).map { try part(.writer, $0).start() }
         var commits: [String: Double] = [:]

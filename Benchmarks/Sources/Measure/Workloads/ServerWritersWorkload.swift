@@ -3,25 +3,29 @@
     import CoreDataPostgreSQL
     import Foundation
 
-    /// A process that changes rows of a store on a server as quickly as it can.
+    /// A process that changes rows of a store on a server, at a rate or as quickly as it can.
     struct ServerWriter {
         static let argument = "--write"
         let number: Int
         let seconds: Double
+        /// Commits a second; 0 for as many as there can be.
+        let rate: Double
 
-        init(number: Int, seconds: Double) {
+        init(number: Int, seconds: Double, rate: Double) {
             self.number = number
             self.seconds = seconds
+            self.rate = rate
         }
 
         init(_ rest: inout ArraySlice<String>) throws {
             guard let number = rest.popFirst().flatMap({ Int($0) }),
-                let seconds = rest.popFirst().flatMap({ Double($0) })
-            else { throw Options.Failure(description: "\(Self.argument) wants a number and seconds") }
-            self.init(number: number, seconds: seconds)
+                let seconds = rest.popFirst().flatMap({ Double($0) }),
+                let rate = rest.popFirst().flatMap({ Double($0) })
+            else { throw Options.Failure(description: "\(Self.argument) wants a number, seconds and a rate") }
+            self.init(number: number, seconds: seconds, rate: rate)
         }
 
-        var arguments: [String] { [Self.argument, "\(number)", "\(seconds)"] }
+        var arguments: [String] { [Self.argument, "\(number)", "\(seconds)", "\(rate)"] }
 
         /// Prints a line for each commit: what it wrote, and when it was answered. Each moves one from a team's venue to
         /// another's, and takes both to other places of the list.
@@ -30,10 +34,14 @@
             let context = stack.context
             var random = SeededRandom(seed: UInt64(number + 1))
             let ids = try context.fetch(Self.allIDs())
-            let end = Clock.wall.now + seconds
+            let start = Clock.wall.now
             var lines: [String] = []
             var conflicts = 0
-            while Clock.wall.now < end {
+            while Clock.wall.now < start + seconds {
+                if rate > 0 {
+                    let wait = start + Double(lines.count) / rate - Clock.wall.now
+                    if wait > 0 { Thread.sleep(forTimeInterval: wait) }
+                }
                 let pair = (0..<2).map { _ in ids[random.below(ids.count)] }
                 guard pair[0] != pair[1] else { continue }
                 let request = NSFetchRequest<Team>(entityName: "Team")
@@ -66,11 +74,14 @@
         }
     }
 
-    /// 25: twenty processes write to one store, one follows a list of it in sections.
+    /// 25: twenty processes write to one store, one follows a list of it in sections. ROSTER_MEASURE_SECONDS (60) and ROSTER_MEASURE_RATE
+    /// (transactions a second of each writer; 0, which is the default, for as many as there can be) say how.
     @MainActor struct ServerWritersWorkload {
         let stage: Stage
         private static let writers = 20
-        private static let seconds = Double(ProcessInfo.processInfo.environment["ROSTER_MEASURE_SECONDS"] ?? "") ?? 60
+        private static let seconds = Options.setting("SECONDS", 60)
+        /// Commits a second of each writer; 0 for as many as there can be.
+        private static let rate = Options.setting("RATE", 0)
 
         private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
             var seen: [String: Double] = [:]
@@ -113,7 +124,10 @@
             for number in 0..<Self.writers {
                 let (process, pipe) = (Process(), Pipe())
                 process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-                process.arguments = ServerWriter(number: number, seconds: Self.seconds).arguments
+                process.arguments =
+                    ServerWriter(
+                        number: number, seconds: Self.seconds, rate: Self.rate
+                    ).arguments
                 process.standardOutput = pipe
                 try process.run()
                 processes.append(process)
@@ -155,7 +169,8 @@
             precondition(isSame, "the list that followed is not that of a fetch")
             print("<!-- \(delays.count) of \(commits.count) seen by their text -->")
             let timing = Timing(of: delays)
-            let what = "\(Self.writers) processes write to \(stage.count) rows, commit to delegate"
+            let pace = Self.rate > 0 ? " \(Int(Self.rate)) times a second each" : ""
+            let what = "\(Self.writers) processes write to \(stage.count) rows\(pace), commit to delegate"
             Line(number: 25, what: "\(what) (median)", unit: .milliseconds, figure: timing.median).report()
             Line(
                 number: 25, what: "… 99th of 100", unit: .milliseconds, figure: timing.percentile99,
