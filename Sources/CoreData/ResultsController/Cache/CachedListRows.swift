@@ -7,10 +7,10 @@ struct CachedListRows {
     private(set) var entities: Set<UInt64> = []
     /// A forged file may name a row twice, which no list has.
     private(set) var hasRepeatedRow = false
-    private var last = UInt64.max
 
     /// - Returns: `nil` if the file cannot be read.
-    // SAFETY: the buffer is used during the closure only; `pread` fills at most what is left of it.
+    // SAFETY: the buffer is used during the closure only, and aligned for words, as rows are; `pread` fills at most what is left
+    // of it.
     init?(file: Int32, offset: Int, count: Int) {
         guard let seen = SeenKeys(rowCount: count) else { return nil }
         var position = offset
@@ -27,18 +27,24 @@ struct CachedListRows {
                 }
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
                 checksum.update(bytes)
-                noteEntities(bytes)
-                if seen.insert(bytes) { hasRepeatedRow = true }
+                let rows = bytes.assumingMemoryBound(to: RowToken.self)
+                noteEntities(rows)
+                if seen.insert(rows) { hasRepeatedRow = true }
                 if filled < buffer.count { return true }
             }
         }
         if !isRead { return nil }
     }
 
-    // SAFETY: each word is read where eight bytes are left.
-    private mutating func noteEntities(_ bytes: UnsafeRawBufferPointer) {
-        for offset in stride(from: 0, through: bytes.count - 8, by: 8) {
-            let row = RowToken(code: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    private mutating func noteEntities(_ rows: UnsafeBufferPointer<RowToken>) {
+        guard let first = rows.first.map(RowIdentities.entityNumber) else { return }
+        entities.insert(first)
+        // Of most lists all rows are of one entity, which a loop without branches tells.
+        var differences: UInt64 = 0
+        for row in rows { differences |= RowIdentities.entityNumber(of: row) ^ first }
+        guard differences != 0 else { return }
+        var last = first
+        for row in rows {
             let entity = RowIdentities.entityNumber(of: row)
             if entity != last {
                 entities.insert(entity)
@@ -69,21 +75,21 @@ private final class SeenKeys {
     /// Takes in the keys of packed rows.
     ///
     /// - Returns: whether one of them was seen before.
-    // SAFETY: each row is read where eight bytes are left, and `place` is below `wordCount`.
-    func insert(_ rows: UnsafeRawBufferPointer) -> Bool {
+    // SAFETY: `place` is below `wordCount`.
+    func insert(_ rows: UnsafeBufferPointer<RowToken>) -> Bool {
+        let (bits, wordCount) = (bits, wordCount)
         var repeated: UInt64 = 0
-        for offset in stride(from: 0, through: rows.count - 8, by: 8) {
-            let row = RowToken(code: rows.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        for row in rows {
             let key = RowIdentities.packedReference(of: row)
             let place = key >> 6
             guard place < wordCount else {
                 if !far.insert(key).inserted { repeated = 1 }
                 continue
             }
-            let word = bits[Int(place)]
-            repeated |= (word >> (key & 63)) & 1
-            bits[Int(place)] = word | 1 << (key & 63)
+            let word = bits[Int(truncatingIfNeeded: place)]
+            repeated |= word >> (key & 63)
+            bits[Int(truncatingIfNeeded: place)] = word | 1 << (key & 63)
         }
-        return repeated != 0
+        return repeated & 1 != 0
     }
 }
