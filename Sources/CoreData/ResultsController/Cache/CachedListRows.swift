@@ -36,6 +36,7 @@ struct CachedListRows {
         if !isRead { return nil }
     }
 
+    // SAFETY: the rows are read during the call only.
     private mutating func noteEntities(_ rows: UnsafeBufferPointer<RowToken>) {
         guard let first = rows.first.map(RowIdentities.entityNumber) else { return }
         entities.insert(first)
