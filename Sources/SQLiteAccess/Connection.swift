@@ -36,6 +36,8 @@ package final class Connection: @unchecked Sendable {
     var hasFailedToRollBack = false
     /// Who is asked before transactions that write. Set before the first of them.
     package var watch: (any WriteWatching)?
+    /// Is told of each statement that ``execute(_:_:)`` has run to its end; usually `nil`.
+    package var didExecute: ((_ sql: String, _ arguments: [SQLiteValue]) -> Void)?
     /// What is asked whether the work goes on, within ``cancelling(when:_:)``.
     private var question: Question?
 
@@ -157,6 +159,7 @@ package final class Connection: @unchecked Sendable {
             try statement.bind(arguments)
             while try statement.step() {}
         }
+        didExecute?(sql, arguments)
     }
 
     /// Runs several statements separated by semicolons, without arguments.

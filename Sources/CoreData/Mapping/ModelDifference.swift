@@ -52,6 +52,11 @@ struct ModelDifference {
         return source.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
     }
 
+    /// Whether the entity that an attribute of the destination belongs to did not have it.
+    func isNew(_ attribute: NSAttributeDescription) -> Bool {
+        attribute.owningEntity.map { source(of: attribute, in: $0) == nil } ?? false
+    }
+
     /// All that a relationship of the destination was, in the entities that have it; each relationship once.
     func sources(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
         var seen: Set<ObjectIdentifier> = []

@@ -92,12 +92,15 @@ enum MigrateVerb: CommandVerb {
     static let name = "migrate"
     static let summary = "Bring a store to another version of its model."
     static let operands: [Operand] = [.store]
-    static let flags: [any CommandFlag.Type] = [ToModelFlag.self, DryRunFlag.self, KeepBackupFlag.self]
+    static let flags: [any CommandFlag.Type] = [
+        ToModelFlag.self, DryRunFlag.self, KeepBackupFlag.self, FormatFlag.self,
+    ]
     static let notes = """
         MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, and VERSION the name of one of its versions, else the
         current one. Compiled mapping models (.cdm) beside or in MODEL are gone by where they fit; other steps are
-        inferred. Prints what changes: + is new, − goes, ~ changes. A copy of the store stands beside it until the
-        result was opened; when a step fails, the store is as it was.
+        inferred. Prints what changes: + is new, − goes, ~ changes; --dry-run also the tables with their rows and
+        columns, and the SQL, and changes nothing. The plan as JSON (--format json) is one object a step. A copy of
+        the store stands beside it until the result was opened; when a step fails, the store is as it was.
         Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
         """
 
@@ -107,7 +110,7 @@ enum MigrateVerb: CommandVerb {
         }
         try MigrateCommand(
             store: arguments.store, destination: destination, isDryRun: arguments.has(DryRunFlag.self),
-            keepsBackup: arguments.has(KeepBackupFlag.self)
+            keepsBackup: arguments.has(KeepBackupFlag.self), format: arguments.value(FormatFlag.self) ?? .table
         ).run(in: surroundings)
         return .done
     }

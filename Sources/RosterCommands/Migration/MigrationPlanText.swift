@@ -1,54 +1,90 @@
 import CoreData
 import Foundation
 
-/// A step of a migration as lines for a person: what becomes of each entity and its properties.
+/// A step of a migration as lines for a person.
 struct MigrationPlanText {
-    let step: MigrationStep
-    /// The records of each entity of the step's source; empty where they are not known beforehand.
-    let counts: [String: Int]
+    let plan: MigrationPlan
+    /// Whether the tables and the statements are told, too.
+    let isWhole: Bool
+    let type: NSPersistentStore.StoreType
 
-    /// What changes; entities that stay as they are have no line.
+    /// What changes; what stays as it is has no line.
     var lines: [String] {
-        (step.mapping.entityMappings ?? []).compactMap { mapping in
-            switch mapping.mappingType {
-            case .addEntityMappingType: return "+ \(mapping.destinationEntityName ?? "")"
-            case .removeEntityMappingType: return "− \(mapping.sourceEntityName ?? "")" + count(mapping)
-            case .copyEntityMappingType: return nil
-            default: return changes(of: mapping)
-            }
+        let step = plan.step
+        let isInPlace = step.isInferred && [.sqlite, .postgreSQL].contains(type)
+        let way =
+            (step.isInferred ? "inferred, " : "by a mapping model, ") + (isInPlace ? "in place" : "into a new file")
+        let head = "\(plan.number). \(step.source.name) → \(step.destination.name), \(way)"
+        return [head] + plan.entities.map { "   " + text(of: $0) } + (isWhole ? fileLines : [])
+    }
+
+    // MARK: Entities
+
+    private func text(of entity: MigrationPlan.EntityChange) -> String {
+        switch entity.kind {
+        case .added: "+ \(entity.name)"
+        case .removed: "− \(entity.name)\(Self.count(entity.records, "record"))"
+        case .changed: Self.changed(entity)
         }
     }
 
-    private func count(_ mapping: NSEntityMapping) -> String {
-        guard let number = mapping.sourceEntityName.flatMap({ counts[$0] }) else { return "" }
-        return number == 1 ? " (1 record)" : " (\(number) records)"
-    }
-
-    private func changes(of mapping: NSEntityMapping) -> String? {
-        guard let source = mapping.sourceEntityName.flatMap({ step.source.model.entitiesByName[$0] }),
-            let destination = mapping.destinationEntityName.flatMap({ step.destination.model.entitiesByName[$0] })
-        else { return nil }
-        var parts: [String] = []
-        var taken: Set<String> = []
-        for property in destination.properties.sorted(by: { $0.name < $1.name }) {
-            let former = [property.renamingIdentifier, property.name].compactMap { $0 }
-                .lazy.compactMap { source.propertiesByName[$0] }.first
-            guard let former else {
-                parts.append("+ \(property.name)")
-                continue
-            }
-            taken.insert(former.name)
-            if former.name != property.name {
-                parts.append("\(former.name) → \(property.name)")
-            } else if former.versionHash != property.versionHash {
-                parts.append("~ \(property.name)")
+    private static func changed(_ entity: MigrationPlan.EntityChange) -> String {
+        var parts = entity.properties.map { property in
+            switch property.kind {
+            case .added: "+ \(property.name)"
+            case .renamed: "\(property.formerName ?? "") → \(property.name)"
+            case .changed: "~ \(property.name)"
+            case .removed: "− \(property.name)"
             }
         }
-        parts += source.propertiesByName.keys.filter { !taken.contains($0) }.sorted().map { "− \($0)" }
-        if let policy = mapping.entityMigrationPolicyClassName { parts.append("by \(policy)") }
-        let oldName = source.name ?? ""
-        let name = oldName == destination.name ? oldName : "\(oldName) → \(destination.name ?? "")"
-        if parts.isEmpty && oldName == destination.name { return nil }
-        return "~ \(name)\(count(mapping))" + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+        if let policy = entity.policy { parts.append("by \(policy)") }
+        let former = entity.formerName ?? entity.name
+        let name = former == entity.name ? former : "\(former) → \(entity.name)"
+        return "~ \(name)\(count(entity.records, "record"))"
+            + (parts.isEmpty ? "" : ": " + parts.joined(separator: ", "))
+    }
+
+    private static func count(_ number: Int?, _ word: String) -> String {
+        guard let number else { return "" }
+        return number == 1 ? " (1 \(word))" : " (\(number) \(word)s)"
+    }
+
+    // MARK: The file
+
+    private var fileLines: [String] {
+        guard let file = plan.file else {
+            return [
+                type == .postgreSQL
+                    ? "   the SQL of a store on a server is not told"
+                    : "   no SQL: the store is read and written as a whole"
+            ]
+        }
+        let tables = file.tables.filter { $0.work != .kept }.map { "     " + text(of: $0) }
+        let heading = plan.step.isInferred ? "   SQL:" : "   SQL of the new file, into which the records go one by one:"
+        return (tables.isEmpty ? [] : ["   tables:"] + tables)
+            + [heading] + file.statements.map { "     \($0);" }
+    }
+
+    private func text(of table: LightweightMigrationPlan.Table) -> String {
+        let rows = Self.count(plan.rows(of: table), "row")
+        let former = table.formerName ?? table.name
+        let name = former == table.name ? former : "\(former) → \(table.name)"
+        let head =
+            switch table.work {
+            case .kept: "= \(name)\(rows)"
+            case .altered: "~ \(name)\(rows), altered, rows stay where they are"
+            case .moved: "~ \(name)\(rows), made anew, rows are moved"
+            case .made: "+ \(name)"
+            case .dropped: "− \(name)\(rows)"
+            }
+        let columns = table.columns.map { column in
+            switch column.change {
+            case .added: "+ \(column.name) \(column.type)"
+            case .renamed: "\(column.formerName ?? "") → \(column.name)"
+            case .rewritten: "~ \(column.name) \(column.type)"
+            case .dropped: "− \(column.name)"
+            }
+        }
+        return head + (columns.isEmpty ? "" : ": " + columns.joined(separator: ", "))
     }
 }

@@ -20,14 +20,14 @@ enum StoreCopies {
     /// Puts the contents of one store, with its external values, in the place of another.
     static func replace(_ url: URL, with other: URL) throws {
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-            at: url, withPersistentStoreFrom: other, type: .sqlite)
+            at: url, withPersistentStoreFrom: other, type: StorePlace(url: other).type)
     }
 
     /// Removes a copy that a command made. Does nothing where there is none.
     static func remove(_ copy: URL) throws {
         guard FileManager.default.fileExists(atPath: copy.path) else { return }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).destroyPersistentStore(
-            at: copy, type: .sqlite)
+            at: copy, type: StorePlace(url: copy).type)
         for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + end) }
     }
 }

@@ -43,6 +43,10 @@ enum StoreModel {
             return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
                 at: url, options: [NSStoreTypeKey: StorePlace(url: url).type.rawValue])
         } catch let error as CocoaError where error.code.rawValue == keepsNoModel {
+            guard StorePlace(url: url).type == .sqlite else {
+                throw CommandError.misuse(
+                    "\(url.path) keeps no model of its own: name the one that it was written with")
+            }
             let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
             surroundings.note(
                 "\(url.path) keeps no model of its own: this one is inferred from its tables, and can only be read with"

@@ -53,7 +53,9 @@ public struct StorePlace: Sendable {
         if let beginning {
             if beginning.starts(with: Data("SQLite format 3".utf8)) { return .sqlite }
             if beginning.starts(with: Data("<?xml".utf8)) { return .xml }
-            if beginning.starts(with: Data("bplist".utf8)) { return .binary }
+            if ["RosterBinary1", "bplist"].contains(where: { beginning.starts(with: Data($0.utf8)) }) {
+                return .binary
+            }
             return .sqlite
         }
         switch url.pathExtension.lowercased() {

@@ -22,17 +22,20 @@ final class StoreSession {
 
     /// Opens a store that is there.
     ///
-    /// - Parameter context: the kind of queue that the context works on.
+    /// - Parameters:
+    ///   - known: the model that the store was written with; `nil` where it has to be found.
+    ///   - context: the kind of queue that the context works on.
     /// - Throws: ``CommandError``, or an error of the framework, when it is not there, is no store, carries no model, or was
     ///   written with another one.
     init(
         _ location: StoreLocation, for access: StoreAccess, in surroundings: CommandSurroundings,
+        model known: NSManagedObjectModel? = nil,
         context type: NSManagedObjectContext.ConcurrencyType = .privateQueue
     ) throws {
         let place = try StorePlace(location.store)
         name = place.name
         try place.checkThatItIsThere()
-        model = try StoreModel.model(for: location, in: surroundings)
+        model = try known ?? StoreModel.model(for: location, in: surroundings)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(type: place.type, at: place.url, options: Self.options(for: access))
         context = NSManagedObjectContext(type)

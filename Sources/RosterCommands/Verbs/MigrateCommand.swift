@@ -11,19 +11,28 @@ public struct MigrateCommand {
     public var isDryRun: Bool
     /// Keeps the copy that is made before the first step.
     public var keepsBackup: Bool
+    /// The form of the plan: for people, or JSON with one object for each step.
+    public var format: OutputFormat
 
     /// The command with what it is asked for; see the properties.
-    public init(store: StoreLocation, destination: String, isDryRun: Bool = false, keepsBackup: Bool = false) {
+    public init(
+        store: StoreLocation, destination: String, isDryRun: Bool = false, keepsBackup: Bool = false,
+        format: OutputFormat = .table
+    ) {
         self.store = store
         self.destination = destination
         self.isDryRun = isDryRun
         self.keepsBackup = keepsBackup
+        self.format = format
     }
 
     /// Goes from version to version; a copy of the store stands beside it until the result was opened.
     ///
     /// - Throws: ``CommandError``, or an error of the framework; the store is then as it was.
     public func run(in surroundings: CommandSurroundings) throws {
+        guard [.table, .json].contains(format) else {
+            throw CommandError.misuse("migrate prints its plan as table or json, not as \(format.rawValue)")
+        }
         let place = try StorePlace(store.store)
         let url = place.url
         let versions = try ModelVersions(destination)
@@ -34,49 +43,80 @@ public struct MigrateCommand {
         if isOfStore(versions.destination.model) {
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
-        let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(surroundings)
+        let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(place, surroundings)
         let steps = try MigrationPath(versions: versions).steps(from: source)
-        try printPlan(steps, surroundings)
-        guard !isDryRun else { return try surroundings.output.flush() }
+        let missing = try printPlan(steps, place, surroundings)
+        guard !isDryRun else {
+            guard missing.isEmpty else {
+                throw CommandError.failure("the migration would fail: \(missing.joined(separator: "; "))")
+            }
+            return
+        }
         try migrate(url, steps, surroundings)
         try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
     }
 
-    private func storesOwnModel(_ surroundings: CommandSurroundings) throws -> ModelVersion {
+    private func storesOwnModel(_ place: StorePlace, _ surroundings: CommandSurroundings) throws -> ModelVersion {
+        guard [.sqlite, .postgreSQL].contains(place.type) else {
+            throw CommandError.failure(
+                "\(place.name) was written with none of the versions of \(destination), and keeps no model of its own")
+        }
         let location = StoreLocation(store: store.store)
         return ModelVersion(name: "the store's own model", model: try StoreModel.model(for: location, in: surroundings))
     }
 
+    /// Programs that read JSON get nothing but the plan.
     private func write(_ text: String, _ surroundings: CommandSurroundings) throws {
+        guard format == .table else { return surroundings.note(text) }
         try surroundings.output.write(VisibleText.shown(text) + "\n")
         try surroundings.output.flush()
     }
 
     // MARK: The plan
 
-    private func printPlan(_ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
-        let counts = try countRecords(of: steps[0].source, surroundings)
+    /// - Returns: why the first step would fail, as far as a dry run is asked to find out.
+    private func printPlan(
+        _ steps: [MigrationStep], _ place: StorePlace, _ surroundings: CommandSurroundings
+    ) throws -> [String] {
+        let (counts, missing) = try look(at: steps[0], surroundings)
+        let rehearsal =
+            isDryRun && place.type == .sqlite
+            ? try LightweightMigrationRehearsal(storeAt: place.url, model: steps[0].source.model) : nil
+        var known = counts
         for (number, step) in steps.enumerated() {
-            let way = step.isInferred ? "inferred, in place" : "by a mapping model, into a new file"
-            try write("\(number + 1). \(step.source.name) → \(step.destination.name), \(way)", surroundings)
-            let plan = MigrationPlanText(step: step, counts: number == 0 ? counts : [:])
-            for line in plan.lines { try write("   " + line, surroundings) }
+            let destination = step.destination.model
+            let file =
+                try step.isInferred
+                ? rehearsal?.migrate(to: destination) : rehearsal?.migrateByManager(to: destination)
+            let plan = MigrationPlan(number: number + 1, step: step, counts: known, file: file)
+            known = plan.countsAfterwards
+            if format == .json {
+                try surroundings.output.write(plan.json.text + "\n")
+            } else {
+                let text = MigrationPlanText(plan: plan, isWhole: isDryRun, type: place.type)
+                for line in text.lines { try surroundings.output.write(VisibleText.shown(line) + "\n") }
+            }
         }
+        try surroundings.output.flush()
+        return missing
     }
 
-    private func countRecords(of source: ModelVersion, _ surroundings: CommandSurroundings) throws -> [String: Int] {
-        let session = try StoreSession(StoreLocation(store: store.store), for: .reading, in: surroundings)
-        let counts = try session.perform {
+    private func look(
+        at step: MigrationStep, _ surroundings: CommandSurroundings
+    ) throws -> (counts: [String: Int], missing: [String]) {
+        let session = try StoreSession(
+            StoreLocation(store: store.store), for: .reading, in: surroundings, model: step.source.model)
+        let found = try session.perform {
             var counts: [String: Int] = [:]
-            for name in source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
+            for name in step.source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                 request.includesSubentities = false
                 counts[name] = try session.context.count(for: request)
             }
-            return counts
+            return (counts, isDryRun ? try MissingValues(step: step, session: session).sentences() : [])
         }
         try session.close()
-        return counts
+        return found
     }
 
     // MARK: The work
@@ -113,8 +153,10 @@ public struct MigrateCommand {
         for step in steps { try make(step, at: place.url) }
     }
 
+    /// A store that is read and written as a whole keeps no model, and goes by the manager.
     private func make(_ step: MigrationStep, at url: URL) throws {
-        guard !step.isInferred else {
+        let type = StorePlace(url: url).type
+        guard !step.isInferred || ![.sqlite, .postgreSQL].contains(type) else {
             return try open(
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
@@ -123,8 +165,7 @@ public struct MigrateCommand {
             ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier)")
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         defer { try? StoreCopies.remove(made) }
-        try manager.migrateStore(
-            from: url, type: .sqlite, mapping: step.mapping, to: made, type: .sqlite)
+        try manager.migrateStore(from: url, type: type, mapping: step.mapping, to: made, type: type)
         try StoreCopies.replace(url, with: made)
     }
 

@@ -13,6 +13,19 @@ struct ModelSpec {
         var hasDefault = false
         var isExternal = false
         var isIndexed = false
+        var isComposite: Bool { type == .compositeAttributeType }
+    }
+
+    /// A derived attribute.
+    struct Derivation {
+        enum Source {
+            /// A text in upper case.
+            case upper(attribute: Int)
+            case count(relationship: Int, place: Int)
+        }
+
+        let name: String
+        let source: Source
     }
 
     struct Entity {
@@ -21,6 +34,9 @@ struct ModelSpec {
         var parent: Int?
         var isAbstract = false
         var attributes: [Attribute] = []
+        var derivations: [Derivation] = []
+        /// Whether the model says that tags are unique, where the entity is a root.
+        var hasUniqueTags = false
         /// Set anew for changes that do not make another version by themselves.
         var modifier: String?
     }
@@ -40,6 +56,8 @@ struct ModelSpec {
 
     var entities: [Entity] = []
     var relationships: [Relationship] = []
+    /// Whether it has what stores of every type can hold: no derived and no composite attributes.
+    private var isPlain = false
     private var last = 0
 
     mutating func newID() -> Int {
@@ -79,6 +97,25 @@ struct ModelSpec {
         }
     }
 
+    /// The derived attributes that objects of an entity have, each with the property that it is derived from: those go from which
+    /// nothing is left to derive.
+    func derivations(of id: Int) -> [(derivation: Derivation, from: String)] {
+        line(of: id).flatMap { entity in
+            entity.derivations.compactMap { derivation in
+                source(of: derivation, in: entity.id).map { (derivation, $0) }
+            }
+        }
+    }
+
+    private func source(of derivation: Derivation, in entity: Int) -> String? {
+        switch derivation.source {
+        case .upper(let id):
+            attributes(of: entity).first { $0.id == id && $0.type == .stringAttributeType }?.name
+        case .count(let relationship, let place):
+            ends(of: entity).first { $0.relationship == relationship && $0.place == place && $0.end.isMany }?.end.name
+        }
+    }
+
     // MARK: The model
 
     static func defaultValue(_ type: NSAttributeType) -> Any {
@@ -102,9 +139,14 @@ struct ModelSpec {
             description.versionHashModifier = entity.modifier
             if let was = old?[entity.id], was.name != entity.name { description.renamingIdentifier = was.name }
             var properties: [NSPropertyDescription] = entity.attributes.map { attribute($0, after: old) }
+            for derivation in entity.derivations {
+                guard let from = source(of: derivation, in: entity.id) else { continue }
+                properties.append(Self.attribute(derivation, from: from))
+            }
             // What tells objects apart in all versions.
             if entity.parent == nil {
                 properties.append(MigrationDesk.attribute("tag", .integer64AttributeType))
+                if entity.hasUniqueTags { description.uniquenessConstraints = [["tag"]] }
             }
             description.properties = properties
             made[entity.id] = description
@@ -124,10 +166,37 @@ struct ModelSpec {
         return model
     }
 
+    private static func attribute(_ derivation: Derivation, from source: String) -> NSDerivedAttributeDescription {
+        let made = NSDerivedAttributeDescription()
+        made.name = derivation.name
+        made.isOptional = true
+        switch derivation.source {
+        case .upper:
+            made.attributeType = .stringAttributeType
+            made.derivationExpression = NSExpression(format: "uppercase:(\(source))")
+        case .count:
+            made.attributeType = .integer64AttributeType
+            made.derivationExpression = NSExpression(format: "\(source).@count")
+        }
+        return made
+    }
+
+    private static func composite(_ attribute: Attribute, was: String?) -> NSCompositeAttributeDescription {
+        let made = NSCompositeAttributeDescription()
+        made.name = attribute.name
+        made.renamingIdentifier = was
+        made.elements = [
+            MigrationDesk.attribute("x", .doubleAttributeType), MigrationDesk.attribute("word", .stringAttributeType),
+        ]
+        return made
+    }
+
     private func attribute(_ attribute: Attribute, after old: ModelSpec?) -> NSAttributeDescription {
-        let was = old?.entities.flatMap(\.attributes).first { $0.id == attribute.id }
-        let made = MigrationDesk.attribute(
-            attribute.name, attribute.type, was: was.flatMap { $0.name == attribute.name ? nil : $0.name })
+        let before = old?.entities.flatMap(\.attributes).first { $0.id == attribute.id }
+        let was = before.flatMap { $0.name == attribute.name ? nil : $0.name }
+        let made =
+            attribute.isComposite
+            ? Self.composite(attribute, was: was) : MigrationDesk.attribute(attribute.name, attribute.type, was: was)
         made.isOptional = attribute.isOptional
         if attribute.hasDefault { made.defaultValue = Self.defaultValue(attribute.type) }
         made.allowsExternalBinaryDataStorage = attribute.isExternal
@@ -159,15 +228,16 @@ extension ModelSpec {
     private static let types: [NSAttributeType] = [
         .stringAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
         .booleanAttributeType, .doubleAttributeType, .floatAttributeType, .dateAttributeType, .binaryDataAttributeType,
-        .decimalAttributeType,
+        .decimalAttributeType, .compositeAttributeType,
     ]
 
     mutating func newAttribute(_ random: inout SeededGenerator, required: Bool = false) -> Attribute {
         let id = newID()
-        let type = Self.types.randomElement(using: &random) ?? .stringAttributeType
+        let types = required || isPlain ? Array(Self.types.dropLast()) : Self.types
+        let type = types.randomElement(using: &random) ?? .stringAttributeType
         var made = Attribute(id: id, name: "a\(id)", type: type)
         made.isOptional = !required
-        made.hasDefault = required || Bool.random(using: &random)
+        made.hasDefault = required || !made.isComposite && Bool.random(using: &random)
         made.isExternal = type == .binaryDataAttributeType && Bool.random(using: &random)
         return made
     }
@@ -195,13 +265,51 @@ extension ModelSpec {
     }
 
     /// Two hierarchies and a few relationships.
-    init(_ random: inout SeededGenerator) {
+    init(_ random: inout SeededGenerator, isPlain: Bool = false) {
+        self.isPlain = isPlain
         newEntity(parent: nil, &random)
         let root = entities[0].id
         newEntity(parent: root, &random)
         newEntity(parent: Bool.random(using: &random) ? root : entities[1].id, &random)
         newEntity(parent: nil, &random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { newRelationship(&random) }
+        _ = derive(&random)
+    }
+
+    /// Derives an attribute from whatever there is.
+    private mutating func derive(_ random: inout SeededGenerator) -> Bool {
+        let texts = entities.flatMap { entity in
+            entity.attributes.filter { $0.type == .stringAttributeType }.map {
+                (entity.id, Derivation.Source.upper(attribute: $0.id))
+            }
+        }
+        let lists = relationships.flatMap { relationship in
+            relationship.ends.enumerated().filter { $1.isMany }.map {
+                ($1.entity, Derivation.Source.count(relationship: relationship.id, place: $0))
+            }
+        }
+        guard !isPlain, let (owner, source) = (texts + lists).randomElement(using: &random),
+            // An heir may derive from what it inherits.
+            let entity = family(of: owner).randomElement(using: &random),
+            let place = entities.firstIndex(where: { $0.id == entity.id })
+        else { return false }
+        entities[place].derivations.append(Derivation(name: "d\(newID())", source: source))
+        return true
+    }
+
+    private mutating func underive(_ random: inout SeededGenerator) -> Bool {
+        let places = entities.indices.filter { !entities[$0].derivations.isEmpty }
+        guard let place = places.randomElement(using: &random) else { return false }
+        entities[place].derivations.removeFirst()
+        return true
+    }
+
+    private mutating func constrain(_ random: inout SeededGenerator) -> Bool {
+        let roots = entities.indices.filter { entities[$0].parent == nil }
+        guard let place = roots.randomElement(using: &random) else { return false }
+        entities[place].hasUniqueTags.toggle()
+        entities[place].modifier = "m\(newID())"
+        return true
     }
 }
 
@@ -213,6 +321,7 @@ extension ModelSpec {
         case addRoot, addChild, removeEntity, renameEntity, insertParent, moveUnder, moveOut
         case addRelationship, removeRelationship, renameRelationship, toMany, order
         case pullUp, pushDown
+        case compose, derive, underive, constrain
     }
 
     /// - Returns: whether the model has anything that the edit can be made on.
@@ -237,6 +346,14 @@ extension ModelSpec {
             return true
         case .removeRelationship, .renameRelationship, .toMany, .order: return changeRelationship(edit, &random)
         case .pullUp, .pushDown: return moveAttribute(edit, &random)
+        case .compose:
+            guard !isPlain, let place = entities.indices.randomElement(using: &random) else { return false }
+            let id = newID()
+            entities[place].attributes.append(Attribute(id: id, name: "a\(id)", type: .compositeAttributeType))
+            return true
+        case .derive: return derive(&random)
+        case .underive: return underive(&random)
+        case .constrain: return constrain(&random)
         }
     }
 
@@ -265,11 +382,11 @@ extension ModelSpec {
 
     private func suits(_ edit: Edit, _ attribute: Attribute) -> Bool {
         switch edit {
-        case .require: attribute.isOptional
+        case .require: attribute.isOptional && !attribute.isComposite
         case .release: !attribute.isOptional
         case .widen: Self.wider(attribute.type) != nil
         case .moveToFile: attribute.type == .binaryDataAttributeType
-        case .index: attribute.type != .binaryDataAttributeType
+        case .index: attribute.type != .binaryDataAttributeType && !attribute.isComposite
         default: true
         }
     }

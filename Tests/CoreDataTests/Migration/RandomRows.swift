@@ -14,6 +14,8 @@ struct StoreContents {
     }
 
     var rows: [Int: Row] = [:]
+    /// The first derived value that is not what it is derived from.
+    private(set) var wrongDerivation: String?
 
     static func text(_ value: Any?) -> String? {
         switch value {
@@ -21,6 +23,8 @@ struct StoreContents {
         case let number as NSNumber: "\(number.doubleValue)"
         case let data as Data: data.base64EncodedString()
         case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
+        case let elements as [String: Any]:
+            elements.sorted { $0.key < $1.key }.map { "\($0.key) \(text($0.value) ?? "-")" }.joined(separator: ", ")
         case let other?: "\(other)"
         }
     }
@@ -44,7 +48,23 @@ struct StoreContents {
                     row.links[Self.link(relationship, place)] = Self.tags(object.value(forKey: end.name), end)
                 }
                 rows[tag] = row
+                for (derivation, from) in spec.derivations(of: entity.id) {
+                    let found = Self.text(object.value(forKey: derivation.name))
+                    let expected = Self.derived(derivation, object.value(forKey: from))
+                    if found != expected {
+                        wrongDerivation =
+                            "object \(tag) of \(entity.name) has \(found ?? "nil") in \(derivation.name), "
+                            + "derived from \(from): \(expected ?? "nil")"
+                    }
+                }
             }
+        }
+    }
+
+    private static func derived(_ derivation: ModelSpec.Derivation, _ value: Any?) -> String? {
+        switch derivation.source {
+        case .upper: (value as? String)?.uppercased()
+        case .count: "\(Double((value as? NSOrderedSet)?.count ?? (value as? Set<NSManagedObject>)?.count ?? 0))"
         }
     }
 
@@ -84,6 +104,7 @@ struct StoreContents {
     /// Where two contents differ; `nil` where they do not. Lists are compared in their order only where both versions say that
     /// there is one.
     func difference(to expected: StoreContents, from old: ModelSpec, to new: ModelSpec) -> String? {
+        if let wrongDerivation { return wrongDerivation }
         if Set(rows.keys) != Set(expected.rows.keys) {
             return "objects \(rows.keys.sorted()), expected \(expected.rows.keys.sorted())"
         }
@@ -119,6 +140,7 @@ extension ModelSpec {
             // Some are large enough for a file.
             Data(repeating: UInt8(truncatingIfNeeded: number), count: number > 80 ? 120_000 : 1 + abs(number))
         case .decimalAttributeType: NSDecimalNumber(value: number)
+        case .compositeAttributeType: ["x": Double(number) / 4, "word": "word \(number)"] as [String: Any]
         case .doubleAttributeType, .floatAttributeType: Double(number) / 4
         default: number
         }

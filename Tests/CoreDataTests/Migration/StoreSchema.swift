@@ -17,5 +17,18 @@ enum StoreSchema {
         }
     }
 
+    /// The rows of all tables but those in which the store speaks of itself.
+    static func rows(of url: URL) throws -> [String] {
+        let connection = try Connection(path: url.path, access: .readWrite)
+        defer { connection.close() }
+        let tables = try connection.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('Z_METADATA', 'Z_MODELCACHE') "
+                + "AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name")
+        return try tables.flatMap { row in
+            let name = string(row[0])
+            return try connection.rows("SELECT * FROM \"\(name)\" ORDER BY 1, 2").map { "\(name): \($0)" }
+        }
+    }
+
     private static func string(_ value: SQLiteValue) -> String { if case .text(let text) = value { text } else { "" } }
 }

@@ -100,10 +100,14 @@ import Testing
         try model.write(to: URL(fileURLWithPath: folder.path("TwoToThree.cdm")))
     }
 
-    private func migrate(_ destination: String, dryRun: Bool = false, keepsBackup: Bool = false) throws -> [String] {
+    private func migrate(
+        _ destination: String, dryRun: Bool = false, keepsBackup: Bool = false, format: OutputFormat = .table,
+        store: String? = nil
+    ) throws -> [String] {
         let surroundings = TestSurroundings()
         try MigrateCommand(
-            store: StoreLocation(store: store), destination: destination, isDryRun: dryRun, keepsBackup: keepsBackup
+            store: StoreLocation(store: store ?? self.store), destination: destination, isDryRun: dryRun,
+            keepsBackup: keepsBackup, format: format
         ).run(in: surroundings.surroundings())
         return surroundings.lines
     }
@@ -125,14 +129,97 @@ import Testing
                 .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") })
     }
 
+    /// Each file of the folder with its contents, but for the log's index, which readers write.
+    private func contents() throws -> [String: Data] {
+        var contents: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        where name.hasPrefix("App.sqlite") && !name.hasSuffix("-shm") {
+            contents[name] = try Data(contentsOf: folder.url.appendingPathComponent(name))
+        }
+        return contents
+    }
+
     @Test func aDryRunTellsThePlanAndChangesNothing() throws {
-        let before = try files()
+        let (before, bytes) = (try files(), try contents())
         let lines = try migrate("\(bundle):App 2", dryRun: true)
-        #expect(lines[0] == "1. App → App 2, inferred, in place")
-        #expect(lines[1] == "   ~ Person (3 records): + born, name → fullName")
-        #expect(lines.count == 2)
-        #expect(try files() == before)
+        #expect(
+            lines.prefix(6) == [
+                "1. App → App 2, inferred, in place",
+                "   ~ Person (3 records): + born, name → fullName",
+                "   tables:",
+                "     ~ ZPERSON (3 rows), altered, rows stay where they are: + ZBORN TIMESTAMP, ZNAME → ZFULLNAME",
+                "   SQL:",
+                "     BEGIN EXCLUSIVE;",
+            ])
+        #expect(lines.contains("     ALTER TABLE ZPERSON RENAME COLUMN ZNAME TO ZFULLNAME;"))
+        #expect(lines.contains("     ALTER TABLE ZPERSON ADD COLUMN ZBORN TIMESTAMP;"))
+        #expect(lines.last == "     COMMIT;")
+        #expect(try files() == before && contents() == bytes)
         #expect(try rows(Self.first()).count == 3)
+    }
+
+    @Test func theWholeWayIsToldAsJSON() throws {
+        try writeMapping()
+        let bytes = try contents()
+        let lines = try migrate(bundle, dryRun: true, format: .json)
+        #expect(try contents() == bytes)
+        let steps = try lines.map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(steps.map { $0["way"] as? String } == ["inferred", "mapping model"])
+        #expect(steps.map { $0["to"] as? String } == ["App 2", "App 3"])
+        let entity = try #require((steps[0]["entities"] as? [[String: Any]])?.first)
+        #expect(entity["entity"] as? String == "Person" && entity["records"] as? Int == 3)
+        let table = try #require((steps[0]["tables"] as? [[String: Any]])?.first)
+        #expect(table["change"] as? String == "altered" && table["rows"] as? Int == 3)
+        #expect(
+            (table["columns"] as? [[String: Any]])?.compactMap { $0["column"] as? String } == ["ZBORN", "ZFULLNAME"])
+        // The records go on being counted, and the new file is made by statements too.
+        #expect((steps[1]["entities"] as? [[String: Any]])?.first?["records"] as? Int == 3)
+        #expect((steps[1]["sql"] as? [String])?.contains { $0.hasPrefix("CREATE TABLE ZPERSON") } == true)
+        let real = try migrate(bundle, format: .json)
+        #expect(real.count == 2 && real.allSatisfy { $0.contains(#""sql":null"#) })
+        let misuse = try #require(throws: CommandError.self) { try migrate(bundle, dryRun: true, format: .csv) }
+        #expect(misuse.kind == .misuse)
+    }
+
+    @Test func aDryRunSaysWhatWouldFail() throws {
+        let model = Self.second()
+        model.entitiesByName["Person"]?.propertiesByName["born"]?.isOptional = false
+        let path = folder.path("Strict.mom")
+        try model.write(to: URL(fileURLWithPath: path))
+        let error = try #require(throws: CommandError.self) { try migrate(path, dryRun: true) }
+        #expect(error.message.contains("3 records of Person would have no value for Person.born, which is required"))
+        let real = try #require(throws: CommandError.self) { try migrate(path) }
+        #expect(real.message.contains("is as it was") && real.message.contains("Person.born"))
+        #expect(try rows(Self.first()).count == 3)
+    }
+
+    @Test(arguments: ["xml", "binary"]) func storesThatAreWrittenAsAWholeGoTheWayToo(ending: String) throws {
+        try writeMapping()
+        let path = folder.path("App.\(ending)")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.first())
+        let url = URL(fileURLWithPath: path)
+        let type = StorePlace(url: url).type
+        let original = try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: store))
+        let made = try coordinator.migratePersistentStore(original, to: url, type: type)
+        try coordinator.remove(made)
+        let bytes = try Data(contentsOf: url)
+        let told = try migrate(bundle, dryRun: true, store: path)
+        #expect(told.first == "1. App → App 2, inferred, into a new file")
+        #expect(told.contains("   no SQL: the store is read and written as a whole"))
+        #expect(try Data(contentsOf: url) == bytes)
+        #expect(try migrate(bundle, keepsBackup: true, store: path).last == "\(path) is of version App 3 now")
+        let last = NSPersistentStoreCoordinator(managedObjectModel: Self.third())
+        try last.addPersistentStore(type: type, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = last
+        try context.performAndWait {
+            let people = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+            #expect(Set(people.map { $0.value(forKey: "fullName") as? String }) == ["Ada", "中文", "🙂"])
+            #expect(people.allSatisfy { $0.value(forKey: "size") as? Int == 42 })
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("App.before-migration.\(ending)"))) == bytes)
     }
 
     @Test func infersAStep() throws {

@@ -123,18 +123,8 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         let file = try file()
         let creation = try creation(file)
         try file.errors.translating(.migrating) {
-            let schema = try StoredSchema(connection, path: file.path)
-            let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
-            let stored = source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil }
-            let numbering = try EntityNumbering(of: stored, stored: schema.entityNumbers, path: file.path)
-            let new = EntityNumbering(freshFor: creation.entities)
-            let old = try TableLayout(numbering: numbering, file: schema)
-            try old.unreadable.refuseLoss("migrate")
-            let migration = LightweightMigration(
-                connection: connection, path: file.path, old: old,
-                new: try TableLayout(numbering: new),
-                difference: try ModelDifference(
-                    from: numbering.entries.map(\.entity), to: new.entries.map(\.entity)), creation: creation,
+            let migration = try LightweightMigration(
+                connection, metadata: metadata, from: source, creation, path: file.path,
                 defers: StoreOptions(options).defersMigration)
             metadata = try migration.run(metadata)
         }

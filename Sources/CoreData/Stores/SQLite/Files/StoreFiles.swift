@@ -51,7 +51,10 @@ enum StoreFiles {
         for suffix in ["-wal", "-shm", "-journal"] { PlainFile.remove(path + suffix) }
     }
 
-    private static func withConnection<Result>(
+    /// Runs `body` with the store's file open.
+    ///
+    /// - Throws: 260 where there is none.
+    static func withConnection<Result>(
         _ url: URL, isReadOnly: Bool, options: [AnyHashable: Any]?, _ body: (Connection) throws -> Result
     ) throws -> Result {
         let file = try StoreFile(url: url, options: StoreOptions(options), isReadOnly: isReadOnly)

@@ -16,6 +16,12 @@ struct JoinMigration {
             && source.difference.removed.isEmpty
     }
 
+    /// The table of the old version that holds the pairs, if one does.
+    var formerName: String? {
+        source.old.joinTables.first { $0.table.first.relationship === was || $0.table.second.relationship === was }?
+            .table.name
+    }
+
     private var was: NSRelationshipDescription? {
         source.difference.source(of: relationship, in: relationship.entity) as? NSRelationshipDescription
     }

@@ -47,10 +47,11 @@ extension LightweightMigration {
                 let numbers = new.entityNumbers(of: entity, includingSubentities: true).map(String.init)
                 let value =
                     "(SELECT \(result) FROM \(path.joined(upTo: derivation.hops.count)) WHERE t0.Z_PK = \(table).Z_PK)"
-                // Rows that hold the value already are not written.
+                // Rows that hold the value already are not written. In a new column there is none: one look is enough.
+                let condition = difference.isNew(derivation.attribute) ? "" : " AND \(column) IS NOT \(value)"
                 try connection.execute(
-                    "UPDATE \(table) SET \(column) = \(value) WHERE Z_ENT IN (\(numbers.joined(separator: ", "))) "
-                        + "AND \(column) IS NOT \(value)")
+                    "UPDATE \(table) SET \(column) = \(value) WHERE Z_ENT IN (\(numbers.joined(separator: ", ")))"
+                        + condition)
             }
         }
     }

@@ -16,7 +16,29 @@ struct LightweightMigration {
     /// Model, entities and the model in the form in which the store keeps it.
     let creation: StoreCreation
     /// Whether what can wait is put off.
-    var defers = false
+    let defers: Bool
+
+    /// - Parameters:
+    ///   - metadata: what the store says of itself.
+    ///   - source: the model that it was written with.
+    ///   - path: what messages call it.
+    /// - Throws: 134190 where the new version cannot be inferred, 134060 where a part of the old one cannot be read.
+    init(
+        _ connection: Connection, metadata: [String: Any], from source: NSManagedObjectModel, _ creation: StoreCreation,
+        path: String, defers: Bool
+    ) throws {
+        let schema = try StoredSchema(connection, path: path)
+        let kept = metadata[NSStoreModelVersionHashesKey] as? [String: Any] ?? [:]
+        let stored = source.entitiesInLayoutOrder.filter { kept[$0.name ?? ""] != nil }
+        let numbering = try EntityNumbering(of: stored, stored: schema.entityNumbers, path: path)
+        let fresh = EntityNumbering(freshFor: creation.entities)
+        old = try TableLayout(numbering: numbering, file: schema)
+        try old.unreadable.refuseLoss("migrate")
+        new = try TableLayout(numbering: fresh)
+        difference = try ModelDifference(
+            from: numbering.entries.map(\.entity), to: fresh.entries.map(\.entity))
+        (self.connection, self.path, self.creation, self.defers) = (connection, path, creation, defers)
+    }
 
     private var deferred: DeferredMigration { DeferredMigration(connection: connection, layout: new) }
 
@@ -65,16 +87,10 @@ struct LightweightMigration {
     /// - Parameter waiting: the columns that earlier versions left in their tables.
     /// - Returns: those that are there afterwards.
     private func moveRows(waiting: [DeferredMigration.Column]) throws -> [DeferredMigration.Column] {
-        let source = MigrationSource(old: old, new: new, difference: difference)
-        let tables = new.tables.map { TableMigration(table: $0, source: source) }
-        let joins = new.joinTables.map { JoinMigration(table: $0.table, source: source) }
-        var objects = try SchemaObjects(connection, old: old, new: new)
-        let alterations = try alterations(of: tables, objects)
-        let stayingJoins = Set(joins.filter(\.isUnchanged).map { $0.table.name })
-        for alteration in alterations.values { source.staying[alteration.oldName] = alteration.name }
-        for name in stayingJoins { source.staying[name] = name }
-        let altered = tables.compactMap { alterations[$0.table.name] }.filter { !$0.isNothing }
-        objects.keep(Set(source.staying.keys).subtracting(altered.map(\.oldName)), altering: altered)
+        let movement = try movement()
+        let (source, tables, joins) = (movement.source, movement.tables, movement.joins)
+        let (alterations, altered) = (movement.alterations, movement.altered)
+        var objects = movement.objects
         try objects.drop()
         try connection.execute("PRAGMA legacy_alter_table = ON")
         let parked = try parkTables(source)
@@ -110,6 +126,34 @@ struct LightweightMigration {
         }
         try makeIndexes(objects)
         return defers ? left : []
+    }
+
+    /// How the rows come to where the new version has them.
+    struct Movement {
+        let source: MigrationSource
+        let tables: [TableMigration]
+        let joins: [JoinMigration]
+        /// The tables whose rows stay, by their new names.
+        let alterations: [String: TableAlteration]
+        /// Those of them in which more changes than the numbers of entities.
+        let altered: [TableAlteration]
+        let objects: SchemaObjects
+    }
+
+    /// Looks at the file, and changes nothing.
+    func movement() throws -> Movement {
+        let source = MigrationSource(old: old, new: new, difference: difference)
+        let tables = new.tables.map { TableMigration(table: $0, source: source) }
+        let joins = new.joinTables.map { JoinMigration(table: $0.table, source: source) }
+        var objects = try SchemaObjects(connection, old: old, new: new)
+        let alterations = try alterations(of: tables, objects)
+        let stayingJoins = Set(joins.filter(\.isUnchanged).map { $0.table.name })
+        for alteration in alterations.values { source.staying[alteration.oldName] = alteration.name }
+        for name in stayingJoins { source.staying[name] = name }
+        let altered = tables.compactMap { alterations[$0.table.name] }.filter { !$0.isNothing }
+        objects.keep(Set(source.staying.keys).subtracting(altered.map(\.oldName)), altering: altered)
+        return Movement(
+            source: source, tables: tables, joins: joins, alterations: alterations, altered: altered, objects: objects)
     }
 
     /// The tables whose rows stay, by their new names.

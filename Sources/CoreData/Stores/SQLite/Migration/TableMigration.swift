@@ -62,7 +62,10 @@ struct TableMigration {
         let having = pairs.filter { $0.new.isKindOf(entity: column.entity) }
         switch column.content {
         case .attribute(let attribute):
-            if attribute is NSDerivedAttributeDescription, isNew(attribute) { return having.map { ($0, .nothing) } }
+            // A derived value is worked out once the rows are there; one whose time was noted keeps it.
+            if attribute is NSDerivedAttributeDescription, difference.isNew(attribute) {
+                return having.map { ($0, .nothing) }
+            }
             return try having.map { ($0, try origin(of: attribute, in: $0.new)) }
         case .element(let composite, let leaf):
             return try having.map { ($0, try origin(of: leaf, of: composite, in: $0.new)) }
@@ -114,11 +117,6 @@ struct TableMigration {
             let column = old.column(of: found, at: leaf.path)
         else { return .constant(try MigrationSource.defaultValue(of: leaf.attribute).literal) }
         return .column(column)
-    }
-
-    /// A derived value is worked out anew once the rows are there; one whose time was noted keeps it.
-    private func isNew(_ attribute: NSAttributeDescription) -> Bool {
-        attribute.owningEntity.map { difference.source(of: attribute, in: $0) == nil } ?? false
     }
 
     // MARK: Relationships

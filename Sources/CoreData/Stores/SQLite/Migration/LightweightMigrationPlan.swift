@@ -1,0 +1,126 @@
+/// What a lightweight migration does to the file of an SQLite store, as ``LightweightMigrationRehearsal`` finds out. An addition
+/// to Apple's API.
+public struct LightweightMigrationPlan: Sendable {
+    /// What becomes of one table.
+    public struct Table: Sendable {
+        /// What becomes of the rows of a table.
+        public enum Work: String, Sendable {
+            /// Nothing: the table stays as it is.
+            case kept
+            /// They stay where they are, and the table gets other columns or another name.
+            case altered
+            /// They go into a new table.
+            case moved
+            /// There are none: the table is new.
+            case made
+            /// They are gone with the table.
+            case dropped
+        }
+
+        /// The name of the table afterwards, or of one that is dropped.
+        public let name: String
+        /// Its name before; `nil` for a new table.
+        public let formerName: String?
+        /// The entities whose rows it held before; empty for a new table, and for one of pairs.
+        public let formerEntityNames: [String]
+        /// What becomes of its rows.
+        public let work: Work
+        /// The columns that do not stay as they are.
+        public let columns: [Column]
+    }
+
+    /// What becomes of one column.
+    public struct Column: Sendable {
+        /// What changes in a column.
+        public enum Change: String, Sendable {
+            /// It is new.
+            case added
+            /// It has another name; its values stay.
+            case renamed
+            /// Its values are made of what the old version has.
+            case rewritten
+            /// It is gone.
+            case dropped
+        }
+
+        /// The name of the column afterwards, or of one that is dropped.
+        public let name: String
+        /// Its name before; `nil` for a column that is new or made of others.
+        public let formerName: String?
+        /// The type that the table declares.
+        public let type: String
+        /// What changes.
+        public let change: Change
+    }
+
+    /// The tables of the new version in the order of their entities, then those of pairs, then those that go.
+    public let tables: [Table]
+    /// The statements in the order in which they run, with their values in them; a long binary value is `?`. What depends on the
+    /// values of single rows is not among them: the files of external values that are read back into the table.
+    public let statements: [String]
+}
+
+extension LightweightMigration {
+    /// What becomes of the tables. Looks at the file, and changes nothing.
+    func plannedTables() throws -> [LightweightMigrationPlan.Table] {
+        let movement = try movement()
+        var planned = try movement.tables.map { table in
+            let alteration = movement.alterations[table.table.name]
+            return LightweightMigrationPlan.Table(
+                name: table.table.name, formerName: table.oldTable?.name,
+                formerEntityNames: table.oldTable?.entities.compactMap(\.name) ?? [],
+                work: table.oldTable == nil
+                    ? .made : alteration.map { $0.isNothing ? .kept : .altered } ?? .moved,
+                columns: try table.plannedColumns())
+        }
+        for join in movement.joins {
+            let former = join.formerName
+            planned.append(
+                LightweightMigrationPlan.Table(
+                    name: join.table.name, formerName: former, formerEntityNames: [],
+                    work: join.isUnchanged ? .kept : former == nil ? .made : .moved,
+                    columns: join.isUnchanged || former != nil
+                        ? []
+                        : join.table.columns.map { .init(name: $0, formerName: nil, type: "INTEGER", change: .added) }))
+        }
+        let taken = Set(planned.compactMap(\.formerName))
+        let before =
+            old.tables.map { ($0.name, $0.entities.compactMap(\.name)) } + old.joinTables.map { ($0.table.name, []) }
+        return planned
+            + before.filter { !taken.contains($0.0) }.map { name, entities in
+                LightweightMigrationPlan.Table(
+                    name: name, formerName: name, formerEntityNames: entities, work: .dropped, columns: [])
+            }
+    }
+}
+
+extension TableMigration {
+    /// The columns that do not stay as they are.
+    fileprivate func plannedColumns() throws -> [LightweightMigrationPlan.Column] {
+        var planned: [LightweightMigrationPlan.Column] = []
+        let before = oldTable?.columns ?? []
+        var claimed: Set<String> = []
+        for column in table.columns {
+            let origins = try origins(of: column).map(\.origin)
+            let sources = Set(origins.compactMap(\.sourceColumn))
+            claimed.formUnion(sources)
+            let former = sources.count == 1 ? sources.first : nil
+            let type = before.first { $0.name == former }?.declaredType ?? column.declaredType
+            let isRewritten =
+                origins.contains(where: \.isComputed) || sources.count > 1 || isFilledFromPairs(column)
+                || type != column.declaredType
+            if isRewritten { claimed.insert(column.name) }
+            let change: LightweightMigrationPlan.Column.Change? =
+                isRewritten ? .rewritten : former == nil ? .added : former != column.name ? .renamed : nil
+            guard let change else { continue }
+            planned.append(
+                .init(
+                    name: column.name, formerName: change == .renamed ? former : nil, type: column.declaredType,
+                    change: change))
+        }
+        return planned
+            + before.filter { !claimed.contains($0.name) }.map {
+                .init(name: $0.name, formerName: $0.name, type: $0.declaredType, change: .dropped)
+            }
+    }
+}

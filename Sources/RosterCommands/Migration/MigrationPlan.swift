@@ -1,0 +1,122 @@
+import CoreData
+import Foundation
+
+/// What one step of a migration does: to each entity, and in a file of SQLite's to the tables, by which statements.
+struct MigrationPlan {
+    /// What becomes of one entity.
+    struct EntityChange {
+        enum Kind: String { case added, removed, changed }
+
+        let kind: Kind
+        /// The name afterwards, or of an entity that goes.
+        let name: String
+        let formerName: String?
+        /// How many records it had before; `nil` where that is not known.
+        let records: Int?
+        let properties: [PropertyChange]
+        /// The class that makes its records.
+        let policy: String?
+    }
+
+    /// What becomes of one property of an entity.
+    struct PropertyChange {
+        enum Kind: String { case added, renamed, changed, removed }
+
+        let kind: Kind
+        let name: String
+        let formerName: String?
+    }
+
+    let number: Int
+    let step: MigrationStep
+    /// Those that change.
+    let entities: [EntityChange]
+    /// The tables and statements; `nil` for a store that has none, or none that can be told.
+    let file: LightweightMigrationPlan?
+    /// The records of each entity of the step's source, as far as they are known.
+    let counts: [String: Int]
+
+    init(number: Int, step: MigrationStep, counts: [String: Int], file: LightweightMigrationPlan?) {
+        (self.number, self.step, self.counts, self.file) = (number, step, counts, file)
+        entities = (step.mapping.entityMappings ?? []).compactMap { Self.change(of: $0, in: step, counts) }
+    }
+
+    /// The records of the entities of the step's destination, as far as they follow from those of its source.
+    var countsAfterwards: [String: Int] {
+        var after: [String: Int] = [:]
+        for mapping in step.mapping.entityMappings ?? [] {
+            guard let name = mapping.destinationEntityName else { continue }
+            if mapping.mappingType == .addEntityMappingType {
+                after[name] = 0
+            } else if step.isInferred, let former = mapping.sourceEntityName {
+                after[name] = counts[former]
+            }
+        }
+        return after
+    }
+
+    /// How many rows a table had before.
+    func rows(of table: LightweightMigrationPlan.Table) -> Int? {
+        guard !table.formerEntityNames.isEmpty else { return nil }
+        let known = table.formerEntityNames.compactMap { counts[$0] }
+        return known.count == table.formerEntityNames.count ? known.reduce(0, +) : nil
+    }
+
+    private static func change(
+        of mapping: NSEntityMapping, in step: MigrationStep, _ counts: [String: Int]
+    ) -> EntityChange? {
+        let former = mapping.sourceEntityName
+        let records = former.flatMap { counts[$0] }
+        switch mapping.mappingType {
+        case .addEntityMappingType:
+            return EntityChange(
+                kind: .added, name: mapping.destinationEntityName ?? "", formerName: nil, records: nil, properties: [],
+                policy: nil)
+        case .removeEntityMappingType:
+            return EntityChange(
+                kind: .removed, name: former ?? "", formerName: former, records: records, properties: [], policy: nil)
+        case .copyEntityMappingType: return nil
+        default: break
+        }
+        guard let source = former.flatMap({ step.source.model.entitiesByName[$0] }),
+            let destination = mapping.destinationEntityName.flatMap({ step.destination.model.entitiesByName[$0] })
+        else { return nil }
+        let properties = properties(from: source, to: destination)
+        let policy = mapping.entityMigrationPolicyClassName
+        if properties.isEmpty, policy == nil, source.name == destination.name { return nil }
+        return EntityChange(
+            kind: .changed, name: destination.name ?? "", formerName: source.name, records: records,
+            properties: properties, policy: policy)
+    }
+
+    private static func properties(
+        from source: NSEntityDescription, to destination: NSEntityDescription
+    ) -> [PropertyChange] {
+        var changes: [PropertyChange] = []
+        var taken: Set<String> = []
+        for property in destination.properties.sorted(by: { $0.name < $1.name }) {
+            guard let former = former(of: property, in: source) else {
+                changes.append(PropertyChange(kind: .added, name: property.name, formerName: nil))
+                continue
+            }
+            taken.insert(former.name)
+            if former.name != property.name {
+                changes.append(PropertyChange(kind: .renamed, name: property.name, formerName: former.name))
+            } else if former.versionHash != property.versionHash {
+                changes.append(PropertyChange(kind: .changed, name: property.name, formerName: former.name))
+            }
+        }
+        return changes
+            + source.propertiesByName.keys.filter { !taken.contains($0) }.sorted().map {
+                PropertyChange(kind: .removed, name: $0, formerName: $0)
+            }
+    }
+
+    /// What a property was in the version before.
+    static func former(
+        of property: NSPropertyDescription, in source: NSEntityDescription
+    ) -> NSPropertyDescription? {
+        [property.renamingIdentifier, property.name].compactMap { $0 }
+            .lazy.compactMap { source.propertiesByName[$0] }.first
+    }
+}

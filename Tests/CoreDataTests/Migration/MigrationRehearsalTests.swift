@@ -1,0 +1,113 @@
+import CoreData
+import Testing
+
+/// What a migration in place would do is told, and nothing is done.
+@MainActor @Suite struct MigrationRehearsalTests {
+    private let desk: MigrationDesk
+
+    init() throws { desk = try MigrationDesk() }
+
+    private func attribute(
+        _ name: String, _ type: NSAttributeType = .stringAttributeType, was: String? = nil
+    ) -> NSAttributeDescription { MigrationDesk.attribute(name, type, was: was) }
+
+    private func rehearsal(_ old: NSManagedObjectModel) throws -> LightweightMigrationRehearsal {
+        try LightweightMigrationRehearsal(storeAt: desk.url, model: old)
+    }
+
+    @Test func tablesColumnsAndStatementsAreTold() throws {
+        let old = MigrationDesk.model([
+            MigrationDesk.entity(
+                "Team", [attribute("name"), attribute("city"), attribute("size", .floatAttributeType)]),
+            MigrationDesk.entity("Coach", [attribute("name"), attribute("born", .integer64AttributeType)]),
+            MigrationDesk.entity("Ground", [attribute("name")]), MigrationDesk.entity("Other", [attribute("name")]),
+        ])
+        try desk.make(old) { desk.insert("Team", ["name": "Ajax"], $0) }
+        let new = MigrationDesk.model([
+            MigrationDesk.entity(
+                "Team", [attribute("title", was: "name"), attribute("motto"), attribute("size", .floatAttributeType)]),
+            MigrationDesk.entity("Coach", [attribute("name"), attribute("born", .decimalAttributeType)]),
+            MigrationDesk.entity("Fan", [attribute("name")]), MigrationDesk.entity("Other", [attribute("name")]),
+        ])
+        let before = try Data(contentsOf: desk.url)
+        let names = try FileManager.default.contentsOfDirectory(atPath: desk.folder.path).sorted()
+        let plan = try rehearsal(old).migrate(to: new)
+        let told = plan.tables.map { table in
+            let columns = table.columns.map { "\($0.change) \($0.formerName ?? "-") \($0.name) \($0.type)" }
+            return "\(table.work) \(table.formerName ?? "-") \(table.name) \(table.formerEntityNames) \(columns)"
+        }
+        #expect(
+            told == [
+                #"moved ZCOACH ZCOACH ["Coach"] ["rewritten - ZBORN DECIMAL"]"#,
+                #"made - ZFAN [] ["added - ZNAME VARCHAR"]"#,
+                #"kept ZOTHER ZOTHER ["Other"] []"#,
+                #"altered ZTEAM ZTEAM ["Team"] ["added - ZMOTTO VARCHAR", "renamed ZNAME ZTITLE VARCHAR", "dropped ZCITY ZCITY VARCHAR"]"#,
+                #"dropped ZGROUND ZGROUND ["Ground"] []"#,
+            ])
+        #expect(plan.statements.first == "BEGIN EXCLUSIVE" && plan.statements.last == "COMMIT")
+        for statement in [
+            "ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZTITLE", "ALTER TABLE ZTEAM DROP COLUMN ZCITY",
+            "ALTER TABLE ZTEAM ADD COLUMN ZMOTTO VARCHAR", "DROP TABLE Z_MIGRATING_ZGROUND",
+            "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)",
+        ] { #expect(plan.statements.contains(statement), "\(statement) is not in \(plan.statements)") }
+        #expect(try Data(contentsOf: desk.url) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: desk.folder.path).sorted() == names)
+        try desk.close(try desk.open(new))
+    }
+
+    /// A value is looked for in the row only where one can be.
+    @Test func aNewDerivedAttributeIsWorkedOutOnce() throws {
+        func model(_ derived: [String: String]) -> NSManagedObjectModel {
+            let attributes = derived.sorted { $0.key < $1.key }.map { name, expression in
+                let made = NSDerivedAttributeDescription()
+                (made.name, made.attributeType, made.isOptional) = (name, .stringAttributeType, true)
+                made.derivationExpression = NSExpression(format: expression)
+                return made
+            }
+            return MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")] + attributes)])
+        }
+        let models = [model([:]), model(["upper": "uppercase:(name)"]), model(["upper": "lowercase:(name)"])]
+        try desk.make(models[0]) { desk.insert("Team", ["name": "Ajax"], $0) }
+        let rehearsal = try rehearsal(models[0])
+        func filling(_ plan: LightweightMigrationPlan) -> [String] {
+            plan.statements.filter { $0.hasPrefix("UPDATE ZTEAM SET ZUPPER") }
+        }
+        let first = filling(try rehearsal.migrate(to: models[1]))
+        #expect(first.count == 1 && first[0].split(separator: "(SELECT").count == 2, "\(first)")
+        let second = filling(try rehearsal.migrate(to: models[2]))
+        #expect(second.count == 1 && second[0].split(separator: "(SELECT").count == 3, "\(second)")
+        for (model, value) in zip(models.dropFirst(), ["AJAX", "ajax"]) {
+            let container = try desk.open(model)
+            #expect(
+                try desk.all("Team", container.viewContext, by: "name")[0].value(forKey: "upper") as? String == value)
+            try desk.close(container)
+        }
+    }
+
+    @Test func aStepByTheManagerMakesANewFile() throws {
+        let models = [
+            MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])]),
+            MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name", .integer64AttributeType)])]),
+            MigrationDesk.model([
+                MigrationDesk.entity("Team", [attribute("number", .integer64AttributeType, was: "name")])
+            ]),
+        ]
+        try desk.make(models[0]) { desk.insert("Team", ["name": "7"], $0) }
+        let rehearsal = try rehearsal(models[0])
+        let error = #expect(throws: NSError.self) { try rehearsal.migrate(to: models[1]) }
+        #expect(error?.code == 134190)
+        let made = try rehearsal.migrateByManager(to: models[1])
+        #expect(made.tables.isEmpty)
+        #expect(made.statements.contains { $0.hasPrefix("CREATE TABLE ZTEAM") && $0.contains("ZNAME INTEGER") })
+        // It goes on from there.
+        let last = try rehearsal.migrate(to: models[2])
+        #expect(last.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZNUMBER"))
+    }
+
+    @Test func whatIsNoStoreIsSaid() throws {
+        let model = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])])
+        #expect(#expect(throws: NSError.self) { try rehearsal(model) }?.code == 260)
+        try Data("no database at all, but a text".utf8).write(to: desk.url)
+        #expect(#expect(throws: NSError.self) { try rehearsal(model) }?.code == 259)
+    }
+}
