@@ -6,8 +6,10 @@ struct MigrationStep {
     let source: ModelVersion
     let destination: ModelVersion
     let mapping: NSMappingModel
-    /// Whether the mapping model was inferred: the step is then made in place.
+    /// Whether the mapping model was inferred.
     let isInferred: Bool
+    /// Whether the step is made in the store itself, not object by object into a new file.
+    var isInPlace: Bool
 }
 
 /// The way from the version of a store to the one that it shall have.
@@ -41,14 +43,17 @@ struct MigrationPath {
         let found = NSMappingModel(
             from: versions.folders.compactMap { Bundle(url: $0) }, forSourceModel: source.model,
             destinationModel: destination.model)
-        return found.map { MigrationStep(source: source, destination: destination, mapping: $0, isInferred: false) }
+        return found.map {
+            MigrationStep(source: source, destination: destination, mapping: $0, isInferred: false, isInPlace: false)
+        }
     }
 
     private func inferred(_ source: ModelVersion, _ destination: ModelVersion) throws -> MigrationStep {
         do {
             let mapping = try NSMappingModel.inferredMappingModel(
                 forSourceModel: source.model, destinationModel: destination.model)
-            return MigrationStep(source: source, destination: destination, mapping: mapping, isInferred: true)
+            return MigrationStep(
+                source: source, destination: destination, mapping: mapping, isInferred: true, isInPlace: true)
         } catch {
             throw CommandError.failure(
                 "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); a mapping model beside the "

@@ -6,7 +6,7 @@ extension MigrationPlan {
         .object([
             ("step", .integer(number)), ("from", .string(step.source.name)), ("to", .string(step.destination.name)),
             ("way", .string(step.isInferred ? "inferred" : "mapping model")),
-            ("entities", .array(entities.map(Self.json))),
+            ("file", .string(step.isInPlace ? "same" : "new")), ("entities", .array(entities.map(Self.json))),
             ("tables", file.map { .array($0.tables.map(json)) } ?? .null),
             ("sql", file.map { .array($0.statements.map { .string($0) }) } ?? .null),
         ])

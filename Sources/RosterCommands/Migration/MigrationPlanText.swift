@@ -11,9 +11,9 @@ struct MigrationPlanText {
     /// What changes; what stays as it is has no line.
     var lines: [String] {
         let step = plan.step
-        let isInPlace = step.isInferred && [.sqlite, .postgreSQL].contains(type)
         let way =
-            (step.isInferred ? "inferred, " : "by a mapping model, ") + (isInPlace ? "in place" : "into a new file")
+            (step.isInferred ? "inferred, " : "by a mapping model, ")
+            + (step.isInPlace ? "in place" : "into a new file")
         let head = "\(plan.number). \(step.source.name) → \(step.destination.name), \(way)"
         return [head] + plan.entities.map { "   " + text(of: $0) } + (isWhole ? fileLines : [])
     }
@@ -60,7 +60,7 @@ struct MigrationPlanText {
             ]
         }
         let tables = file.tables.filter { $0.work != .kept }.map { "     " + text(of: $0) }
-        let heading = plan.step.isInferred ? "   SQL:" : "   SQL of the new file, into which the records go one by one:"
+        let heading = plan.step.isInPlace ? "   SQL:" : "   SQL of the new file, into which the records go one by one:"
         return (tables.isEmpty ? [] : ["   tables:"] + tables)
             + [heading] + file.statements.map { "     \($0);" }
     }

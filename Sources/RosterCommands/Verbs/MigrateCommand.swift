@@ -44,7 +44,10 @@ public struct MigrateCommand {
             return try write("\(place.name) is of version \(versions.destination.name) already", surroundings)
         }
         let source = try versions.all.first { isOfStore($0.model) } ?? storesOwnModel(place, surroundings)
-        let steps = try MigrationPath(versions: versions).steps(from: source)
+        var steps = try MigrationPath(versions: versions).steps(from: source)
+        for number in steps.indices where !Self.goesInPlace(place, isFirst: number == 0) {
+            steps[number].isInPlace = false
+        }
         let missing = try printPlan(steps, place, surroundings)
         guard !isDryRun else {
             guard missing.isEmpty else {
@@ -54,6 +57,13 @@ public struct MigrateCommand {
         }
         try migrate(url, steps, surroundings)
         try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
+    }
+
+    /// Whether a store can be migrated in place where a step is inferred: it is no file that is read and written as a whole, and
+    /// keeps the model that it was written with. Files of old frameworks keep none, but do once they were made anew.
+    private static func goesInPlace(_ place: StorePlace, isFirst: Bool) -> Bool {
+        guard place.type == .sqlite else { return place.isOnServer }
+        return !isFirst || (try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: place.url)) != nil
     }
 
     private func storesOwnModel(_ place: StorePlace, _ surroundings: CommandSurroundings) throws -> ModelVersion {
@@ -86,7 +96,7 @@ public struct MigrateCommand {
         for (number, step) in steps.enumerated() {
             let destination = step.destination.model
             let file =
-                try step.isInferred
+                try step.isInPlace
                 ? rehearsal?.migrate(to: destination) : rehearsal?.migrateByManager(to: destination)
             let plan = MigrationPlan(number: number + 1, step: step, counts: known, file: file)
             known = plan.countsAfterwards
@@ -153,10 +163,8 @@ public struct MigrateCommand {
         for step in steps { try make(step, at: place.url) }
     }
 
-    /// A store that is read and written as a whole keeps no model, and goes by the manager.
     private func make(_ step: MigrationStep, at url: URL) throws {
-        let type = StorePlace(url: url).type
-        guard !step.isInferred || ![.sqlite, .postgreSQL].contains(type) else {
+        guard !step.isInPlace else {
             return try open(
                 url, step.destination.model,
                 [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
@@ -164,6 +172,7 @@ public struct MigrateCommand {
         let made = url.deletingLastPathComponent().appendingPathComponent(
             ".\(url.lastPathComponent).migration-\(ProcessInfo.processInfo.processIdentifier)")
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
+        let type = StorePlace(url: url).type
         defer { try? StoreCopies.remove(made) }
         try manager.migrateStore(from: url, type: type, mapping: step.mapping, to: made, type: type)
         try StoreCopies.replace(url, with: made)

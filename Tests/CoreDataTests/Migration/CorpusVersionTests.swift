@@ -18,8 +18,11 @@ import Testing
     nonisolated private static func versions(of bundle: URL) -> [URL] {
         ((try? FileManager.default.contentsOfDirectory(at: bundle, includingPropertiesForKeys: nil)) ?? [])
             .filter { $0.pathExtension == "xcdatamodel" }
-            .sorted { $0.path.compare($1.path, options: .numeric) == .orderedAscending }
+            .sorted { name($0).compare(name($1), options: .numeric) == .orderedAscending }
     }
+
+    /// Without the ending, which would come behind a number.
+    nonisolated private static func name(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
     private let desk: MigrationDesk
 
@@ -126,4 +129,88 @@ import Testing
         if let first = versions.first, let last = versions.last, versions.count > 2 { _ = try migrate(first, last) }
         #expect(migrated > 0)
     }
+
+    // MARK: Stores of Apple's
+
+    /// A store that Apple's framework wrote, with the version of its model and those that follow.
+    struct AppleStore: CustomTestStringConvertible, Sendable {
+        let url: URL
+        let version: URL
+        let later: [URL]
+        var testDescription: String { url.lastPathComponent }
+    }
+
+    /// Those of the corpus that have a newer version of their model beside them.
+    nonisolated static let appleStores: [AppleStore] = ModelCorpus.files { url in
+        (try? FileHandle(forReadingFrom: url).read(upToCount: 15)) == Data("SQLite format 3".utf8)
+    }.compactMap { url in
+        let folder = url.deletingLastPathComponent().appendingPathComponent("model")
+        guard
+            let bundle = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil))?
+                .first(where: { $0.pathExtension == "xcdatamodeld" && versions(of: $0).count > 1 }),
+            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        else { return nil }
+        let all = versions(of: bundle)
+        let own = all.firstIndex { version in
+            (try? NSManagedObjectModel(validContentsOf: version))?
+                .isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) ?? false
+        }
+        return own.map { AppleStore(url: url, version: all[$0], later: Array(all[($0 + 1)...])) }
+    }.filter { !$0.later.isEmpty }
+
+    /// Into the next version, and into the last.
+    @Test(.enabled(if: !appleStores.isEmpty, "set ROSTER_CORPUS to the folder with stores"), arguments: appleStores)
+    func storesOfApplesMigrate(store: AppleStore) throws {
+        var migrated = 0
+        for version in Set([store.later[0], store.later[store.later.count - 1]]) {
+            let (old, new) = (try load(store.version), try load(version))
+            do {
+                _ = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+            } catch let error as CocoaError {
+                #expect(error.code.rawValue == 134190)
+                continue
+            }
+            migrated += 1
+            let url = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+            try NSPersistentStoreCoordinator(managedObjectModel: old).replacePersistentStore(
+                at: url, withPersistentStoreFrom: store.url, type: .sqlite)
+            let before = try desk.open(old, at: url)
+            let expected = try values(before, alsoIn: new)
+            try desk.close(before)
+            let keepsModel = (try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)) != nil
+            let made = keepsModel ? url : try migrateByManager(url, old, new)
+            let after = try desk.open(new, at: made)
+            let found = try values(after, alsoIn: old)
+            if keepsModel {
+                #expect(found == expected, "to \(version.lastPathComponent)")
+            } else {
+                // The rows have other keys.
+                #expect(found.mapValues(\.count) == expected.mapValues(\.count))
+            }
+            let opened = try #require(after.persistentStoreCoordinator.persistentStores.first)
+            #expect(try after.persistentStoreCoordinator.findings(in: opened) == [])
+            try desk.close(after)
+            if keepsModel {
+                let fresh = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+                try desk.close(try desk.open(new, at: fresh))
+                #expect(
+                    try StoreSchema.text(of: url).filter(Self.isOfRows)
+                        == StoreSchema.text(of: fresh).filter(Self.isOfRows))
+            }
+        }
+        // Of one every later version changes a text to a date.
+        #expect(migrated > 0 || store.url.lastPathComponent == "XCServerCoreData_1.2.0.sqlite")
+    }
+
+    /// Stores of old frameworks keep no model.
+    private func migrateByManager(_ url: URL, _ old: NSManagedObjectModel, _ new: NSManagedObjectModel) throws -> URL {
+        let made = desk.folder.appendingPathComponent("\(UUID().uuidString).sqlite")
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
+            from: url, type: .sqlite, mapping: mapping, to: made, type: .sqlite)
+        return made
+    }
+
+    /// Whether a line of the schema is of a table of entities. Indexes of older frameworks have other names, and stay.
+    private static func isOfRows(_ line: String) -> Bool { line.hasPrefix("Z") && line.contains(": [") }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteAccess
 import Testing
 
 @testable import RosterCommands
@@ -193,6 +194,19 @@ import Testing
         let real = try #require(throws: CommandError.self) { try migrate(path) }
         #expect(real.message.contains("is as it was") && real.message.contains("Person.born"))
         #expect(try rows(Self.first()).count == 3)
+    }
+
+    /// As stores of old frameworks: they are made anew, and keep a model from then on.
+    @Test func aStoreThatKeepsNoModelGoesByItsVersion() throws {
+        let connection = try Connection(path: store, access: .readWrite)
+        try connection.execute("DELETE FROM Z_MODELCACHE")
+        connection.close()
+        let told = try migrate("\(bundle):App 2", dryRun: true)
+        #expect(told.first == "1. App → App 2, inferred, into a new file")
+        #expect(told.contains { $0.hasPrefix("     CREATE TABLE ZPERSON") })
+        _ = try migrate("\(bundle):App 2")
+        #expect(Set(try rows(Self.second()).compactMap { $0["fullName"] as? String }) == ["Ada", "中文", "🙂"])
+        #expect(try migrate("\(bundle):App", dryRun: true).first == "1. App 2 → App, inferred, in place")
     }
 
     @Test(arguments: ["xml", "binary"]) func storesThatAreWrittenAsAWholeGoTheWayToo(ending: String) throws {
