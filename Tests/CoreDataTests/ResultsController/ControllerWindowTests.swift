@@ -50,6 +50,36 @@ import Testing
         #expect(names(controller) == "B C D")
     }
 
+    /// What the objects look at counts as the context has it, and the store knows it otherwise.
+    @Test(arguments: [false, true])
+    nonisolated func unsavedRelatedObjectsDecideWhatIsSeen(hasOwnChanges: Bool) throws {
+        try Staff.run { staff in
+            let departments = ["A", "B"].map { staff.department($0) }
+            for number in 0..<100 {
+                staff.employee("N\(number)", "T", number).setValue(departments[number / 50], forKey: "department")
+            }
+            try staff.context.save()
+            if hasOwnChanges { staff.employee("new", "T", 51).setValue(departments[1], forKey: "department") }
+            departments[1].setValue("0", forKey: "name")
+            let controller = staff.controller(section: nil, sort: ["department.name", "salary", "name"])
+            controller.fetchRequest.fetchLimit = 4
+            controller.fetchRequest.fetchOffset = 1
+            let recorder = Recorder()
+            controller.delegate = recorder
+            try controller.performFetch()
+            recorder.load(controller)
+            #expect(controller.text == (hasOwnChanges ? "N51 new N52 N53" : "N51 N52 N53 N54"))
+            departments[1].setValue("Z", forKey: "name")
+            staff.context.processPendingChanges()
+            #expect(controller.text == "N1 N2 N3 N4")
+            // So many go that the window is filled again.
+            departments[0].setValue("ZZ", forKey: "name")
+            staff.context.processPendingChanges()
+            #expect(controller.text == (hasOwnChanges ? "N51 new N52 N53" : "N51 N52 N53 N54"))
+            #expect(recorder.violations == [])
+        }
+    }
+
     @Test func sectionsOfAWindow() throws {
         let stadiums = try saved()
         let request = stadiums.request(["city", "capacity"])

@@ -7,6 +7,8 @@ final class HeardBatches: @unchecked Sendable {
     private var ids: [NSManagedObjectID] = []
     private var failure: String?
     private var last: FetchedResultsSnapshot?
+    /// How many batches were compared with the fewest moves that brute force finds.
+    private(set) var counted = 0
 
     func listen(to controller: NSFetchedResultsController<NSManagedObject>) {
         last = controller.snapshot
@@ -27,7 +29,36 @@ final class HeardBatches: @unchecked Sendable {
         for change in batch.aggregateChanges where change.oldValue == change.newValue {
             failure = failure ?? "an aggregate that did not change is told"
         }
+        if let problem = surplus(batch) { failure = failure ?? problem }
         last = batch.after
+    }
+
+    /// With more rows that may have moved brute force takes too long.
+    private static let mostCandidates = 5
+
+    /// Whether a batch moves more rows than has to be.
+    private func surplus(_ batch: FetchedResultsBatch) -> String? {
+        let (old, new) = (batch.before.contents, batch.after.contents)
+        var changed: Set<UInt64> = []
+        var moves = 0
+        for change in batch.changes where change.type == .move || change.type == .update {
+            guard let path = change.indexPath?.listPath, let row = old.row(at: path) else { return "no old place" }
+            changed.insert(row.code)
+            if change.type == .move { moves += 1 }
+        }
+        // A section that has to go and come takes its rows with it.
+        let gone = Set(batch.sectionChanges.filter { $0.type == .delete }.map(\.name))
+        let come = Set(batch.sectionChanges.filter { $0.type == .insert }.map(\.name))
+        guard changed.count <= Self.mostCandidates, gone.isDisjoint(with: come) else { return nil }
+        counted += 1
+        let (before, after) = (ListModel(old), ListModel(new))
+        let (rowsBefore, rowsAfter) = (
+            Set(before.sections.flatMap(\.rows)), Set(after.sections.flatMap(\.rows))
+        )
+        let fewest = RandomWorld.fewestMoves(
+            from: before, to: after, deleted: rowsBefore.subtracting(rowsAfter), changed: changed,
+            inserted: rowsAfter.subtracting(rowsBefore))
+        return moves == fewest ? nil : "\(moves) moves instead of \(fewest)"
     }
 
     func problem(_ controller: NSFetchedResultsController<NSManagedObject>) -> String? {

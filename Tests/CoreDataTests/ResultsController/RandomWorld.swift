@@ -135,7 +135,7 @@ struct RandomWorld {
     }
 
     /// The size of the smallest set of changed rows without which both lists are equal.
-    private static func fewestMoves(
+    static func fewestMoves(
         from old: ListModel, to new: ListModel, deleted: Set<UInt64>, changed: Set<UInt64>, inserted: Set<UInt64>
     ) -> Int {
         func rest(_ model: ListModel, without rows: Set<UInt64>) -> [UInt32: [UInt64]] {

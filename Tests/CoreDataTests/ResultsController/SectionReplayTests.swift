@@ -4,25 +4,32 @@ import Testing
 @testable import CoreData
 
 /// Random batches over random sorts, section kinds, aggregates, predicates, windows and requests that change, from edits,
-/// saves, merges, batch requests, undo, rollback and a second coordinator: after each the callbacks replay to the contents,
+/// saves, merges, batch requests, undo, rollback, a second coordinator and a second process: after each the callbacks replay to the contents,
 /// these are those of a fresh fetch, and so are the aggregates; snapshots, differences and batches as values say the same.
 @Suite struct SectionReplayTests {
     struct Setup: CustomTestStringConvertible, Sendable {
-        let name: String
+        private(set) var name: String
         let sectionBy: SectionBy?
         var sort = ["name"]
         var predicate: String?
         var limit = 0
         var offset = 0
         let seed: UInt64
+        var aggregates = SectionReplayTests.all
         var testDescription: String { "\(name), seed \(seed)" }
+
+        func named(_ name: String) -> Setup {
+            var copy = self
+            copy.name = name
+            return copy
+        }
     }
 
     static let all: [SectionAggregate] = [
         .sum("salary"), .average("salary"), .minimum("salary"), .maximum("salary"), .count("team"), .maximum("name"),
     ]
 
-    private static let utc: Calendar = {
+    static let utc: Calendar = {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(identifier: "UTC") ?? .current
         return calendar
@@ -66,11 +73,10 @@ import Testing
     /// Eight rounds of edits for each; `ROSTER_LONG_TESTS=n` makes 20·n.
     @Test(arguments: setups)
     func randomBatches(setup: Setup) throws {
-        let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
         try Staff.run { staff in
             let world = SectionReplayWorld(staff, setup, seed: setup.seed)
             try world.begin()
-            for round in 0..<(factor.map { 20 * $0 } ?? 8) {
+            for round in 0..<(Self.factor.map { 20 * $0 } ?? 8) {
                 try world.change()
                 if let problem = try world.problem() {
                     Issue.record("\(problem), \(setup.testDescription), round \(round): \(world.last)")
@@ -79,6 +85,31 @@ import Testing
             }
             #expect(world.recorder.batches > 2)
         }
+    }
+
+    private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
+
+    /// Anything with anything: 12 lists of ten rounds; `ROSTER_LONG_TESTS=n` makes 8·n of 250 and says what they were.
+    @Test(arguments: 0..<4)
+    func randomSetups(part: UInt64) throws {
+        var tally = ReplayTally()
+        for number in 0..<UInt64(Self.factor.map { 2 * $0 } ?? 3) {
+            let setup = Setup.random(seed: 1_000_000 * (part + 1) + number)
+            try Staff.run { staff in
+                let world = SectionReplayWorld(staff, setup, seed: setup.seed)
+                try world.begin()
+                for round in 0..<(Self.factor == nil ? 10 : 250) {
+                    try world.change()
+                    if let problem = try world.problem() {
+                        Issue.record("\(problem), \(setup.testDescription), round \(round): \(world.last)")
+                        break
+                    }
+                }
+                tally.add(world)
+            }
+        }
+        #expect(tally.batches > 20)
+        if Self.factor != nil { print("replayed, part \(part): \(tally)") }
     }
 
     /// The list goes over from one set-up to another, again and again.

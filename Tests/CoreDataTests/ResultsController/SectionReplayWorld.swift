@@ -13,7 +13,10 @@ final class SectionReplayWorld {
     private var random: SeededGenerator
     private var departments: [NSManagedObject] = []
     private var other: Staff?
-    private let heard = HeardBatches()
+    let heard = HeardBatches()
+    /// How often a batch came of each kind of source.
+    private(set) var sources: [String: Int] = [:]
+    private(set) var sumsBySQL = 0
     private let followers = ListFollowers()
 
     init(_ staff: Staff, _ setup: SectionReplayTests.Setup, seed: UInt64) {
@@ -41,7 +44,7 @@ final class SectionReplayWorld {
         controller.fetchRequest.fetchLimit = setup.limit
         controller.fetchRequest.fetchOffset = setup.offset
         controller.sectionBy = setup.sectionBy
-        controller.aggregates = SectionReplayTests.all
+        controller.aggregates = setup.aggregates
     }
 
     func begin() throws {
@@ -60,7 +63,6 @@ final class SectionReplayWorld {
         } as: {
             Self.set(setup, $0, staff)
         }
-        other = try Staff(in: staff.folder)
     }
 
     private func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
@@ -83,6 +85,8 @@ final class SectionReplayWorld {
             .sorted { ObjectOrdering.compare($0.objectID, $1.objectID) == .orderedAscending }
         let kind = number(follows ? 14 : 4)
         for _ in 0..<(1 + number(5)) { edit(all) }
+        let batches = recorder.batches
+        defer { sources[last, default: 0] += recorder.batches - batches }
         switch kind {
         case 0, 1, 2:
             last = "process"
@@ -109,9 +113,27 @@ final class SectionReplayWorld {
             try staff.context.save()
             try saveInSibling()
         default:
-            last = "another coordinator"
             try staff.context.save()
-            try changeElsewhere()
+            // A process takes as long to start as thirty rounds.
+            if number(8) > 0 {
+                last = "another coordinator"
+                try changeElsewhere()
+            } else {
+                last = "another process"
+                try changeInProcess()
+            }
+        }
+    }
+
+    private func changeInProcess() throws {
+        let process = SecondProcess(staff: staff)
+        let values = ["salary=\(number(20))", "team=T\(number(5))"]
+        switch number(4) {
+        case 0: try process.run("insert", ["name=N\(number(9))"] + values)
+        case 1:
+            let some = "salary == \(number(20)) AND name BEGINSWITH 'N\(number(9))'"
+            try process.run("delete", ["--where", some])
+        default: try process.run("update", values + ["--where", "salary == \(number(20))"])
         }
     }
 
@@ -211,7 +233,8 @@ final class SectionReplayWorld {
 
     /// Another coordinator of the same file saves, and its changes are merged by ID, as a program does it by the history.
     private func changeElsewhere() throws {
-        guard let other else { return }
+        let other = try other ?? Staff(in: staff.folder)
+        self.other = other
         let (name, salary, team) = ("N\(number(9))", number(20), "T\(number(5))")
         let place = number(10)
         let changes = try other.context.performAndWait { () -> [String: [URL]] in
@@ -254,11 +277,53 @@ final class SectionReplayWorld {
         guard fresh.sections?.map(\.name) == controller.sections?.map(\.name),
             fresh.fetchedObjects == controller.fetchedObjects
         else { return "a fetch gives\n\(fresh.text)\nthe controller has\n\(controller.text)\n" }
-        for aggregate in SectionReplayTests.all {
+        if let problem = try otherwiseInSQL() { return problem }
+        for aggregate in setup.aggregates {
             if fresh.aggregate(aggregate) != controller.aggregate(aggregate) {
                 return "\(aggregate) is \(String(describing: controller.aggregate(aggregate)))"
             }
             if let problem = try wrong(aggregate, fresh) { return problem }
+        }
+        return nil
+    }
+
+    /// Against a `GROUP BY` of the store, where it knows what the context knows.
+    private func otherwiseInSQL() throws -> String? {
+        guard !staff.context.hasChanges, setup.limit == 0, setup.offset == 0 else { return nil }
+        let wanted = setup.aggregates.filter { ["sum", "min", "max"].contains("\($0)".prefix(3)) }
+        guard !wanted.isEmpty else { return nil }
+        let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+        request.resultType = .dictionaryResultType
+        request.predicate = setup.predicate.map { NSPredicate(format: $0) }
+        request.propertiesToGroupBy = ["team"]
+        let columns = wanted.map { aggregate in
+            let column = NSExpressionDescription()
+            column.name = "\(aggregate)"
+            let function = "\(aggregate)".prefix(3) + ":"
+            column.expression = NSExpression(
+                forFunction: String(function), arguments: [NSExpression(forKeyPath: aggregate.keyPath)])
+            column.expressionResultType = aggregate.keyPath == "name" ? .stringAttributeType : .integer64AttributeType
+            return column
+        }
+        request.propertiesToFetch = ["team"] + columns
+        let groups = try staff.context.fetch(request)
+        sumsBySQL += 1
+        for aggregate in wanted {
+            let values = groups.compactMap { $0["\(aggregate)"] }
+            let isMaximum = "\(aggregate)".hasPrefix("max")
+            let told: SectionValue
+            if aggregate.keyPath == "name" {
+                // By bytes, as SQLite compares.
+                let texts = values.compactMap { $0 as? String }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                told = texts.last.map { .text($0) } ?? .missing
+            } else {
+                let numbers = values.compactMap { ($0 as? NSNumber)?.intValue }
+                let isSum = "\(aggregate)".hasPrefix("sum")
+                let number = isSum ? numbers.reduce(0, +) : isMaximum ? numbers.max() : numbers.min()
+                told = number.map { .integer($0) } ?? .missing
+            }
+            let mine = controller.aggregate(aggregate)
+            if told != mine { return "\(aggregate) is \(String(describing: mine)), by SQL \(told)" }
         }
         return nil
     }

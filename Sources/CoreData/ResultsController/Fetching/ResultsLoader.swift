@@ -104,13 +104,15 @@ struct ResultsLoader {
         loaded.window = window
     }
 
-    /// The list without sections, from its first row to a few behind the limit, and what loads it.
+    /// The list without sections, from its first row to a few behind the limit, and what loads it. Where the store cannot know
+    /// which rows come first, all of them.
     private func beginning(
         _ plan: FetchPlan, _ shown: ListDefinition
     ) throws -> (loader: ResultsLoader, list: ListDefinition) {
         let request = request.erasedCopy
         request.fetchOffset = 0
-        request.fetchLimit = ResultsWindow.capacity(offset: plan.offset, limit: plan.limit)
+        let isKnownToStore = !looksAtUnsavedObjects(shown)
+        request.fetchLimit = isKnownToStore ? ResultsWindow.capacity(offset: plan.offset, limit: plan.limit) : 0
         let flat = ListDefinition(
             try pipeline.plan(request), sectionKey: nil, ordering: shown.ordering, identities: shown.identities)
         let loader = ResultsLoader(
@@ -294,6 +296,14 @@ struct ResultsLoader {
         guard !touched.isEmpty else { return }
         let editor = ListEditor(definition: loaded.definition, context: context)
         loaded.contents = try editor.edit(loaded.contents, touched).contents
+    }
+
+    /// Whether an object was changed, and not saved, that objects of the list look at.
+    private func looksAtUnsavedObjects(_ definition: ListDefinition) -> Bool {
+        guard request.includesPendingChanges, followsRelatedObjects, let related = RelatedObjects(definition) else {
+            return false
+        }
+        return context.changes.updated.all.contains { related.looks(at: $0.entity) }
     }
 
     /// The context's unsaved changes: those of the list's objects, and of what they look at.

@@ -34,16 +34,16 @@ struct ResultsWindow {
     init(_ prefix: ListContents, of flat: ListDefinition, offset: Int, limit: Int) {
         self.flat = flat
         self.offset = offset
-        self.prefix = prefix
         let capacity = Self.capacity(offset: offset, limit: limit)
         self.capacity = capacity > 0 ? capacity : nil
         needed = capacity > 0 ? offset + limit : nil
         isComplete = capacity == 0 || prefix.rowCount < capacity
+        self.prefix = prefix.beginning(self.capacity)
     }
 
     /// Takes the beginning of the list as it was fetched again.
     mutating func refill(_ prefix: ListContents) {
-        self.prefix = prefix
+        self.prefix = prefix.beginning(capacity)
         isComplete = capacity.map { prefix.rowCount < $0 } ?? true
         sections = [:]
     }
@@ -134,6 +134,13 @@ extension ListContents {
         self.init(
             rows: isInOrder ? rows : SharedElements(order.map { rows.buffer[$0] }), sections: entries,
             isSectioned: true, keptSections: names.keptCount)
+    }
+
+    /// The first rows of a list without sections; all of them with `nil`. O(count) where there are more.
+    func beginning(_ count: Int?) -> ListContents {
+        guard let count, count < rowCount else { return self }
+        return ListContents(
+            rows: SharedElements(rows.elements(in: 0..<count)), sections: [], isSectioned: false)
     }
 
     /// Takes out all rows of a list without sections from a position on.

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Lists of a context that has a parent.
+@Suite struct ControllerNestedTests {
+    private typealias List = NSFetchedResultsController<NSManagedObject>
+
+    private func child(of staff: Staff) -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = staff.context
+        child.automaticallyMergesChangesFromParent = true
+        return child
+    }
+
+    private func list(_ staff: Staff, in child: NSManagedObjectContext) throws -> (List, Recorder) {
+        let list = List(
+            fetchRequest: staff.request(["team", "name"]), managedObjectContext: child, sectionNameKeyPath: "team",
+            cacheName: nil)
+        let recorder = Recorder()
+        list.delegate = recorder
+        try list.performFetch()
+        recorder.load(list)
+        return (list, recorder)
+    }
+
+    @Test func sectionsAreThoseOfWhatTheParentHasNotSaved() throws {
+        let staff = try Staff()
+        try staff.context.performAndWait {
+            let (_, bob, _) = try staff.savedThree()
+            bob.setValue("S", forKey: "team")
+            staff.employee("Zoe", "Z")
+        }
+        let child = child(of: staff)
+        try child.performAndWait {
+            let (list, recorder) = try self.list(staff, in: child)
+            #expect(list.text == "E: Alice | S: Bob Sam | Z: Zoe")
+            let new = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: child)
+            new.setValuesForKeys(["name": "Eve", "team": "E"])
+            child.processPendingChanges()
+            #expect(recorder.changes == ["insert Eve -→0,1"])
+            recorder.clear()
+            // A save into the parent is no change of the list.
+            try child.save()
+            #expect(recorder.events == [])
+            #expect(list.indexPath(forObject: new) == IndexPath(row: 1, section: 0))
+            #expect(recorder.violations == [] && list.contradiction() == nil)
+        }
+    }
+
+    @Test func whatTheParentSavesIsFollowedAndNewObjectsKeepTheirPlaces() throws {
+        let staff = try Staff()
+        let alice = try staff.context.performAndWait { UncheckedSendable(try staff.savedThree().alice) }
+        let child = child(of: staff)
+        let (list, recorder, new) = try child.performAndWait { () -> (List, Recorder, NSManagedObject) in
+            let (list, recorder) = try self.list(staff, in: child)
+            let new = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: child)
+            new.setValuesForKeys(["name": "Eve", "team": "E"])
+            try child.save()
+            recorder.clear()
+            return (list, recorder, new)
+        }
+        try staff.context.performAndWait {
+            alice.value.setValue("S", forKey: "team")
+            staff.employee("Zoe", "Z")
+            try staff.context.save()
+        }
+        let end = Date(timeIntervalSinceNow: 20)
+        while child.performAndWait({ list.text != "E: Bob Eve | S: Alice Sam | Z: Zoe" }), Date() < end {
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        try child.performAndWait {
+            #expect(list.text == "E: Bob Eve | S: Alice Sam | Z: Zoe")
+            // The new object was told of once, though its ID is another one since the parent saved it.
+            #expect(recorder.changes.filter { $0.contains("Eve") }.allSatisfy { $0.hasPrefix("update") })
+            #expect(list.indexPath(forObject: new) == IndexPath(row: 1, section: 0))
+            #expect(recorder.violations == [] && list.contradiction() == nil)
+            let (fresh, _) = try self.list(staff, in: child)
+            #expect(fresh.text == list.text)
+        }
+    }
+}
