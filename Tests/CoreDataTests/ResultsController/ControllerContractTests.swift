@@ -61,8 +61,8 @@ import Testing
         #expect(log.take() == ["insert -→0,1", "update 0,2→0,3"])
     }
 
-    /// What a batch request does to rows, done by a context that nothing is merged from: it shows with its IDs.
-    @Test func case56And57_changesBesideTheContextShowWhenTheirIDsAreMerged() throws {
+    /// What a context does that nothing is merged from shows with its IDs, as what batch requests do.
+    @Test func changesBesideTheContextShowWhenTheirIDsAreMerged() throws {
         let stadiums = try three()
         let (controller, log) = try stadiums.list(stadiums.request())
         let other = stadiums.container.newBackgroundContext()

@@ -92,18 +92,46 @@ import Testing
     }
 
     @Test func case9_computedSectionKeyThatFollowsTheOrder() throws {
-        try Staff.run { staff in
-            for name in ["Ann", "Amy", "Bob", "Cid"] { staff.employee(name, "E") }
-            try staff.context.save()
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+        let name = NSAttributeDescription()
+        (name.name, name.attributeType, name.isOptional) = ("name", .stringAttributeType, true)
+        let entity = NSEntityDescription()
+        (entity.name, entity.managedObjectClassName) = ("Person", NSStringFromClass(NamedPerson.self))
+        entity.properties = [name]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("people-\(UUID().uuidString).sqlite")
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        defer {
+            try? coordinator.remove(store)
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+        }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            func add(_ name: String) {
+                NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue(
+                    name, forKey: "name")
+            }
+            for name in ["bob", "Ann", "Amy", "Cid"] { add(name) }
+            try context.save()
+            context.reset()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
             request.sortDescriptors = [
-                NSSortDescriptor(key: "salary", ascending: false), NSSortDescriptor(key: "name", ascending: true),
+                NSSortDescriptor(key: "name", ascending: true, selector: .caseInsensitiveCompare)
             ]
             let controller = NSFetchedResultsController(
-                fetchRequest: request, managedObjectContext: staff.context, sectionNameKeyPath: "salary", cacheName: nil
-            )
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "initial", cacheName: nil)
+            let recorder = Recorder()
+            controller.delegate = recorder
             try controller.performFetch()
-            #expect(controller.text == "0: Amy Ann Bob Cid")
+            recorder.load(controller)
+            #expect(controller.text == "A: Amy Ann | B: bob | C: Cid")
+            add("Bea")
+            controller.object(at: IndexPath(row: 0, section: 2)).setValue("dan", forKey: "name")
+            context.processPendingChanges()
+            #expect(controller.text == "A: Amy Ann | B: Bea bob | D: dan")
+            #expect(recorder.violations == [])
         }
     }
 
@@ -282,5 +310,12 @@ import Testing
             #expect(second.sections?.map(\.name) == ["S", "E"])
             #expect(second.object(at: IndexPath(row: 0, section: 0))["name"] as? String == "Sam")
         }
+    }
+}
+
+/// A person whose initial only the class knows.
+final class NamedPerson: NSManagedObject {
+    override func value(forUndefinedKey key: String) -> Any? {
+        key == "initial" ? (value(forKey: "name") as? String)?.prefix(1).uppercased() : nil
     }
 }

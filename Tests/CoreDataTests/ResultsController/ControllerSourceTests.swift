@@ -59,6 +59,42 @@ import Testing
         }
     }
 
+    @Test func case56And57_batchRequestsShowWhenTheirIDsAreMerged() throws {
+        try Staff.run { staff in
+            let (_, bob, _) = try staff.savedThree()
+            let (controller, recorder) = try staff.recorded()
+            func merge(_ key: String, _ ids: Any?) throws {
+                // Nothing shows before.
+                staff.context.processPendingChanges()
+                #expect(recorder.events == [])
+                let ids = try #require(ids as? [NSManagedObjectID])
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: ids], into: [staff.context])
+            }
+            let rows: [[String: Any]] = [["name": "Ben", "team": "E"], ["name": "Fay", "team": "F"]]
+            let insert = NSBatchInsertRequest(entityName: "Employee", objects: rows)
+            insert.resultType = .objectIDs
+            try merge(NSInsertedObjectIDsKey, (staff.context.execute(insert) as? NSBatchInsertResult)?.result)
+            #expect(recorder.changes == ["section insert 1 F", "insert Ben -→0,1", "insert Fay -→1,0"])
+            recorder.clear()
+            let update = NSBatchUpdateRequest(entityName: "Employee")
+            update.predicate = NSPredicate(format: "name IN {'Sam', 'Ben'}")
+            update.propertiesToUpdate = ["team": "A"]
+            update.resultType = .updatedObjectIDsResultType
+            try merge(NSUpdatedObjectIDsKey, (staff.context.execute(update) as? NSBatchUpdateResult)?.result)
+            #expect(
+                recorder.changes == [
+                    "section delete 2 S", "section insert 0 A", "move Ben 0,1→0,0", "move Sam 2,0→0,1",
+                ])
+            recorder.clear()
+            let delete = NSBatchDeleteRequest(objectIDs: [bob.objectID])
+            delete.resultType = .resultTypeObjectIDs
+            try merge(NSDeletedObjectIDsKey, (staff.context.execute(delete) as? NSBatchDeleteResult)?.result)
+            #expect(recorder.changes.count == 1 && recorder.changes[0].hasSuffix("1,1→-"))
+            #expect(controller.text == "A: Ben Sam | E: Alice | F: Fay")
+            #expect(recorder.violations == [])
+        }
+    }
+
     @Test func mergeOfUnrelatedEntitiesIsNoChange() throws {
         try Staff.run { staff in
             _ = try staff.savedThree()
