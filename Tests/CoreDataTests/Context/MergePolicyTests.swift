@@ -47,6 +47,39 @@ import Testing
         }
     }
 
+    /// Another context gives a team to a player, a fan and a coach after it was deleted here with all that was known of it.
+    @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite], [false, true])
+    func deleteRulesReachWhatCameMeanwhile(policy: NSMergePolicy, addsCoach: Bool) throws {
+        let pair = try Pair(policy)
+        try pair.mine.use { context in
+            _ = context.make("Player", ["name": "known", "team": pair.team])
+            try context.save()
+            #expect(pair.team.players.count == 1 && pair.team.fans?.count == 0)
+        }
+        try pair.other.use { context in
+            context.refresh(pair.twin, mergeChanges: false)
+            _ = context.make("Player", ["name": "late", "team": pair.twin])
+            _ = context.make("Fan", ["name": "late", "team": pair.twin])
+            if addsCoach { pair.twin.setValue(context.make("Coach", ["name": "late"]), forKey: "coach") }
+            try context.save()
+        }
+        try pair.mine.use { context in
+            context.delete(pair.team)
+            guard addsCoach else { return try context.save() }
+            let error = try #require(throws: CocoaError.self) { try context.save() }
+            #expect(error.code == .validationRelationshipDeniedDelete)
+        }
+        try pair.stack.context().use { context in
+            func all(_ name: String) throws -> [NSManagedObject] {
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: name))
+            }
+            let (teams, players, fans) = try (all("Team"), all("Player"), all("Fan"))
+            #expect(teams.count == (addsCoach ? 1 : 0))
+            #expect(players.count == (addsCoach ? 2 : 0), "cascade")
+            #expect(fans.map { $0.value(forKey: "team") == nil } == [!addsCoach], "nullify")
+        }
+    }
+
     @Test func theErrorPolicyThrowsAndKeepsTheChanges() throws {
         let pair = try Pair(.error)
         try change(pair)

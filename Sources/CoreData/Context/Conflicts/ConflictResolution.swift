@@ -60,6 +60,10 @@ struct ConflictResolution {
             return
         }
         object.snapshot = row
+        // Others may have come to it since it was deleted here: its delete rules reach them too.
+        for (number, state) in object.touchedToMany where state.isLoaded {
+            object.changing(.toMany(number)) { state.turnIntoFault() }
+        }
     }
 
     private func resolveMissingRow(of object: NSManagedObject, _ context: NSManagedObjectContext) {

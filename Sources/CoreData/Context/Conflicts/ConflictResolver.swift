@@ -31,7 +31,18 @@ struct ConflictResolver {
         manager?.disableUndoRegistration()
         defer { manager?.enableUndoRegistration() }
         try policy.resolve(mergeConflicts: conflicts)
+        let deleted = conflicts.compactMap { ($0 as? NSMergeConflict)?.sourceObject }.filter(Self.isStillToBeDeleted)
+        if !deleted.isEmpty {
+            var propagation = DeletePropagation(context: context)
+            propagation.run(deleted)
+        }
         context.events.process(propagatesDeletes: true, isForSave: true)
+        // A rule may forbid now what it allowed before the store was read again.
+        if context.savePipeline.validates { for object in deleted { try object.validateForDelete() } }
+    }
+
+    private static func isStillToBeDeleted(_ object: NSManagedObject) -> Bool {
+        object.isDeleted && !object.flags.contains(.inaccessible)
     }
 
     /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
