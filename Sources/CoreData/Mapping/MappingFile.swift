@@ -14,6 +14,23 @@ enum MappingFile {
         }
     }
 
+    /// The mappings of the first file that has all entities of both models, else why a compiled file could not be read.
+    static func search(
+        _ bundles: [Bundle]?, from source: NSManagedObjectModel, to destination: NSManagedObjectModel
+    ) -> (mappings: [NSEntityMapping]?, failure: (any Error)?) {
+        var failure: (any Error)?
+        for url in files(in: bundles) {
+            do {
+                let mappings = try mappings(at: url)
+                if MappingFit(from: source, to: destination).isExact(mappings) { return (mappings, nil) }
+            } catch {
+                // A source may name models that are not beside the program.
+                if url.pathExtension == "cdm" { failure = failure ?? error }
+            }
+        }
+        return (nil, failure)
+    }
+
     /// - Parameter models: Those between which a source mapping model leads; `nil` looks for those that it holds or names.
     static func mappings(
         at url: URL, between models: (source: NSManagedObjectModel, destination: NSManagedObjectModel)? = nil

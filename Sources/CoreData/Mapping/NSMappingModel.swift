@@ -34,16 +34,28 @@ open class NSMappingModel: NSObject {
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?
     ) {
-        guard let sourceModel, let destinationModel else { return nil }
-        for url in MappingFile.files(in: bundles) {
-            guard let mappings = try? MappingFile.mappings(at: url),
-                MappingFit(from: sourceModel, to: destinationModel).isExact(mappings)
-            else { continue }
-            self.init()
-            entityMappings = mappings
-            return
+        guard let sourceModel, let destinationModel,
+            let mappings = MappingFile.search(bundles, from: sourceModel, to: destinationModel).mappings
+        else { return nil }
+        self.init()
+        entityMappings = mappings
+    }
+
+    /// As `init(from:forSourceModel:destinationModel:)` with the program's own resources.
+    ///
+    /// - Throws: where there is none, and a compiled one cannot be read, why that cannot: to go on without it may lose what it
+    ///   would keep.
+    static func found(
+        from sourceModel: NSManagedObjectModel, to destinationModel: NSManagedObjectModel
+    ) throws -> NSMappingModel? {
+        let found = MappingFile.search(nil, from: sourceModel, to: destinationModel)
+        guard let mappings = found.mappings else {
+            if let failure = found.failure { throw failure }
+            return nil
         }
-        return nil
+        let model = NSMappingModel()
+        model.entityMappings = mappings
+        return model
     }
 
     /// Infers the mapping model between two versions of a model from names and renaming identifiers.

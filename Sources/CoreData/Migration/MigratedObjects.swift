@@ -25,8 +25,34 @@ struct MigratedObjects {
         return objects
     }
 
-    /// The keys of what a request for objects finds; none where the store does not hold the entity.
-    func keys(_ request: NSFetchRequest<NSManagedObject>) throws -> [RowKey] {
+    /// The least number of keys that are read at a time.
+    private static let leastPage = 50_000
+    /// Into how many parts the keys of a large store are cut at most: to find where a part begins, the store goes through those
+    /// before it.
+    private static let mostPages = 16
+
+    /// Calls `body` with the keys of what a request for objects finds, a part of them at a time; not at all where the store does
+    /// not hold the entity.
+    func forEachPage(
+        of request: NSFetchRequest<NSManagedObject>, atLeast least: Int = leastPage, _ body: ([RowKey]) throws -> Void
+    ) throws {
+        // A sort would be made anew for each part.
+        let isWhole =
+            request.fetchLimit > 0 || request.fetchOffset > 0 || !(request.sortDescriptors ?? []).isEmpty
+        let count = isWhole ? 0 : try context.count(for: request)
+        guard count > least, let page = request.copy() as? NSFetchRequest<NSManagedObject> else {
+            return try body(try keys(request))
+        }
+        page.fetchLimit = max(least, count / Self.mostPages + 1)
+        while true {
+            let keys = try keys(page)
+            try body(keys)
+            if keys.count < page.fetchLimit { return }
+            page.fetchOffset += page.fetchLimit
+        }
+    }
+
+    private func keys(_ request: NSFetchRequest<NSManagedObject>) throws -> [RowKey] {
         try context.fetchPipeline.keys(request.erased)?.keys ?? []
     }
 
@@ -47,18 +73,23 @@ struct MigratedObjects {
             let request = NSFetchRequest<NSManagedObject>()
             request.entity = entity
             request.includesSubentities = false
-            let keys = try keys(request)
-            for block in MigrationBlocks(count: keys.count) {
-                for object in try objects(keys[block]) {
-                    do { try object.validateForInsert() } catch {
-                        throw CoreDataError.make(
-                            134110, "The migrated store would not be valid: \(error.localizedDescription)",
-                            underlying: error, userInfo: ["entity": entity.name ?? ""])
+            try forEachPage(of: request) { keys in
+                for block in MigrationBlocks(count: keys.count) {
+                    for object in try objects(keys[block]) {
+                        try validate(object, entity)
+                        try step()
                     }
-                    try step()
+                    letGo()
                 }
-                letGo()
             }
+        }
+    }
+
+    private func validate(_ object: NSManagedObject, _ entity: NSEntityDescription) throws {
+        do { try object.validateForInsert() } catch {
+            throw CoreDataError.make(
+                134110, "The migrated store would not be valid: \(error.localizedDescription)",
+                underlying: error, userInfo: ["entity": entity.name ?? ""])
         }
     }
 }

@@ -8,6 +8,8 @@ final class MigrationAssociations {
         let source: NSManagedObject
         let destination: NSManagedObject
         let mapping: String
+        /// The place of the one before with the same source, and with the same destination.
+        let previous: (bySource: Int?, byDestination: Int?)
     }
 
     private let sources: MigratedObjects
@@ -16,6 +18,9 @@ final class MigrationAssociations {
     /// The mappings in the order in which they made their first objects.
     private var names: [String] = []
     private var unsaved: [Unsaved] = []
+    /// The last place of each object among those.
+    private var lastBySource: [ObjectIdentifier: Int] = [:]
+    private var lastByDestination: [ObjectIdentifier: Int] = [:]
 
     init(sources: MigratedObjects, destinations: MigratedObjects) {
         self.sources = sources
@@ -23,7 +28,30 @@ final class MigrationAssociations {
     }
 
     func add(_ source: NSManagedObject, _ destination: NSManagedObject, mapping: String) {
-        unsaved.append(Unsaved(source: source, destination: destination, mapping: mapping))
+        let place = unsaved.count
+        let previous = (
+            bySource: lastBySource.updateValue(place, forKey: ObjectIdentifier(source)),
+            byDestination: lastByDestination.updateValue(place, forKey: ObjectIdentifier(destination))
+        )
+        unsaved.append(Unsaved(source: source, destination: destination, mapping: mapping, previous: previous))
+    }
+
+    /// Those of an object that are not saved, in the order in which they were noted.
+    private func unsaved(from last: Int?, _ mapping: String?, _ previous: (Unsaved) -> Int?) -> [Unsaved] {
+        guard var place = last else { return [] }
+        var found: [Unsaved] = []
+        while true {
+            let pair = unsaved[place]
+            if mapping == nil || pair.mapping == mapping { found.append(pair) }
+            guard let next = previous(pair) else { return found.reversed() }
+            place = next
+        }
+    }
+
+    private func forgetUnsaved() {
+        unsaved.removeAll(keepingCapacity: true)
+        lastBySource.removeAll(keepingCapacity: true)
+        lastByDestination.removeAll(keepingCapacity: true)
     }
 
     /// Lets the objects go that have rows by now, and those that were deleted before they had any.
@@ -33,13 +61,13 @@ final class MigrationAssociations {
             if byMapping[pair.mapping] == nil { names.append(pair.mapping) }
             byMapping[pair.mapping, default: RowPairs()].add(source, destination)
         }
-        unsaved = []
+        forgetUnsaved()
     }
 
     func reset() {
         byMapping = [:]
         names = []
-        unsaved = []
+        forgetUnsaved()
     }
 
     /// The pairs of a mapping whose objects are saved.
@@ -52,28 +80,31 @@ final class MigrationAssociations {
     ///   - sources: `nil` means all.
     func destinations(mapping: String?, of sources: [NSManagedObject]?) -> [NSManagedObject] {
         let wanted = mapping.map { [$0] } ?? names
-        let fresh = unsaved.filter { mapping == nil || $0.mapping == mapping }
         guard let sources else {
             return wanted.flatMap { name in
                 let pairs = pairs(of: name)
                 return pairs[0..<pairs.count].map { destinations.object($0.destination) }
-            } + fresh.map(\.destination)
+            } + unsaved.filter { mapping == nil || $0.mapping == mapping }.map(\.destination)
         }
         return sources.flatMap { source in
             let saved = source.rowKey.map { key in wanted.flatMap { byMapping[$0]?.destinations(of: key) ?? [] } }
-            return (saved ?? []).map(destinations.object) + fresh.filter { $0.source === source }.map(\.destination)
+            let fresh = unsaved(from: lastBySource[ObjectIdentifier(source)], mapping) { $0.previous.bySource }
+            return (saved ?? []).map(destinations.object) + fresh.map(\.destination)
         }
     }
 
     func sources(mapping: String, of destinations: [NSManagedObject]?) -> [NSManagedObject] {
-        let fresh = unsaved.filter { $0.mapping == mapping }
         guard let destinations else {
             let pairs = pairs(of: mapping)
-            return pairs[0..<pairs.count].map { sources.object($0.source) } + fresh.map(\.source)
+            return pairs[0..<pairs.count].map { sources.object($0.source) }
+                + unsaved.filter { $0.mapping == mapping }.map(\.source)
         }
         return destinations.flatMap { destination in
             let saved = destination.rowKey.flatMap { byMapping[mapping]?.sources(of: $0) }
-            return (saved ?? []).map(sources.object) + fresh.filter { $0.destination === destination }.map(\.source)
+            let fresh = unsaved(from: lastByDestination[ObjectIdentifier(destination)], mapping) {
+                $0.previous.byDestination
+            }
+            return (saved ?? []).map(sources.object) + fresh.map(\.source)
         }
     }
 }

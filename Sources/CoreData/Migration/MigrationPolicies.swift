@@ -14,7 +14,9 @@ enum MigrationPolicies {
     /// - Parameter modules: modules in which a class is looked for whose name has none, or another program's.
     /// - Throws: 134170 where the class that the mapping names is not there.
     static func policy(for mapping: NSEntityMapping, modules: [String]) throws -> NSEntityMigrationPolicy {
-        guard let name = mapping.entityMigrationPolicyClassName, !name.isEmpty else { return NSEntityMigrationPolicy() }
+        guard let name = mapping.entityMigrationPolicyClassName, !["", "NSEntityMigrationPolicy"].contains(name) else {
+            return NSEntityMigrationPolicy()
+        }
         let short = name.split(separator: ".").last.map(String.init) ?? name
         let known = registered.withLock { $0[name] ?? $0[short] }
         let names = [name] + (modules + [ModelResources.programModule]).map { "\($0).\(short)" }

@@ -117,8 +117,9 @@ final class MigrationRun {
         switch sources {
         case .none: return
         case .found(let request):
-            let keys = try source.keys(request)
-            try createInstances(keys.count, mapping, policy) { try source.objects(keys[$0]) }
+            try source.forEachPage(of: request) { keys in
+                try createInstances(keys.count, mapping, policy) { try source.objects(keys[$0]) }
+            }
         case .listed(let objects):
             try createInstances(objects.count, mapping, policy) { Array(objects[$0]) }
         }

@@ -5,7 +5,8 @@ struct StoreUpgrade {
     let store: NSPersistentStore
     let model: NSManagedObjectModel
 
-    /// By a mapping model that is among the program's resources, or else by one that is inferred.
+    /// By a mapping model that is among the program's resources, or else by one that is inferred, unless a compiled one there
+    /// cannot be read.
     ///
     /// - Throws: 134130 where the model that the store was written with is not found, 134140 where there is no mapping model
     ///   and none shall be inferred, 134190 where it cannot be, 134110 where the rows do not fit. The store is then as it
@@ -27,7 +28,7 @@ struct StoreUpgrade {
             throw error
         }
         if let manager { return try migrate(from: source, by: manager) }
-        if let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: model) {
+        if let mapping = try NSMappingModel.found(from: source, to: model) {
             return try migrate(from: source, by: mapping)
         }
         guard options.infersMappingModel else {

@@ -103,6 +103,7 @@ enum MigrateVerb: CommandVerb {
         the store stands beside it until the result was opened; when a step fails, the store is as it was.
         Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
         """
+    static let stopsCleanly = true
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         guard let destination = try arguments.value(ToModelFlag.self) else {

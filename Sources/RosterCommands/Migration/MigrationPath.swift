@@ -10,6 +10,14 @@ struct MigrationStep {
     let isInferred: Bool
     /// Whether the step is made in the store itself, not object by object into a new file.
     var isInPlace: Bool
+
+    /// The classes that the mapping model names, which this program does not have: one sentence for each.
+    var missingPolicies: [String] {
+        let names = (mapping.entityMappings ?? []).compactMap(\.entityMigrationPolicyClassName)
+        return Set(names).subtracting(["", "NSEntityMigrationPolicy"]).sorted().map {
+            "the step to \(destination.name) needs the migration policy \($0), which is a class of another program"
+        }
+    }
 }
 
 /// The way from the version of a store to the one that it shall have.
@@ -23,6 +31,7 @@ struct MigrationPath {
     func steps(from source: ModelVersion) throws -> [MigrationStep] {
         let destination = versions.destination
         if let mapping = mapping(source, destination) { return [mapping] }
+        try checkMappings()
         let chain = chain(from: source)
         let mapped = zip(chain, chain.dropFirst()).compactMap(mapping)
         let direct = Result { try inferred(source, destination) }
@@ -37,6 +46,22 @@ struct MigrationPath {
             let end = versions.all.firstIndex(where: { $0.name == versions.destination.name })
         else { return [source, versions.destination] }
         return start <= end ? Array(versions.all[start...end]) : Array(versions.all[end...start].reversed())
+    }
+
+    /// Without a mapping model that cannot be read, records might lose what it would keep.
+    private func checkMappings() throws {
+        for folder in versions.folders {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            for name in names.sorted() where ["cdm", "xcmappingmodel"].contains((name as NSString).pathExtension) {
+                do {
+                    _ = try NSMappingModel.read(from: folder.appendingPathComponent(name))
+                } catch {
+                    throw CommandError.failure(
+                        "\(CommandError.line(for: error)); it may say what becomes of the records: mend it, or move it away"
+                    )
+                }
+            }
+        }
     }
 
     private func mapping(_ source: ModelVersion, _ destination: ModelVersion) -> MigrationStep? {

@@ -43,9 +43,12 @@ enum StoreModel {
             return try NSPersistentStoreCoordinator.cachedModelForPersistentStore(
                 at: url, options: [NSStoreTypeKey: StorePlace(url: url).type.rawValue])
         } catch let error as CocoaError where error.code.rawValue == keepsNoModel {
-            guard StorePlace(url: url).type == .sqlite else {
+            let type = StorePlace(url: url).type
+            guard type == .sqlite else {
+                // What is no store is told as such.
+                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: url)
                 throw CommandError.misuse(
-                    "\(url.path) keeps no model of its own: name the one that it was written with")
+                    "\(url.path) keeps no model of its own: name the one that it was written with (--model)")
             }
             let model = try NSPersistentStoreCoordinator.inferredModelForPersistentStore(at: url)
             surroundings.note(

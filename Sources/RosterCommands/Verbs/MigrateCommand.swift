@@ -84,7 +84,7 @@ public struct MigrateCommand {
 
     // MARK: The plan
 
-    /// - Returns: why the first step would fail, as far as a dry run is asked to find out.
+    /// - Returns: why the migration would fail, as far as a dry run finds out.
     private func printPlan(
         _ steps: [MigrationStep], _ place: StorePlace, _ surroundings: CommandSurroundings
     ) throws -> [String] {
@@ -108,7 +108,7 @@ public struct MigrateCommand {
             }
         }
         try surroundings.output.flush()
-        return missing
+        return missing + steps.flatMap(\.missingPolicies)
     }
 
     private func look(
@@ -133,14 +133,15 @@ public struct MigrateCommand {
 
     private func migrate(_ url: URL, _ steps: [MigrationStep], _ surroundings: CommandSurroundings) throws {
         let place = StorePlace(url: url)
-        guard !place.isOnServer else { return try migrate(place, steps) }
+        guard !place.isOnServer else { return try migrate(place, steps, surroundings) }
         let backup = try StoreCopies.keepCopy(of: url, suffix: "before-migration")
         do {
             for (number, step) in steps.enumerated() {
                 if steps.count > 1 {
                     surroundings.note("step \(number + 1) of \(steps.count): to \(step.destination.name)")
                 }
-                try make(step, at: url)
+                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted") }
+                try make(step, at: url, surroundings)
             }
             try open(url, steps[steps.count - 1].destination.model)
         } catch {
@@ -154,16 +155,18 @@ public struct MigrateCommand {
     }
 
     /// Each step is one transaction of the server, which leaves the store as it was where it fails.
-    private func migrate(_ place: StorePlace, _ steps: [MigrationStep]) throws {
+    private func migrate(
+        _ place: StorePlace, _ steps: [MigrationStep], _ surroundings: CommandSurroundings
+    ) throws {
         if let step = steps.first(where: { !$0.isInferred }) {
             throw CommandError.failure(
                 "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store "
                     + "on a server is not migrated; copy it to a file, migrate that and copy it back")
         }
-        for step in steps { try make(step, at: place.url) }
+        for step in steps { try make(step, at: place.url, surroundings) }
     }
 
-    private func make(_ step: MigrationStep, at url: URL) throws {
+    private func make(_ step: MigrationStep, at url: URL, _ surroundings: CommandSurroundings) throws {
         guard !step.isInPlace else {
             return try open(
                 url, step.destination.model,
@@ -174,7 +177,9 @@ public struct MigrateCommand {
         let manager = NSMigrationManager(sourceModel: step.source.model, destinationModel: step.destination.model)
         let type = StorePlace(url: url).type
         defer { try? StoreCopies.remove(made) }
-        try manager.migrateStore(from: url, type: type, mapping: step.mapping, to: made, type: type)
+        try WatchedMigration(manager: manager, surroundings: surroundings).run {
+            try manager.migrateStore(from: url, type: type, mapping: step.mapping, to: made, type: type)
+        }
         try StoreCopies.replace(url, with: made)
     }
 

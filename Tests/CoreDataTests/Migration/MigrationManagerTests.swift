@@ -1,5 +1,6 @@
-import CoreData
 import Testing
+
+@testable import CoreData
 
 /// Migrations by a mapping model, as an app with a model editor's mapping and a policy of its own has them. Only the public
 /// interface.
@@ -174,6 +175,19 @@ import Testing
         try manager.migrateStore(from: desk.url, type: .sqlite, mapping: self.mapping(), to: made, type: .sqlite)
     }
 
+    /// A store that is added is migrated by the mapping model that lies beside the program, though one could not be inferred.
+    @Test func aMappingModelOfTheProgramIsFound() throws {
+        try fill()
+        let folder = try #require(Bundle.main.resourceURL)
+        let file = folder.appendingPathComponent("\(UUID().uuidString).cdm")
+        try mapping().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let container = try desk.open(destination)
+        let books = try desk.all("Book", container.viewContext, by: "pages")
+        #expect(books.map { $0.value(forKey: "label") as? String } == (0..<7).map { "T\($0) (\($0))" })
+        try desk.close(container)
+    }
+
     // MARK: What is wrong
 
     private func code(_ change: (NSMappingModel) -> Void) throws -> Int {
@@ -257,6 +271,13 @@ import Testing
         }
         #expect(NSMappingModel(contentsOf: file) == nil)
         #expect(NSMappingModel(contentsOf: nil) == nil)
+        // A search that finds nothing else tells of it.
+        let found = MappingFile.search([bundle], from: source, to: destination)
+        #expect(
+            found.mappings == nil && (found.failure as? CocoaError)?.localizedDescription.contains("1to2.cdm") == true)
+        try mapping.write(to: desk.folder.appendingPathComponent("whole.cdm"))
+        let other = MappingFile.search([bundle], from: source, to: destination)
+        #expect(other.mappings?.count == 3 && other.failure == nil)
     }
 }
 

@@ -1,9 +1,9 @@
-import CoreData
 import Foundation
 import Testing
 
-/// What a migration through the manager keeps in memory, and that what became of what is found all the same. Only the public
-/// interface.
+@testable import CoreData
+
+/// What a migration through the manager keeps in memory, and that what became of what is found all the same.
 @MainActor @Suite struct MigrationMemoryTests {
     private let desk: MigrationDesk
 
@@ -97,6 +97,30 @@ import Testing
         let context = container.viewContext
         #expect(try desk.all("Letter", context, by: "number").count == 1_200 + 401)
         #expect(try desk.all("Bag", context, by: "name").count == 7 + 240)
+        try desk.close(container)
+    }
+
+    /// Every row once, in the same order, however few are read at a time.
+    @Test(arguments: [1, 50, 999, 1_003, 5_000]) func keysAreReadInParts(least: Int) throws {
+        try fill(Self.model(1), count: 1_003)
+        let container = try desk.open(Self.model(1))
+        let objects = MigratedObjects(context: container.viewContext)
+        func pages(_ request: NSFetchRequest<NSManagedObject>) throws -> [[RowKey]] {
+            var pages: [[RowKey]] = []
+            try objects.forEachPage(of: request, atLeast: least) { pages.append($0) }
+            return pages
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Letter")
+        let found = try pages(request)
+        let all = found.flatMap { $0 }
+        #expect(all.count == 1_003 && Set(all).count == 1_003 && all.map(\.reference) == Array(1...1_003))
+        #expect(found.count <= 17 && (least < 1_003) == (found.count > 1))
+        #expect(request.fetchLimit == 0 && request.fetchOffset == 0)
+        request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: false)]
+        #expect(try pages(request).map { $0.map(\.reference) } == [Array((1...1_003).reversed())])
+        request.sortDescriptors = nil
+        request.fetchLimit = 20
+        #expect(try pages(request).map(\.count) == [20])
         try desk.close(container)
     }
 

@@ -89,6 +89,7 @@ import Testing
             try old.fill(container.viewContext, &random)
             container.viewContext.reset()
             let contents = try StoreContents(container.viewContext, old)
+            if let wrong = contents.wrongDerivation { Issue.record("made: \(wrong); \(text)") }
             try desk.close(container)
             return contents
         }

@@ -122,6 +122,44 @@ import Testing
 
     // MARK: Tests
 
+    /// Once by the trigger for what is behind a row, and once by that for the row itself, would be twice.
+    @Test func aRowThatIsBehindItselfIsCountedOnce() throws {
+        let person = StoreModels.entity(
+            "Person",
+            [
+                StoreModels.attribute("pay", .integer32AttributeType),
+                Self.derived("count", .integer32AttributeType, "reports.@count"),
+                Self.derived("sum", .integer64AttributeType, "reports.pay.@sum"),
+            ])
+        Self.relate(person, "reports", many: true, person, "boss", backMany: false)
+        let context = try ClubStack(model: StoreModels.model([person])).context()
+        try context.performAndWait {
+            let people = (1...3).map { number in
+                let made = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+                made.setValue(number, forKey: "pay")
+                return made
+            }
+            func values() throws -> [[Int?]] {
+                try context.save()
+                context.refreshAllObjects()
+                return people.map { person in
+                    ["count", "sum"].map { person.value(forKey: $0) as? Int }
+                }
+            }
+            people[0].setValue(people[0], forKey: "boss")
+            people[1].setValue(people[0], forKey: "boss")
+            #expect(try values() == [[2, 3], [0, 0], [0, 0]])
+            people[0].setValue(people[2], forKey: "boss")
+            people[2].setValue(people[2], forKey: "boss")
+            #expect(try values() == [[1, 2], [0, 0], [2, 4]])
+            people[0].setValue(people[0], forKey: "boss")
+            context.delete(people[2])
+            try context.save()
+            context.refreshAllObjects()
+            #expect(people[0].value(forKey: "count") as? Int == 2 && people[0].value(forKey: "sum") as? Int == 3)
+        }
+    }
+
     /// So many rows go into the table at once, and their triggers run for each.
     @Test func manyNewRowsHaveTheirValues() throws {
         let word = StoreModels.entity(

@@ -196,6 +196,66 @@ import Testing
         #expect(try rows(Self.first()).count == 3)
     }
 
+    /// Inferring the step instead would lose what the mapping model keeps.
+    @Test(arguments: [0, 200]) func aMappingModelThatCannotBeReadIsAnError(length: Int) throws {
+        try writeMapping()
+        let url = URL(fileURLWithPath: folder.path("TwoToThree.cdm"))
+        try Data(contentsOf: url).prefix(length).write(to: url)
+        let bytes = try contents()
+        for dryRun in [true, false] {
+            let error = try #require(throws: CommandError.self) { try migrate("\(bundle):App 2", dryRun: dryRun) }
+            #expect(error.message.contains("TwoToThree.cdm") && error.message.hasSuffix("mend it, or move it away"))
+        }
+        #expect(try contents() == bytes)
+    }
+
+    @Test func aPolicyOfAnotherProgramIsNamed() throws {
+        try writeMapping()
+        let url = URL(fileURLWithPath: folder.path("TwoToThree.cdm"))
+        let mapping = try NSMappingModel.read(from: url)
+        mapping.entityMappings[0].entityMigrationPolicyClassName = "App.SizePolicy"
+        try mapping.write(to: url)
+        for dryRun in [true, false] {
+            let error = try #require(throws: CommandError.self) { try migrate(bundle, dryRun: dryRun) }
+            #expect(error.message.contains("App.SizePolicy"), "\(error.message)")
+        }
+        #expect(try rows(Self.first()).count == 3)
+    }
+
+    /// A migration through a manager tells how far it is, and an interruption leaves the store as it was, with nothing beside it.
+    @Test func longWorkIsToldAndCanBeInterrupted() throws {
+        try writeMapping()
+        let container = try NSPersistentContainer.open("App", model: Self.first(), at: URL(fileURLWithPath: store))
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            for number in 0..<6_000 {
+                let object = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+                object.setValue("\(number)", forKey: "size")
+            }
+            try context.save()
+        }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            try container.persistentStoreCoordinator.remove(store)
+        }
+        let before = try files()
+        for reports in [0, 1] {
+            let surroundings = TestSurroundings()
+            surroundings.raisesAfterReports = reports
+            let error = try #require(throws: CommandError.self) {
+                try MigrateCommand(store: StoreLocation(store: store), destination: bundle)
+                    .run(in: surroundings.surroundings())
+            }
+            #expect(error.message.hasSuffix("is as it was: interrupted"), "\(error.message)")
+            #expect(surroundings.progress.count >= reports)
+            #expect(try files() == before)
+            #expect(try rows(Self.first()).count == 6_003)
+        }
+        let surroundings = TestSurroundings()
+        try MigrateCommand(store: StoreLocation(store: store), destination: bundle).run(in: surroundings.surroundings())
+        #expect(surroundings.progress.contains { $0.hasSuffix(" % of the records") })
+        #expect(try rows(Self.third()).count == 6_003)
+    }
+
     /// As stores of old frameworks: they are made anew, and keep a model from then on.
     @Test func aStoreThatKeepsNoModelGoesByItsVersion() throws {
         let connection = try Connection(path: store, access: .readWrite)

@@ -53,8 +53,11 @@ struct TriggerWriter {
         let known = summed == nil ? column : "IFNULL(\(column), 0)"
         let plus = summed.map { "IFNULL(NEW.\($0), 0)" } ?? "1"
         let minus = summed.map { "IFNULL(OLD.\($0), 0)" } ?? "1"
+        // A row that is behind itself is counted once, with all others, when it is made. SQLite does not say which of the two
+        // triggers comes first.
+        let isOther = children.table == table && !children.isJoinTable ? " AND NEW.\(owner) <> NEW.Z_PK" : ""
         add(
-            "PARAMETER_INSERT", "INSERT", on: children.table, when: "NEW.\(owner) NOT NULL",
+            "PARAMETER_INSERT", "INSERT", on: children.table, when: "NEW.\(owner) NOT NULL\(isOther)",
             set: "IFNULL(\(column), 0) + \(plus)", where: new)
         if !children.isJoinTable {
             let event = "UPDATE OF \(([owner] + [summed].compactMap(\.self)).joined(separator: ", "))"

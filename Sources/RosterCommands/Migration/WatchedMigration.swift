@@ -1,0 +1,48 @@
+import CoreData
+import Dispatch
+
+/// A migration through a manager that shows how far it is, and ends when that is asked for.
+struct WatchedMigration {
+    let manager: NSMigrationManager
+    let surroundings: CommandSurroundings
+
+    private static let interval = DispatchTimeInterval.milliseconds(100)
+
+    /// Runs `body`, which migrates by the manager.
+    ///
+    /// - Throws: what `body` throws; a failure of the command where an interruption ended it.
+    func run(_ body: () throws -> Void) rethrows {
+        let look = Look(manager: manager, surroundings: surroundings)
+        let queue = DispatchQueue(label: "roster.migration")
+        let timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { look.look() }
+        timer.schedule(deadline: .now() + Self.interval, repeating: Self.interval)
+        timer.resume()
+        defer {
+            timer.cancel()
+            // A look that has begun ends first.
+            queue.sync {}
+            surroundings.progress.end()
+        }
+        try body()
+    }
+}
+
+// SAFETY: the timer's queue alone uses it, one look at a time. The thread that migrates leaves the surroundings alone until the
+// last look has ended, and a manager's progress and cancellation are for any thread.
+private final class Look: @unchecked Sendable {
+    private let manager: NSMigrationManager
+    private let surroundings: CommandSurroundings
+
+    init(manager: NSMigrationManager, surroundings: CommandSurroundings) {
+        (self.manager, self.surroundings) = (manager, surroundings)
+    }
+
+    func look() {
+        let fraction = Double(manager.migrationProgress)
+        surroundings.progress.report(fraction: fraction, "\(Int(fraction * 100)) % of the records")
+        if surroundings.interruption.isRaised {
+            manager.cancelMigrationWithError(CommandError.failure("interrupted"))
+        }
+    }
+}
