@@ -210,6 +210,37 @@ import Testing
         }
     }
 
+    /// Ann and Bob look at their colleagues over a department that was saved, which leads to new and moved ones that the store
+    /// does not know there.
+    @Test func colleaguesThatTheStoreKnowsElsewhereAreLookedAt() throws {
+        try Staff.run { staff in
+            let (art, sales) = (staff.department("Art"), staff.department("Sales"))
+            for name in ["Ann", "Bob"] { staff.employee(name, "E", 1).setValue(art, forKey: "department") }
+            let moved = staff.employee("Mo", "E", 1)
+            moved.setValue(sales, forKey: "department")
+            try staff.context.save()
+            let (controller, recorder) = try staff.recorded(
+                section: nil, sort: ["name"], where: "ANY department.employees.salary > 15")
+            #expect(controller.text == "")
+            let new = staff.employee("Zoe", "E", 20)
+            new.setValue(art, forKey: "department")
+            staff.context.processPendingChanges()
+            #expect(controller.text == "Ann Bob Zoe")
+            new.setValue(2, forKey: "salary")
+            staff.context.processPendingChanges()
+            #expect(controller.text == "")
+            moved.setValue(art, forKey: "department")
+            staff.context.processPendingChanges()
+            moved.setValue(30, forKey: "salary")
+            staff.context.processPendingChanges()
+            #expect(controller.text == "Ann Bob Mo Zoe")
+            moved.setValue(3, forKey: "salary")
+            staff.context.processPendingChanges()
+            #expect(controller.text == "")
+            #expect(recorder.violations == [])
+        }
+    }
+
     @Test func relatedObjectsThatOthersChange() throws {
         try Staff.run { staff in
             let (alice, bob, _) = try staff.savedThree()

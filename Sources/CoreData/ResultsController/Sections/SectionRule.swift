@@ -87,7 +87,13 @@ struct SectionRule: @unchecked Sendable {
     func name(of identity: SectionValue) -> String {
         let names = names(of: identity)
         if names.count == 1 { return names[0] }
-        return names.map { $0.replacing("\\", with: "\\\\").replacing("/", with: "\\/") }.joined(separator: "/")
+        return names.map(Self.escaped).joined(separator: "/")
+    }
+
+    /// The name of a level as it stands in that of the section. Nearly all are as they are: each look at a section asks for it.
+    private static func escaped(_ name: String) -> String {
+        guard name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) else { return name }
+        return name.replacing("\\", with: "\\\\").replacing("/", with: "\\/")
     }
 
     /// Whether a section comes before another one. Total: two sections are never the same in it.

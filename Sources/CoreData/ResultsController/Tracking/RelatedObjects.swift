@@ -76,9 +76,46 @@ struct RelatedObjects {
     ) throws {
         for link in links {
             let ids = Self.touchedIDs(touched, over: link)
-            if ids.isEmpty { continue }
-            addUnsaved(looking: link, at: ids, to: &result, context)
-            try addSaved(looking: link, at: ids, to: &result, context)
+            if !ids.isEmpty { try addObjects(looking: link, at: ids, to: &result, context) }
+        }
+    }
+
+    private func addObjects(
+        looking link: Link, at ids: Set<NSManagedObjectID>, to result: inout TouchedObjects,
+        _ context: NSManagedObjectContext
+    ) throws {
+        addUnsaved(looking: link, at: ids, to: &result, context)
+        try addSaved(looking: link, at: ids, to: &result, context)
+        // Objects on the way that lead elsewhere than the store knows. Each link has those to the places on its way beside it.
+        for way in links where way.keyPath.count < link.keyPath.count && link.keyPath.starts(with: way.keyPath) {
+            let between = Self.unsaved(
+                of: way.entity, looking: link.keyPath.dropFirst(way.keyPath.count), at: ids, context)
+            if !between.isEmpty { try addObjects(looking: way, at: between, to: &result, context) }
+        }
+    }
+
+    /// The objects with an unsaved relationship over which they look at some others.
+    private static func unsaved(
+        of entity: NSEntityDescription, looking keyPath: ArraySlice<String>, at ids: Set<NSManagedObjectID>,
+        _ context: NSManagedObjectContext
+    ) -> Set<NSManagedObjectID> {
+        let path = keyPath.joined(separator: ".")
+        let changed = context.changes.updated.all.filter { object in
+            object.entity.isKindOf(entity: entity) && keyPath.first.map { object.changedValues()[$0] != nil } ?? false
+        }
+        let new = context.changes.inserted.all.filter { $0.entity.isKindOf(entity: entity) }
+        return Set((changed + new).filter { isLooking($0, over: path, at: ids) }.map(\.objectID))
+    }
+
+    private static func isLooking(
+        _ object: NSManagedObject, over path: String, at ids: Set<NSManagedObjectID>
+    ) -> Bool {
+        switch object.value(forKeyPath: path) {
+        case let far as NSManagedObject: ids.contains(far.objectID)
+        case let far as NSSet: far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
+        case let far as NSOrderedSet:
+            far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
+        default: false
         }
     }
 
@@ -99,16 +136,7 @@ struct RelatedObjects {
     ) {
         let path = link.keyPath.joined(separator: ".")
         for object in context.changes.inserted.all + context.changes.updated.all where plan.includes(object.entity) {
-            let isLooking =
-                switch object.value(forKeyPath: path) {
-                case let far as NSManagedObject: ids.contains(far.objectID)
-                case let far as NSSet:
-                    far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
-                case let far as NSOrderedSet:
-                    far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
-                default: false
-                }
-            if isLooking { result.note(object) }
+            if Self.isLooking(object, over: path, at: ids) { result.note(object) }
         }
     }
 
