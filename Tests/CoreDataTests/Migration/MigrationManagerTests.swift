@@ -175,6 +175,80 @@ import Testing
         try manager.migrateStore(from: desk.url, type: .sqlite, mapping: self.mapping(), to: made, type: .sqlite)
     }
 
+    private static func entityMapping(
+        _ name: String, _ type: NSEntityMappingType, _ old: NSEntityDescription?, _ new: NSEntityDescription?
+    ) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        (mapping.name, mapping.mappingType) = (name, type)
+        (mapping.sourceEntityName, mapping.sourceEntityVersionHash) = (old?.name, old?.versionHash)
+        (mapping.destinationEntityName, mapping.destinationEntityVersionHash) = (new?.name, new?.versionHash)
+        return mapping
+    }
+
+    private static func property(_ name: String, _ format: String) -> NSPropertyMapping {
+        let mapping = NSPropertyMapping()
+        (mapping.name, mapping.valueExpression) = (name, NSExpression(format: format))
+        return mapping
+    }
+
+    /// Copied, transformed, added, removed, and of one's own with a condition and references to what others became; from file
+    /// and back again.
+    @Test func everyTypeOfEntityMapping() throws {
+        func model(_ version: Int) -> NSManagedObjectModel {
+            let note = Self.desk("Note", [("text", .stringAttributeType)])
+            let item = Self.desk("Item", [("number", version == 1 ? .stringAttributeType : .integer64AttributeType)])
+            let tag = Self.desk("Tag", [(version == 1 ? "word" : "title", .stringAttributeType)])
+            MigrationDesk.relate(note, "items", many: true, item, "note")
+            return MigrationDesk.model([
+                note, item, tag, Self.desk(version == 1 ? "Old" : "New", [("name", .stringAttributeType)]),
+            ])
+        }
+        let (old, new) = (model(1), model(2))
+        try desk.make(old) { context in
+            let notes = ["first", "second"].map { desk.insert("Note", ["text": $0], context) }
+            for number in 1...5 { desk.insert("Item", ["number": "\(number)", "note": notes[number % 2]], context) }
+            desk.insert("Tag", ["word": "标签"], context)
+            desk.insert("Old", ["name": "gone"], context)
+        }
+        func mapping(_ name: String, _ type: NSEntityMappingType, _ from: String?, _ to: String?) -> NSEntityMapping {
+            Self.entityMapping(
+                name, type, from.flatMap { old.entitiesByName[$0] }, to.flatMap { new.entitiesByName[$0] })
+        }
+        let item = mapping("ItemToItem", .customEntityMappingType, "Item", "Item")
+        item.sourceExpression = NSExpression(
+            format: "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \"Item\", "
+                + "\"number > '2'\"), $manager.sourceContext, NO)")
+        item.attributeMappings = [Self.property("number", #"CAST($source.number, "NSNumber")"#)]
+        item.relationshipMappings = [
+            Self.property(
+                "note",
+                "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"NoteToNote\", "
+                    + "$source.note)")
+        ]
+        let tag = mapping("TagToTag", .transformEntityMappingType, "Tag", "Tag")
+        tag.attributeMappings = [Self.property("title", "$source.word")]
+        let written = NSMappingModel()
+        written.entityMappings = [
+            mapping("NoteToNote", .copyEntityMappingType, "Note", "Note"), item, tag,
+            mapping("Old", .removeEntityMappingType, "Old", nil), mapping("New", .addEntityMappingType, nil, "New"),
+        ]
+        let file = desk.folder.appendingPathComponent("types.cdm")
+        try written.write(to: file)
+        let made = desk.folder.appendingPathComponent("Made.sqlite")
+        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
+            from: desk.url, type: .sqlite, mapping: try NSMappingModel.read(from: file), to: made, type: .sqlite)
+        let container = try desk.open(new, at: made)
+        let context = container.viewContext
+        let items = try desk.all("Item", context, by: "number")
+        #expect(items.map { $0.value(forKey: "number") as? Int } == [3, 4, 5])
+        #expect(items.map { $0.value(forKeyPath: "note.text") as? String } == ["second", "first", "second"])
+        let notes = try desk.all("Note", context, by: "text")
+        #expect(notes.map { ($0.value(forKey: "items") as? NSSet)?.count } == [1, 2])
+        #expect(try desk.all("Tag", context, by: "title").map { $0.value(forKey: "title") as? String } == ["标签"])
+        #expect(try desk.all("New", context, by: "name").isEmpty)
+        try desk.close(container)
+    }
+
     /// A store that is added is migrated by the mapping model that lies beside the program, though one could not be inferred.
     @Test func aMappingModelOfTheProgramIsFound() throws {
         try fill()
