@@ -1,4 +1,5 @@
 import CoreData
+import SQLiteAccess
 import Testing
 
 /// What a migration in place would do is told, and nothing is done.
@@ -53,6 +54,32 @@ import Testing
         #expect(try Data(contentsOf: desk.url) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: desk.folder.path).sorted() == names)
         try desk.close(try desk.open(new))
+    }
+
+    /// Indexes that are tables of their own, and triggers and views of other programs.
+    @Test func whatElseStandsInTheFileIsNoHindrance() throws {
+        func model(_ name: String) -> NSManagedObjectModel {
+            let places = ["latitude", "longitude"].map { attribute($0, .doubleAttributeType) }
+            let team = MigrationDesk.entity("Team", [attribute(name, was: "name")] + places)
+            team.indexes = ["at", "at_home"].map { index in
+                NSFetchIndexDescription(
+                    name: index, elements: places.map { .init(property: $0, collationType: .rTree) })
+            }
+            return MigrationDesk.model([team])
+        }
+        try desk.make(model("name")) { desk.insert("Team", ["name": "Ajax", "latitude": 52.3, "longitude": 4.9], $0) }
+        let connection = try Connection(path: desk.url.path, access: .readWrite)
+        try connection.execute("CREATE TABLE others (a)")
+        try connection.execute("CREATE TRIGGER theirs AFTER INSERT ON ZTEAM BEGIN INSERT INTO others VALUES (1); END")
+        try connection.execute("CREATE VIEW shown AS SELECT ZNAME FROM ZTEAM")
+        connection.close()
+        let plan = try rehearsal(model("name")).migrate(to: model("title"))
+        #expect(plan.statements.count { $0.hasPrefix("CREATE VIRTUAL TABLE") } == 2)
+        #expect(plan.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZTITLE"))
+        #expect(plan.statements.contains { $0.hasPrefix("CREATE TRIGGER theirs") })
+        let container = try desk.open(model("title"))
+        #expect(try desk.all("Team", container.viewContext, by: "title").count == 1)
+        try desk.close(container)
     }
 
     /// A value is looked for in the row only where one can be.

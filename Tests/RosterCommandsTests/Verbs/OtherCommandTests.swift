@@ -76,6 +76,34 @@ import Testing
         #expect(checking.lines == ["schema: Team.titles cannot be read: \(reason)"])
     }
 
+    @Test func whatIsWrongIsSetRightAndACopyIsKept() throws {
+        var lines: [String] = []
+        func check(_ location: StoreLocation, repairs: Bool = false, format: OutputFormat = .table) throws -> [String] {
+            let surroundings = TestSurroundings()
+            defer { lines = surroundings.lines }
+            try CheckCommand(store: location, repairs: repairs, format: format).run(in: surroundings.surroundings())
+            return surroundings.lines
+        }
+        let store = sample.location.store
+        let connection = try Connection(path: store, access: .readWrite)
+        try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = 1 WHERE Z_NAME = 'Team'")
+        try connection.execute("UPDATE ZTEAM SET ZHOMEVENUE = 9999 WHERE Z_PK = 3")
+        connection.close()
+        let error = try #require(throws: CommandError.self) { try check(sample.location, format: .json) }
+        #expect(error.message.hasSuffix("--repair sets 2 of them right, and keeps a copy"))
+        #expect(lines.count == 2 && lines[0].hasPrefix(#"{"kind":"counter","message":"#))
+        let repaired = try check(sample.location, repairs: true)
+        #expect(repaired.count == 3 && repaired[1].hasPrefix("reference: row 3 of the table ZTEAM"))
+        let end = " is the store as it was"
+        let last = try #require(repaired.last)
+        #expect(last.hasPrefix("set 2 findings right; ") && last.hasSuffix(end))
+        let copy = String(last.dropFirst("set 2 findings right; ".count).dropLast(end.count))
+        #expect(throws: CommandError.self) { try check(StoreLocation(store: copy)) }
+        #expect(lines.count == 2)
+        #expect(try check(sample.location) == ["nothing is wrong in \(store)"])
+        #expect(try sample.count("Team") == 80)
+    }
+
     // MARK: create, model
 
     @Test func createRefusesWhatIsThere() throws {

@@ -104,7 +104,7 @@ public final class LightweightMigrationRehearsal {
     // MARK: The copy
 
     /// Makes the tables of a store without their rows, but for those by which a migration goes.
-    private static func copyTables(from store: Connection, to made: Connection) throws {
+    private static func copyTables(from store: Connection, to copy: Connection) throws {
         let entries = try store.rows(
             "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!' "
                 + "ORDER BY type <> 'table', rowid"
@@ -114,19 +114,23 @@ public final class LightweightMigrationRehearsal {
             }
             return (type, name, sql)
         }
-        let virtual = entries.filter { $0.sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }.map { $0.name + "_" }
-        for entry in entries where !virtual.contains(where: entry.name.hasPrefix) {
-            if entry.type == "table", !virtual.contains(entry.name + "_") {
-                try made.execute(entry.sql)
+        let virtual = entries.filter { $0.sql.uppercased().hasPrefix("CREATE VIRTUAL TABLE") }.map(\.name)
+        // Those that an R-tree makes for itself.
+        let made = Set(virtual.flatMap { name in ["node", "rowid", "parent"].map { "\(name)_\($0)" } })
+        for entry in entries where !made.contains(entry.name) {
+            let isOwn =
+                entry.type == "table" && ["A", "Z"].contains(entry.name.prefix(1)) && !virtual.contains(entry.name)
+            if isOwn {
+                try copy.execute(entry.sql)
             } else {
                 // What wants a module or an order of texts that only its own program has is no part of the plan.
-                try? made.execute(entry.sql)
+                try? copy.execute(entry.sql)
             }
         }
         for table in ["Z_METADATA", "Z_PRIMARYKEY"] {
             for row in try store.rows("SELECT * FROM \(table)") {
                 let places = row.map { _ in "?" }.joined(separator: ", ")
-                try made.execute("INSERT INTO \(table) VALUES (\(places))", row)
+                try copy.execute("INSERT INTO \(table) VALUES (\(places))", row)
             }
         }
     }
