@@ -167,6 +167,20 @@ import Testing
         }
     }
 
+    /// Programs look for duplicates so: the name of an expression is a variable of the predicate.
+    @Test func groupsAreChosenByAVariableWithTheNameOfAnExpression() throws {
+        try withStaff { context throws in
+            let fetch = request(["age", expression("count", "count:", "age", .integer32AttributeType)])
+            fetch.propertiesToGroupBy = ["age"]
+            fetch.havingPredicate = NSPredicate(format: "%@ > 1", NSExpression(forVariable: "count"))
+            #expect(try context.fetch(fetch) == [["age": 41, "count": 2]])
+            fetch.havingPredicate = NSPredicate(format: "$count == 1 AND age > 40")
+            #expect(try context.fetch(fetch) == [["age": 50, "count": 1]])
+            fetch.havingPredicate = NSPredicate(format: "$number > 1")
+            #expect(throws: CocoaError.self) { try context.fetch(fetch) }
+        }
+    }
+
     @Test func groupsByRelationshipGiveIDs() throws {
         try withStaff { context throws in
             let fetch = request(["department", expression("oldest", "max:", "age", .integer16AttributeType)])

@@ -78,9 +78,20 @@ struct DictionaryGroups {
         tree.rewritten { replaceName(of: columns, in: $0) }
     }
 
+    /// An expression's name is written as a key or as a variable: `total > 1`, or `%@ > 1` with `NSExpression(forVariable:)`.
     private static func replaceName(of columns: [DictionaryColumn], in part: ExpressionTree) -> ExpressionTree? {
-        guard case .keyPath(let keys) = part, keys.count == 1 else { return nil }
-        return columns.first { $0.isNamed && $0.name == keys[0] }?.tree
+        func tree(named name: String) -> ExpressionTree? { columns.first { $0.isNamed && $0.name == name }?.tree }
+        switch part {
+        case .keyPath(let keys) where keys.count == 1: return tree(named: keys[0])
+        case .variable(let name): return tree(named: name)
+        case .subquery(let collection, let variable, let predicate):
+            // Within it the variable is a member of the collection.
+            let others = columns.filter { $0.name != variable }
+            return .subquery(
+                collection.rewritten { replaceName(of: columns, in: $0) }, variable: variable,
+                predicate: replaceNames(of: others, in: predicate))
+        default: return nil
+        }
     }
 
     /// What in `tree` depends on a single row of a group: no value by which they are grouped, not inside of an aggregate.
