@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Values, keys and names that are written to do harm: each means itself, and nothing but what was asked for happens.
@@ -26,6 +27,17 @@ import Testing
         }
         try context.save()
         context.reset()
+    }
+
+    /// The statements about the entity `Thing` that are run meanwhile, without the values that are bound to them.
+    private func statements(_ body: () throws -> Void) rethrows -> [String] {
+        let heard = Mutex<[String]>([])
+        let observation = StatementObservation { statement in
+            heard.withLock { if statement.sql.contains("ZTHING") { $0.append(statement.sql) } }
+        }
+        try body()
+        withExtendedLifetime(observation) {}
+        return heard.withLock { $0 }
     }
 
     private func ranks(_ context: NSManagedObjectContext, _ entity: String, _ predicate: NSPredicate?) throws -> [Int] {
@@ -95,6 +107,44 @@ import Testing
         }
     }
 
+    /// Neither a value nor the name of an expression is ever part of a statement.
+    @Test func statementsAreThoseOfHarmlessWords() throws {
+        let context = try container("Thing", ["text"]).viewContext
+        try fill(context, "Thing", "text")
+        func run(_ text: String) throws {
+            for format in ["text == %@", "text CONTAINS[cd] %@", "text IN {%@, 'x'}", "%@ LIKE text"] {
+                _ = try ranks(context, "Thing", NSPredicate(format: format, text))
+            }
+            let count = NSExpressionDescription()
+            count.name = text
+            count.expression = NSExpression(format: "count:(rank)")
+            let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["text", count]
+            request.propertiesToGroupBy = ["text"]
+            request.havingPredicate = NSPredicate(format: "%K > 0 AND text != %@", text, text)
+            request.sortDescriptors = [NSSortDescriptor(key: text, ascending: true)]
+            _ = try context.fetch(request)
+            let update = NSBatchUpdateRequest(entityName: "Thing")
+            update.predicate = NSPredicate(format: "text == %@", text)
+            update.propertiesToUpdate = ["text": text]
+            try context.execute(update)
+            try context.execute(NSBatchInsertRequest(entityName: "Thing", objects: [["text": text, text: 1]]))
+            let fetch = NSFetchRequest<NSFetchRequestResult>(entityName: "Thing")
+            fetch.predicate = NSPredicate(format: "text == %@ AND rank == nil", text)
+            try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+        }
+        // Found too, as a batch that finds nothing is a statement less.
+        let harmless = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+        harmless.setValuesForKeys(["text": "harmless", "rank": Self.attacks.count])
+        try context.save()
+        try run("harmless")
+        let expected = try statements { try run("harmless") }
+        #expect(expected.count > 8)
+        for text in Self.attacks { #expect(try statements { try run(text) } == expected, "\(text)") }
+        #expect(try ranks(context, "Thing", nil).count == Self.attacks.count + 1)
+    }
+
     @Test func longAndDeepTextsEndInAnAnswer() throws {
         let context = try container("Thing", ["text"]).viewContext
         try fill(context, "Thing", "text")
@@ -115,5 +165,50 @@ import Testing
         var nested = NSPredicate(format: "rank == 1")
         for _ in 0..<200 { nested = NSCompoundPredicate(notPredicateWithSubpredicate: nested) }
         #expect(try ranks(context, "Thing", nested) == [1])
+    }
+
+    /// What a statement would be as long as 3ⁿ for, or deeper than SQLite's parser goes, is reckoned in memory.
+    @Test(arguments: [
+        ("abs:(", ")"), ("~(", ")"), ("uppercase:(lowercase:(", "))"), ("TERNARY(rank == 1, 1, ", ")"),
+        ("(rank - (", "))"),
+        ("((", ") + 0)"),
+    ])
+    func nestedFunctionsEndInAnAnswer(_ before: String, _ after: String) throws {
+        let context = try container("Thing", ["text"]).viewContext
+        try fill(context, "Thing", "text")
+        let isText = before.contains("case")
+        for depth in [1, 4, 9, 12, 20, 33, 60] {
+            let value =
+                String(repeating: before, count: depth) + (isText ? "text" : "rank")
+                + String(repeating: after, count: depth)
+            let predicate = try NSPredicate.parse(format: "\(value) == \(isText ? "'SELF'" : "1")")
+            let statements = try statements {
+                let found = try ranks(context, "Thing", predicate)
+                let objects = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing"))
+                let expected = objects.filter { predicate.evaluate(with: $0) }.compactMap {
+                    $0.value(forKey: "rank") as? Int
+                }
+                #expect(found == expected.sorted(), "\(depth)")
+            }
+            #expect(statements.allSatisfy { $0.utf8.count < 100_000 }, "\(depth)")
+        }
+    }
+
+    /// A chain that a program puts together pair by pair is a chain to SQL.
+    @Test func longChainsAreSearchedByTheStore() throws {
+        let context = try container("Thing", ["text"]).viewContext
+        try fill(context, "Thing", "text")
+        for type in [NSCompoundPredicate.LogicalType.or, .and] {
+            var chain = NSPredicate(format: "rank == 3")
+            for _ in 0..<1_000 {
+                chain = NSCompoundPredicate(
+                    type: type, subpredicates: [chain, NSPredicate(format: "rank == 3 OR rank == 3")])
+            }
+            let statements = try statements {
+                let found = try ranks(context, "Thing", chain)
+                #expect(found == [3])
+            }
+            #expect(statements.contains { $0.components(separatedBy: "ZRANK =").count > 1_000 })
+        }
     }
 }

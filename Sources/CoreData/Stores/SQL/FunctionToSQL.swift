@@ -7,7 +7,8 @@ extension PredicateToSQL {
             return .expression(value)
         }
         if let text = TextFunction(name), arguments.count == 1 {
-            guard case .expression(let value) = try operand(arguments[0]), value.kind == .text else {
+            let argument = try nested(5) { try $0.operand(arguments[0]) }
+            guard case .expression(let value) = argument, value.kind == .text else {
                 throw NeedsMemory("\(name) of what is no text")
             }
             let kind: SQLExpression.Kind = text == .length ? .integer(isNarrow: true) : .text
@@ -15,7 +16,11 @@ extension PredicateToSQL {
                 SQLExpression(fragment: try schema.dialect.functions(for: name).call(text, value.fragment), kind: kind))
         }
         var numbers: [SQLExpression] = []
-        for argument in arguments { numbers.append(try number(argument, name)) }
+        for (place, argument) in arguments.enumerated() {
+            // A long sum stands to the left of its signs: a parenthesis for each.
+            let entries = arguments.count == 1 ? 9 : place == 0 ? 1 : 3
+            numbers.append(try nested(entries) { try $0.number(argument, name) })
+        }
         if numbers.count == 1 { return .expression(try unary(name, numbers[0])) }
         guard numbers.count == 2 else { throw NeedsMemory("\(name) is evaluated in memory") }
         return .expression(try binary(name, numbers[0], numbers[1]))

@@ -83,7 +83,7 @@ extension PredicateToSQL {
     /// `SUM(…)` and its like over the rows of a group; `nil` for another function.
     mutating func groupFunction(_ name: String, _ argument: ExpressionTree) throws -> SQLExpression? {
         guard Functions.ofCollections[name] != nil else { return nil }
-        guard case .expression(let value) = try operand(argument) else {
+        guard case .expression(let value) = try nested(4, { try $0.operand(argument) }) else {
             throw NeedsMemory("\(name) of several values of each row")
         }
         if name == "count:" {

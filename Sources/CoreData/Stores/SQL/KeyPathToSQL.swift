@@ -96,8 +96,8 @@ extension PredicateToSQL {
     private mutating func conditional(
         _ tree: PredicateTree, _ first: ExpressionTree, _ second: ExpressionTree
     ) throws -> SQLOperand {
-        let condition = try condition(tree)
-        let (first, second) = (try operand(first), try operand(second))
+        let condition = try nested(4) { try $0.condition(tree) }
+        let (first, second) = try nested(9) { (try $0.operand(first), try $0.operand(second)) }
         let kind: SQLExpression.Kind
         switch (first, second) {
         case (.expression(let first), .expression(let second)) where first.kind == second.kind: kind = first.kind

@@ -32,8 +32,8 @@ struct PredicateToSQL {
     let storeIdentifier: String?
     /// Whether `sum:` and its like go over the rows of a group: in what is selected of groups.
     var hasGroups = false
-    /// In how many conditions the one stands that is translated now.
-    private var depth = 0
+    /// How many entries of its stack SQLite's parser has in use, at most, before the part that is translated now.
+    private var parserEntries = 0
 
     /// - Parameters:
     ///   - joins: the table of `SELF`.
@@ -77,18 +77,33 @@ struct PredicateToSQL {
         }
     }
 
-    /// So deep conditions may be nested: SQLite's parser has a stack of 100 entries, of which each level takes up to four.
-    private static let deepestNesting = 16
+    /// So many entries nested parts may take: SQLite's parser has 100, and the innermost comparison needs the rest.
+    private static let mostParserEntries = 68
+
+    /// Translates a part that stands within others, which take `entries` of the parser's stack.
+    ///
+    /// This limits the text too: where a function needs its argument three times, each level makes it three times as long.
+    mutating func nested<Translation>(
+        _ entries: Int, _ translate: (inout Self) throws -> Translation
+    ) throws -> Translation {
+        guard parserEntries + entries <= Self.mostParserEntries else {
+            throw NeedsMemory("it is nested deeper than SQLite's parser goes")
+        }
+        parserEntries += entries
+        defer { parserEntries -= entries }
+        return try translate(&self)
+    }
 
     /// A fragment that can stand beside AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
-        if depth > Self.deepestNesting { throw NeedsMemory("conditions are nested deeper than SQLite's parser goes") }
-        depth += 1
-        defer { depth -= 1 }
+        try nested(4) { try $0.innerCondition(predicate) }
+    }
+
+    private mutating func innerCondition(_ predicate: PredicateTree) throws -> SQLFragment {
         switch predicate {
         case .constant(let value): return truth(value)
-        case .and(let parts): return try junction(parts, " AND ", empty: true)
-        case .or(let parts): return try junction(parts, " OR ", empty: false)
+        case .and: return try junction(predicate.conjuncts, " AND ", empty: true)
+        case .or: return try junction(predicate.disjuncts, " OR ", empty: false)
         case .not(.not(let part)): return try condition(part)
         case .not(let part): return try condition(part).isNotTrue
         case .comparison(let tree): return try comparison(tree)
@@ -167,6 +182,26 @@ struct PredicateToSQL {
         case .matches: try textSearch(.matches, left, right, tree.options)
         case .customSelector: throw NeedsMemory("a selector is code")
         }
+    }
+}
+
+extension PredicateTree {
+    /// The parts of an AND, and of each AND among them: programs put long chains together pair by pair.
+    fileprivate var conjuncts: [PredicateTree] {
+        flattened { if case .and(let parts) = $0 { parts } else { nil } }
+    }
+
+    /// The same of an OR.
+    fileprivate var disjuncts: [PredicateTree] {
+        flattened { if case .or(let parts) = $0 { parts } else { nil } }
+    }
+
+    private func flattened(_ parts: (PredicateTree) -> [PredicateTree]?) -> [PredicateTree] {
+        var (waiting, result) = ([self], [PredicateTree]())
+        while let next = waiting.popLast() {
+            if let inner = parts(next) { waiting += inner.reversed() } else { result.append(next) }
+        }
+        return result
     }
 }
 

@@ -121,7 +121,7 @@ extension PredicateToSQL {
         let aliases = scopes[0].aliases
         let inner = SQLJoins(entity: destination, schema: schema, aliases: aliases)
         scopes.append(inner)
-        let more = try condition(&self, scopes.count - 1)
+        let more = try nested(8) { try condition(&$0, $0.scopes.count - 1) }
         let from = scopes.removeLast().from
         var fragment: SQLFragment
         let (quoted, key) = (schema.dialect.quoted, schema.keyText)
