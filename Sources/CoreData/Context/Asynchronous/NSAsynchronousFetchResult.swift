@@ -13,16 +13,36 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
 
     init(in context: NSManagedObjectContext, total: Int) {
         managedObjectContext = context
-        progress = Progress.current().map { _ in Progress(totalUnitCount: Int64(max(total, 1))) }
-        super.init()
-        progress?.isCancellable = true
         let interruption = interruption
-        progress?.cancellationHandler = { interruption.interrupt() }
+        progress = Progress.current().map {
+            FetchProgress(of: interruption, total: Int64(max(total, 1)), beneath: $0)
+        }
+        super.init()
     }
 
     /// Stops the work: a statement of SQLite at once. On any thread. The completion block is called with the error 3072, unless
     /// the work was over already.
     open func cancel() { interruption.interrupt() }
+}
+
+/// The progress of an asynchronous fetch, which stops it on the thread that cancels.
+///
+/// Foundation calls a progress's handler on a global queue: when fetches keep all of its threads busy, once one of them is over.
+// SAFETY: the interruption is Sendable; the rest is Foundation's, which locks it.
+private final class FetchProgress: Progress, @unchecked Sendable {
+    private let interruption: Interruption
+
+    init(of interruption: Interruption, total: Int64, beneath parent: Progress) {
+        self.interruption = interruption
+        super.init(parent: parent, userInfo: nil)
+        totalUnitCount = total
+        isCancellable = true
+    }
+
+    override func cancel() {
+        interruption.interrupt()
+        super.cancel()
+    }
 }
 
 /// The result of an asynchronous fetch.
