@@ -7,6 +7,8 @@ struct DictionaryFetch {
     private var plan: FetchPlan
     private var check: () throws -> Void = {}
     private let columns: [DictionaryColumn]
+    /// The keys of the dictionaries, which share them.
+    private let keys: [NSString]
     private let isDistinct: Bool
     /// What is reckoned over many rows; `nil` where there is a dictionary for each row.
     private let groups: DictionaryGroups?
@@ -25,6 +27,7 @@ struct DictionaryFetch {
             try chosen?.map { try DictionaryColumn($0, of: entity) }
             ?? entity.layout.slots.filter { !$0.isTransient }.map { DictionaryColumn(slotNamed: $0.name, of: entity) }
         self.columns = columns
+        keys = columns.map { $0.name as NSString }
         isDistinct = request.returnsDistinctResults && chosen != nil
         sortDescriptors = request.sortDescriptors ?? []
         let groupColumns = try (request.propertiesToGroupBy ?? []).map { try DictionaryColumn($0, of: entity) }
@@ -122,14 +125,14 @@ struct DictionaryFetch {
 
     private func dictionary(of row: FetchedRow, _ computed: [CompiledExpression?]) -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
-        for (column, expression) in zip(columns, computed) {
+        for ((column, key), expression) in zip(zip(columns, keys), computed) {
             var result: Any?
             if let expression {
                 result = column.result(expression.evaluate(EvaluationFrame(subject: .object(row))))
             } else if let keyPath = column.keyPath {
                 result = value(at: keyPath, of: row)
             }
-            if let result { dictionary[column.name as NSString] = result }
+            if let result { dictionary[key] = result }
         }
         return dictionary
     }
@@ -169,8 +172,8 @@ struct DictionaryFetch {
 
     private func dictionary(of values: [PredicateValue]) -> NSDictionary {
         let dictionary = NSMutableDictionary(capacity: columns.count)
-        for (column, value) in zip(columns, values) {
-            if let result = column.result(value) { dictionary[column.name as NSString] = result }
+        for ((column, key), value) in zip(zip(columns, keys), values) {
+            if let result = column.result(value) { dictionary[key] = result }
         }
         return dictionary
     }
