@@ -3,9 +3,13 @@ import Testing
 
 @testable import CoreData
 
-/// Random batches, with what becomes of them reckoned beside, seen by a controller, by another context and by another process.
+/// Random batches, with what becomes of them reckoned beside, seen by a controller, by another context and by another stack on
+/// the file with a controller of its own. (`BatchWatchTests` follows such batches in another process.)
+///
+/// `ROSTER_LONG_TESTS=n` makes n times 1,000 batches, a third of them with each seed.
 @Suite struct BatchReplayTests {
-    private static let rounds = (ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) } ?? 1) * 60
+    private static let rounds =
+        ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }.map { $0 * 1_000 / 3 + 1 } ?? 60
 
     struct Team: Equatable {
         var zone: String
@@ -77,43 +81,72 @@ import Testing
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test(arguments: [1 as UInt64, 2, 3]) func everybodySeesWhatBatchesDid(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
-        let place = try League.Place(.sqlite)
-        let coordinator = try place.coordinator(Self.options)
-        let other = try place.coordinator(Self.options)
-        let writer = League.context(coordinator)
-        let reader = League.context(coordinator)
-        let follower = League.context(other)
-        follower.automaticallyMergesChangesFromParent = true
+    /// A list of teams in a context, and what its delegate heard.
+    private struct Listing {
+        static var request: NSFetchRequest<NSManagedObject> {
+            League.request("Team", NSPredicate(format: "wins > 5"), by: "zone", "wins", "name")
+        }
+
+        let controller: NSFetchedResultsController<NSManagedObject>
         let recorder = Recorder()
-        let controller = try reader.performAndWait {
-            let controller = NSFetchedResultsController(
-                fetchRequest: League.request("Team", NSPredicate(format: "wins > 5"), by: "zone", "wins", "name"),
-                managedObjectContext: reader, sectionNameKeyPath: "zone", cacheName: nil)
+
+        init(_ context: NSManagedObjectContext) throws {
+            controller = NSFetchedResultsController(
+                fetchRequest: Self.request, managedObjectContext: context, sectionNameKeyPath: "zone", cacheName: nil)
             controller.delegate = recorder
             try controller.performFetch()
             recorder.load(controller)
-            return controller
         }
-        let held = try follower.performAndWait { try follower.fetch(League.request("Team")) }
-        #expect(held.isEmpty)
+
+        var names: [String] { (controller.fetchedObjects ?? []).map { $0.value(forKey: "name") as? String ?? "" } }
+        /// The names under their sections, as the controller has them.
+        var sections: [String: [String]] {
+            let pairs = (controller.sections ?? []).map { section in
+                (
+                    section.name,
+                    (section.objects ?? []).map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "" }
+                )
+            }
+            return Dictionary(pairs, uniquingKeysWith: +)
+        }
+    }
+
+    @Test(arguments: [1 as UInt64, 2, 3]) func everyFollowerSeesWhatBatchesDid(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let place = try League.Place(.sqlite)
+        let coordinator = try place.coordinator(Self.options)
+        let writer = League.context(coordinator)
+        let reader = League.context(coordinator)
+        let follower = League.context(try place.coordinator(Self.options))
+        follower.automaticallyMergesChangesFromParent = true
+        let near = try reader.performAndWait { try Listing(reader) }
+        let far = try follower.performAndWait { try Listing(follower) }
         var teams: [String: Team] = [:]
         for number in 0..<Self.rounds {
             let changes = try writer.performAndWait { try play(&random, writer, &teams, number) }
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [reader])
             let expected = teams
-            try reader.performAndWait {
+            let fresh = try reader.performAndWait {
                 reader.processPendingChanges()
                 #expect(try fetched(reader) == expected, "round \(number)")
-                let shown = (controller.fetchedObjects ?? []).map { $0.value(forKey: "name") as? String ?? "" }
-                let fresh = try reader.names(
-                    League.request("Team", NSPredicate(format: "wins > 5"), by: "zone", "wins", "name"))
-                #expect(shown == fresh, "round \(number)")
-                #expect(recorder.violations.isEmpty, "round \(number): \(recorder.violations)")
+                let fresh = try reader.names(Listing.request)
+                #expect(near.names == fresh, "round \(number)")
+                #expect(near.recorder.violations.isEmpty, "round \(number): \(near.recorder.violations)")
+                near.recorder.clear()
+                return fresh
+            }
+            guard number % 20 == 19 || number == Self.rounds - 1 else { continue }
+            let sections = Dictionary(grouping: fresh) { expected[$0]?.zone ?? "" }
+            // Without a fetch, which would see the rows however little the context heard.
+            let followed = waits(upTo: 20) {
+                follower.performAndWait { far.names == fresh && far.sections == sections }
+            }
+            try #require(followed, "round \(number)")
+            try follower.performAndWait { () throws in
+                #expect(try fetched(follower) == expected, "round \(number)")
+                #expect(far.recorder.violations.isEmpty, "round \(number): \(far.recorder.violations)")
+                far.recorder.clear()
             }
         }
-        let expected = teams
-        #expect(try waits { try follower.performAndWait { try fetched(follower) == expected } })
     }
 }
