@@ -26,6 +26,7 @@ struct Suite {
         ("open", { try OpenWorkload(stage: $0).run() }),
         ("memory", { try MemoryWorkload(stage: $0).run() }),
         ("batch", { try BatchWorkload(stage: $0).run() }),
+        ("aggregate", { try AggregateWorkload(stage: $0).run() }),
         ("cancel", { try CancelWorkload(stage: $0).run() }),
         ("migrate", { try MigrationWorkload(stage: $0).run() }),
         ("sections", { try SectionsWorkload(stage: $0).run() }),
