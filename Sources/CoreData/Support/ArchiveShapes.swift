@@ -9,7 +9,26 @@ struct ArchiveShapes {
     typealias Fields = [String: PropertyListValue]
 
     /// Cost: one look at each object.
-    var areSound: Bool { archive.instances.allSatisfy(isSound) }
+    var areSound: Bool { archive.instances.allSatisfy { isSound($0) && refersToObjects($0) } }
+
+    /// Whether an object refers to none of the lists and descriptions of classes that an archive is made of, of which no object
+    /// can be made.
+    private func refersToObjects(_ object: KeyedArchive.Object) -> Bool {
+        object.fields.allSatisfy { $0.key == "$class" || isObject($0.value) }
+    }
+
+    private func isObject(_ value: PropertyListValue) -> Bool {
+        switch value {
+        case .array(let elements): return elements.allSatisfy(isObject)
+        case .reference:
+            switch archive.resolve(value) {
+            case .array: return false
+            case .dictionary: return archive.object(value) != nil
+            default: return true
+            }
+        default: return true
+        }
+    }
 
     /// Whether objects of a class of Foundation's can be judged here.
     static func knows(_ name: String) -> Bool { checks[name] != nil || unitCheck(name) != nil }
@@ -111,6 +130,12 @@ extension ArchiveShapes {
         archive.object(value).map { !Hashing.endlessClassNames.contains($0.className) } ?? true
     }
 
+    /// Whether a value leads to something that a set can hold.
+    private func isMember(_ value: PropertyListValue?) -> Bool {
+        guard case .reference = value else { return false }
+        return archive.resolve(value) != nil && isHashable(value)
+    }
+
     /// Whether a field is there, and leads to nothing or to an object of that class.
     private func isOptional(_ value: PropertyListValue?, _ className: String) -> Bool {
         value != nil && (archive.resolve(value) == nil || archive.object(value)?.className == className)
@@ -143,15 +168,14 @@ extension ArchiveShapes {
     // MARK: Classes
 
     fileprivate func isSet(_ fields: Fields) -> Bool {
-        list(fields["NS.objects"])?.allSatisfy { archive.resolve($0) != nil && isHashable($0) } ?? false
+        list(fields["NS.objects"])?.allSatisfy(isMember) ?? false
     }
 
     fileprivate func isCountedSet(_ fields: Fields) -> Bool {
         guard let count = archive.integer(fields["NS.count"]), 0...Int64(fields.count) ~= count else { return false }
         return (0..<count).allSatisfy { place in
             let member = fields["NS.object\(place)"]
-            return archive.resolve(member) != nil && isHashable(member)
-                && isWithin(fields["NS.count\(place)"], 1...100_000)
+            return isMember(member) && isWithin(fields["NS.count\(place)"], 1...100_000)
         }
     }
 
@@ -172,8 +196,7 @@ extension ArchiveShapes {
     fileprivate func isOrderedSet(_ fields: Fields) -> Bool {
         let count = fields.keys.count { $0.hasPrefix("NS.object.") }
         return (0..<count).allSatisfy {
-            let member = fields["NS.object.\($0)"]
-            return archive.resolve(member) != nil && isHashable(member)
+            isMember(fields["NS.object.\($0)"])
         }
     }
 

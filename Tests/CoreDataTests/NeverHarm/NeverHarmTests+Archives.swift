@@ -145,6 +145,24 @@ extension NeverHarmTests {
         }
     }
 
+    /// Foundation stops at a set whose member is one of the descriptions of classes in the archive, or stands in the set itself.
+    @Test func membersOfSetsThatAreNoObjects() throws {
+        let world = try World()
+        let members: [Any] = [["CF$UID": 2] as [String: Any], ["$classname": "NSSet"] as [String: Any]]
+        for member in members {
+            for (name, fields) in [
+                ("NSOrderedSet", ["NS.object.0": member]), ("NSSet", ["NS.objects": [member]]),
+                ("NSCountedSet", ["NS.count": 1, "NS.object0": member, "NS.count0": 1]),
+            ] as [(String, [String: Any])] {
+                let (_, context) = try store(world, Self.archive(name, fields))
+                try context.performAndWait {
+                    let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+                    #expect(thing.value(forKey: "value") == nil)
+                }
+            }
+        }
+    }
+
     /// Foundation makes an `NSURL` of these texts, and stops the program where it is asked for as a `URL`.
     @Test(arguments: ["", "1://"]) func addressesThatAreNoURLs(text: String) throws {
         let world = try World()
