@@ -159,10 +159,12 @@ extension ArchiveShapes {
 
     /// What an archived address stands for; `nil` where it is none. Foundation makes an `NSURL` of some texts of which it makes no
     /// `URL`, and stops the program where it has to.
-    func url(_ fields: Fields) -> URL? {
-        guard let text = archive.text(fields["NS.relative"]) else { return nil }
+    ///
+    /// - Parameter depth: to how many bases it may lead: what the root does not reach may contain itself.
+    func url(_ fields: Fields, depth: Int = ArchivedValues.deepestNesting) -> URL? {
+        guard depth > 0, let text = archive.text(fields["NS.relative"]) else { return nil }
         guard let base = archive.object(fields["NS.base"]) else { return URL(string: text) }
-        return url(base.fields).flatMap { URL(string: text, relativeTo: $0) }
+        return url(base.fields, depth: depth - 1).flatMap { URL(string: text, relativeTo: $0) }
     }
 
     // MARK: Classes

@@ -163,6 +163,27 @@ extension NeverHarmTests {
         }
     }
 
+    /// An address that is its own base, which the root does not reach, in an archive that is too deep to be read here.
+    @Test func anAddressThatIsItsOwnBase() throws {
+        let world = try World()
+        func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
+        let count = 70
+        var others: [Any] = (3..<3 + count).map {
+            ["$class": reference(2), "NS.objects": [reference($0 + 1)]] as [String: Any]
+        }
+        others += [
+            "text",
+            ["$class": reference(count + 5), "NS.relative": "x", "NS.base": reference(count + 4)] as [String: Any],
+            ["$classname": "NSURL", "$classes": ["NSURL", "NSObject"]] as [String: Any],
+        ]
+        let bytes = try Self.archive("NSArray", ["NS.objects": [reference(3)]], others: others)
+        let (_, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil)
+        }
+    }
+
     /// Foundation makes an `NSURL` of these texts, and stops the program where it is asked for as a `URL`.
     @Test(arguments: ["", "1://"]) func addressesThatAreNoURLs(text: String) throws {
         let world = try World()
