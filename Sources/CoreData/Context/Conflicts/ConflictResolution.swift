@@ -59,8 +59,14 @@ struct ConflictResolution {
             object.awake(fromSnapshotEvents: .mergePolicy)
             return
         }
-        object.snapshot = row
         // Others may have come to it since it was deleted here: its delete rules reach them too.
+        if object.hasOwnValues, let base = object.snapshot {
+            for slot in object.layout.attributeCount..<object.layout.slots.count
+            where ChangedValues.same(object.currentValue(slot), base.values[slot], object) {
+                object.write(row.values[slot], slot: slot)
+            }
+        }
+        object.snapshot = row
         for (number, state) in object.touchedToMany where state.isLoaded {
             object.changing(.toMany(number)) { state.turnIntoFault() }
         }

@@ -37,8 +37,8 @@ struct ConflictResolver {
             propagation.run(deleted)
         }
         context.events.process(propagatesDeletes: true, isForSave: true)
-        // A rule may forbid now what it allowed before the store was read again.
-        if context.savePipeline.validates { for object in deleted { try object.validateForDelete() } }
+        // What the rules reach now was not looked at, and one may forbid what it allowed before.
+        if !deleted.isEmpty, context.savePipeline.validates { try context.savePipeline.validate() }
     }
 
     private static func isStillToBeDeleted(_ object: NSManagedObject) -> Bool {

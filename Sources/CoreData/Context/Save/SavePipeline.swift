@@ -86,7 +86,7 @@ final class SavePipeline {
     }
 
     /// Validates until no validation changes anything.
-    private func validate() throws {
+    func validate() throws {
         for _ in 0..<Self.hookLimit {
             var errors: [any Error] = []
             func collect(_ objects: [NSManagedObject], _ check: (NSManagedObject) throws -> Void) {
