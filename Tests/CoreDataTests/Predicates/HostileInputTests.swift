@@ -194,6 +194,23 @@ import Testing
         }
     }
 
+    /// A list whose members are columns needs its left side once for each.
+    @Test func nestedListsEndInAnAnswer() throws {
+        let context = try container("Thing", ["text"]).viewContext
+        try fill(context, "Thing", "text")
+        for depth in [1, 3, 5, 8, 11] {
+            let value =
+                String(repeating: "TERNARY((", count: depth) + "rank"
+                + String(repeating: ") IN {rank, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 1, 2)", count: depth)
+            let predicate = try NSPredicate.parse(format: "\(value) == 1")
+            let statements = try statements {
+                let found = try ranks(context, "Thing", predicate)
+                #expect(!found.isEmpty, "\(depth)")
+            }
+            #expect(statements.allSatisfy { $0.utf8.count < 1_000_000 }, "\(depth)")
+        }
+    }
+
     /// A chain that a program puts together pair by pair is a chain to SQL.
     @Test func longChainsAreSearchedByTheStore() throws {
         let context = try container("Thing", ["text"]).viewContext

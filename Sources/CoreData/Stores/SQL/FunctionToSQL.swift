@@ -3,6 +3,12 @@ import PredicateSyntax
 /// Functions and arithmetic, as far as SQLite calculates as memory does.
 extension PredicateToSQL {
     mutating func function(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLOperand {
+        let operand = try unboundedFunction(name, arguments)
+        if case .expression(let value) = operand { _ = try Self.bounded(value.fragment) }
+        return operand
+    }
+
+    private mutating func unboundedFunction(_ name: String, _ arguments: [ExpressionTree]) throws -> SQLOperand {
         if hasGroups, arguments.count == 1, let value = try groupFunction(name, arguments[0]) {
             return .expression(value)
         }

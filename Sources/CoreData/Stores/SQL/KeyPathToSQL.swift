@@ -112,7 +112,7 @@ extension PredicateToSQL {
         let then = try value(first, as: kind)
         let otherwise = try value(second, as: kind)
         let fragment = "CASE WHEN " + condition + " THEN " + then + " ELSE " + otherwise + " END"
-        return .expression(SQLExpression(fragment: fragment.parenthesized, kind: kind))
+        return .expression(SQLExpression(fragment: try Self.bounded(fragment.parenthesized), kind: kind))
     }
 
     private func value(_ operand: SQLOperand, as kind: SQLExpression.Kind) throws -> SQLFragment {

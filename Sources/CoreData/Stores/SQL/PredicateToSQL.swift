@@ -82,7 +82,6 @@ struct PredicateToSQL {
 
     /// Translates a part that stands within others, which take `entries` of the parser's stack.
     ///
-    /// This limits the text too: where a function needs its argument three times, each level makes it three times as long.
     mutating func nested<Translation>(
         _ entries: Int, _ translate: (inout Self) throws -> Translation
     ) throws -> Translation {
@@ -94,9 +93,19 @@ struct PredicateToSQL {
         return try translate(&self)
     }
 
+    /// How long the text of a part may get, in bytes. SQLite takes statements of a million. A function may need its argument three
+    /// times, a list its left side once for each member, so that each level of nesting may make the text many times as long.
+    private static let longestText = 400_000
+
+    /// - Throws: ``NeedsMemory`` where a part is too long to stand within others.
+    static func bounded(_ fragment: SQLFragment) throws -> SQLFragment {
+        guard fragment.text.utf8.count <= longestText else { throw NeedsMemory("its statement gets too long") }
+        return fragment
+    }
+
     /// A fragment that can stand beside AND and OR.
     mutating func condition(_ predicate: PredicateTree) throws -> SQLFragment {
-        try nested(4) { try $0.innerCondition(predicate) }
+        try Self.bounded(try nested(4) { try $0.innerCondition(predicate) })
     }
 
     private mutating func innerCondition(_ predicate: PredicateTree) throws -> SQLFragment {
