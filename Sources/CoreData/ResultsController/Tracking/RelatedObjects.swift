@@ -110,11 +110,16 @@ struct RelatedObjects {
     private static func isLooking(
         _ object: NSManagedObject, over path: String, at ids: Set<NSManagedObjectID>
     ) -> Bool {
-        switch object.value(forKeyPath: path) {
+        leads(object.value(forKeyPath: path), to: ids)
+    }
+
+    /// A path over several to-many relationships gives collections of collections.
+    private static func leads(_ value: Any?, to ids: Set<NSManagedObjectID>) -> Bool {
+        switch value {
         case let far as NSManagedObject: ids.contains(far.objectID)
-        case let far as NSSet: far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
-        case let far as NSOrderedSet:
-            far.contains { ($0 as? NSManagedObject).map { ids.contains($0.objectID) } ?? false }
+        case let far as NSSet: far.contains(where: { leads($0, to: ids) })
+        case let far as NSOrderedSet: far.contains(where: { leads($0, to: ids) })
+        case let far as [Any]: far.contains(where: { leads($0, to: ids) })
         default: false
         }
     }
