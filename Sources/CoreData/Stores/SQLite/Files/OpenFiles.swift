@@ -152,35 +152,42 @@ final class OpenFiles: WriteWatching {
     /// What became of the files; `nil` where they are in their place. Takes note of a file that was written as it should be,
     /// and says beside a log that the file there now is not that log's.
     private func notedLoss(_ connection: Connection) -> Loss? {
-        switch loss(connection) {
-        case nil:
-            if index != nil, FileFacts(path)?.hasSameContent(as: main) == false { noteState(connection) }
+        switch standing(connection) {
+        case .unchanged: return nil
+        case .written:
+            noteState(connection)
             return nil
-        case .replaced?:
+        case .lost(.replaced):
             disownLog(connection)
             return .replaced
-        case .overwritten?:
+        case .lost(.overwritten):
             if let state { LogNote.disown(salts: state.salts, logOf: path) }
             return .overwritten
-        case let loss?: return loss
+        case .lost(let loss): return loss
         }
     }
 
-    private func loss(_ connection: Connection) -> Loss? {
-        guard let now = FileFacts(path) else { return .gone }
-        guard now.isSameFile(as: main), !wasMoved else { return .replaced }
+    private enum Standing {
+        case unchanged
+        /// By a program that copied the log into the file.
+        case written
+        case lost(Loss)
+    }
+
+    private func standing(_ connection: Connection) -> Standing {
+        guard let now = FileFacts(path) else { return .lost(.gone) }
+        guard now.isSameFile(as: main), !wasMoved else { return .lost(.replaced) }
         for (suffix, known) in [("-wal", log), ("-shm", index)] {
             guard let known else { continue }
             guard let companion = FileFacts(path + suffix) else {
                 // All three may have been moved since the store was looked at.
-                return FileFacts(path) == nil ? .gone : .companionGone(suffix)
+                return .lost(FileFacts(path) == nil ? .gone : .companionGone(suffix))
             }
-            guard companion.isSameFile(as: known) else { return .companionReplaced(suffix) }
+            guard companion.isSameFile(as: known) else { return .lost(.companionReplaced(suffix)) }
         }
+        guard index != nil, !now.hasSameContent(as: main) else { return .unchanged }
         // What another program copied from the log was counted before it was written.
-        if index != nil, !now.hasSameContent(as: main), let state, state == connection.logState() {
-            return .overwritten
-        }
-        return nil
+        if let state, state == connection.logState() { return .lost(.overwritten) }
+        return .written
     }
 }
