@@ -46,10 +46,7 @@ struct ModelDifference {
 
     /// What a property of an entity of the destination was there; `nil` for a new one, and in a new entity.
     func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
-        guard let source = source(of: entity), !property.isTransient else { return nil }
-        let wanted = property.renamingIdentifier ?? property.name
-        if let found = source.propertiesByName[wanted], !found.isTransient { return found }
-        return source.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
+        source(of: entity).flatMap(property.source)
     }
 
     /// Whether the entity that an attribute of the destination belongs to did not have it.
@@ -117,6 +114,16 @@ struct ModelDifference {
         CoreDataError.make(
             134190, "The mapping model cannot be inferred: \(reason); a mapping model is needed.",
             userInfo: ["reason": reason])
+    }
+}
+
+extension NSPropertyDescription {
+    /// What the property was in an entity of another version, as inferred migrations have it; `nil` for a new one.
+    package final func source(in entity: NSEntityDescription) -> NSPropertyDescription? {
+        guard !isTransient else { return nil }
+        let wanted = renamingIdentifier ?? name
+        if let found = entity.propertiesByName[wanted], !found.isTransient { return found }
+        return entity.properties.first { $0.explicitRenamingIdentifier == wanted && !$0.isTransient }
     }
 }
 

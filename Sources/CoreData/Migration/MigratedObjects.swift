@@ -36,9 +36,11 @@ struct MigratedObjects {
     func forEachPage(
         of request: NSFetchRequest<NSManagedObject>, atLeast least: Int = leastPage, _ body: ([RowKey]) throws -> Void
     ) throws {
-        // A sort would be made anew for each part.
+        // A sort would be made anew for each part. A store of a developer's need not find rows in the same order twice, nor
+        // heed a limit.
         let isWhole =
-            request.fetchLimit > 0 || request.fetchOffset > 0 || !(request.sortDescriptors ?? []).isEmpty
+            store?.operations.readsRowByRow ?? false || request.fetchLimit > 0 || request.fetchOffset > 0
+            || !(request.sortDescriptors ?? []).isEmpty
         let count = isWhole ? 0 : try context.count(for: request)
         guard count > least, let page = request.copy() as? NSFetchRequest<NSManagedObject> else {
             return try body(try keys(request))

@@ -99,8 +99,9 @@ enum MigrateVerb: CommandVerb {
         MODEL is a .xcdatamodeld, .momd, .xcdatamodel or .mom, and VERSION the name of one of its versions, else the
         current one. Compiled mapping models (.cdm) beside or in MODEL are gone by where they fit; other steps are
         inferred. Prints what changes: + is new, − goes, ~ changes; --dry-run also the tables with their rows and
-        columns, and the SQL, and changes nothing. The plan as JSON (--format json) is one object a step. A copy of
-        the store stands beside it until the result was opened; when a step fails, the store is as it was.
+        columns, and the SQL, and changes nothing, but that opening takes back what a writer that died left half done.
+        The plan as JSON (--format json) is one object a step. A copy of the store stands beside it until the result
+        was opened; when a step fails, the store is as it was.
         Example: roster migrate App.sqlite --to App.xcdatamodeld:"App 3" --dry-run
         """
     static let stopsCleanly = true

@@ -48,11 +48,12 @@ struct MigrationPath {
         return start <= end ? Array(versions.all[start...end]) : Array(versions.all[end...start].reversed())
     }
 
-    /// Without a mapping model that cannot be read, records might lose what it would keep.
+    /// Without a compiled mapping model that cannot be read, records might lose what it would keep. A source that cannot be read
+    /// may just name models of another program, which are elsewhere.
     private func checkMappings() throws {
         for folder in versions.folders {
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            for name in names.sorted() where ["cdm", "xcmappingmodel"].contains((name as NSString).pathExtension) {
+            for name in names.sorted() where (name as NSString).pathExtension == "cdm" {
                 do {
                     _ = try NSMappingModel.read(from: folder.appendingPathComponent(name))
                 } catch {

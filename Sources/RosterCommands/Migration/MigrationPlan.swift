@@ -75,13 +75,14 @@ struct MigrationPlan {
         case .removeEntityMappingType:
             return EntityChange(
                 kind: .removed, name: former ?? "", formerName: former, records: records, properties: [], policy: nil)
-        case .copyEntityMappingType: return nil
+        // An inferred step loses the values of a property whose renaming identifier leads nowhere, also where the hashes are equal.
+        case .copyEntityMappingType where !step.isInferred: return nil
         default: break
         }
         guard let source = former.flatMap({ step.source.model.entitiesByName[$0] }),
             let destination = mapping.destinationEntityName.flatMap({ step.destination.model.entitiesByName[$0] })
         else { return nil }
-        let properties = properties(from: source, to: destination)
+        let properties = properties(from: source, to: destination, isInferred: step.isInferred)
         let policy = mapping.entityMigrationPolicyClassName
         if properties.isEmpty, policy == nil, source.name == destination.name { return nil }
         return EntityChange(
@@ -90,12 +91,12 @@ struct MigrationPlan {
     }
 
     private static func properties(
-        from source: NSEntityDescription, to destination: NSEntityDescription
+        from source: NSEntityDescription, to destination: NSEntityDescription, isInferred: Bool
     ) -> [PropertyChange] {
         var changes: [PropertyChange] = []
         var taken: Set<String> = []
-        for property in destination.properties.sorted(by: { $0.name < $1.name }) {
-            guard let former = former(of: property, in: source) else {
+        for property in destination.properties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
+            guard let former = isInferred ? property.source(in: source) : namesake(of: property, in: source) else {
                 changes.append(PropertyChange(kind: .added, name: property.name, formerName: nil))
                 continue
             }
@@ -107,13 +108,13 @@ struct MigrationPlan {
             }
         }
         return changes
-            + source.propertiesByName.keys.filter { !taken.contains($0) }.sorted().map {
+            + source.properties.filter { !$0.isTransient && !taken.contains($0.name) }.map(\.name).sorted().map {
                 PropertyChange(kind: .removed, name: $0, formerName: $0)
             }
     }
 
-    /// What a property was in the version before.
-    static func former(
+    /// What a property probably was in the version before, where a mapping model of a developer's decides.
+    private static func namesake(
         of property: NSPropertyDescription, in source: NSEntityDescription
     ) -> NSPropertyDescription? {
         [property.renamingIdentifier, property.name].compactMap { $0 }

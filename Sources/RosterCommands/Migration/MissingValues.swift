@@ -5,8 +5,11 @@ import Foundation
 struct MissingValues {
     let step: MigrationStep
     let session: StoreSession
+    let surroundings: CommandSurroundings
 
     /// One sentence for each attribute. A migration would fail at the first of them.
+    ///
+    /// - Throws: ``CommandError`` after an interruption; what the store throws.
     func sentences() throws -> [String] {
         guard step.isInferred else { return [] }
         var sentences: [String] = []
@@ -16,6 +19,7 @@ struct MissingValues {
                 !destination.isAbstract
             else { continue }
             for attribute in destination.attributesByName.values.sorted(by: { $0.name < $1.name }) {
+                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted") }
                 guard let count = try count(attribute, in: source), count > 0 else { continue }
                 sentences.append(
                     "\(count == 1 ? "1 record" : "\(count) records") of \(source.name ?? "") would have no value for "
@@ -30,10 +34,10 @@ struct MissingValues {
         guard !attribute.isOptional, !attribute.isTransient, attribute.defaultValue == nil,
             !(attribute is NSDerivedAttributeDescription)
         else { return nil }
-        let former = MigrationPlan.former(of: attribute, in: source)
+        let former = attribute.source(in: source)
         let request = NSFetchRequest<NSManagedObject>(entityName: source.name ?? "")
         request.includesSubentities = false
-        if let former = former as? NSAttributeDescription, !former.isTransient {
+        if let former = former as? NSAttributeDescription {
             guard former.isOptional else { return nil }
             request.predicate = NSPredicate(format: "%K == nil", former.name)
         }

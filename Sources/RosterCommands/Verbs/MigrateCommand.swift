@@ -116,14 +116,16 @@ public struct MigrateCommand {
     ) throws -> (counts: [String: Int], missing: [String]) {
         let session = try StoreSession(
             StoreLocation(store: store.store), for: .reading, in: surroundings, model: step.source.model)
+        let missing = MissingValues(step: step, session: session, surroundings: surroundings)
         let found = try session.perform {
             var counts: [String: Int] = [:]
             for name in step.source.model.entitiesByName.keys where session.model.entitiesByName[name] != nil {
+                if surroundings.interruption.isRaised { throw CommandError.failure("interrupted") }
                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                 request.includesSubentities = false
                 counts[name] = try session.context.count(for: request)
             }
-            return (counts, isDryRun ? try MissingValues(step: step, session: session).sentences() : [])
+            return (counts, isDryRun ? try missing.sentences() : [])
         }
         try session.close()
         return found
@@ -163,7 +165,13 @@ public struct MigrateCommand {
                 "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store "
                     + "on a server is not migrated; copy it to a file, migrate that and copy it back")
         }
-        for step in steps { try make(step, at: place.url, surroundings) }
+        for (number, step) in steps.enumerated() {
+            if surroundings.interruption.isRaised {
+                let state = number == 0 ? "as it was" : "of version \(steps[number - 1].destination.name)"
+                throw CommandError.failure("\(place.name) is \(state): interrupted")
+            }
+            try make(step, at: place.url, surroundings)
+        }
     }
 
     private func make(_ step: MigrationStep, at url: URL, _ surroundings: CommandSurroundings) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import StoreConformance
 import Testing
 
 @testable import CoreData
@@ -122,6 +123,19 @@ import Testing
         request.fetchLimit = 20
         #expect(try pages(request).map(\.count) == [20])
         try desk.close(container)
+    }
+
+    /// Nothing promises the same order twice of a store of a developer's.
+    @Test func keysOfADevelopersStoreAreReadAtOnce() throws {
+        let stack = try StoreConformance(DocumentStore.type)
+        try stack.inContext { context in
+            for number in 0..<20 { _ = context.make("Author", named: "author \(number)") }
+            try context.save()
+            var pages: [[RowKey]] = []
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+            try MigratedObjects(context: context).forEachPage(of: request, atLeast: 5) { pages.append($0) }
+            #expect(pages.map(\.count) == [20] && Set(pages.flatMap { $0 }).count == 20)
+        }
     }
 
     /// By hand: `ROSTER_MIGRATED_ROWS=100000` prints the most memory that the process had.

@@ -82,6 +82,19 @@ import Testing
         try desk.close(container)
     }
 
+    /// A search index of another program, whose tables are called as an entity's may be.
+    @Test(arguments: ["ZNOTES", "Another"]) func aSearchIndexOfAnotherProgramIsNoHindrance(name: String) throws {
+        let old = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("name")])])
+        try desk.make(old) { desk.insert("Team", ["name": "Ajax"], $0) }
+        let connection = try Connection(path: desk.url.path, access: .readWrite)
+        try connection.execute("CREATE VIRTUAL TABLE \(name) USING fts5(text)")
+        try connection.execute("INSERT INTO \(name) VALUES ('a note')")
+        connection.close()
+        let new = MigrationDesk.model([MigrationDesk.entity("Team", [attribute("title", was: "name")])])
+        let plan = try rehearsal(old).migrate(to: new)
+        #expect(plan.statements.contains("ALTER TABLE ZTEAM RENAME COLUMN ZNAME TO ZTITLE"))
+    }
+
     /// A value is looked for in the row only where one can be.
     @Test func aNewDerivedAttributeIsWorkedOutOnce() throws {
         func model(_ derived: [String: String]) -> NSManagedObjectModel {

@@ -9,6 +9,9 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
     private(set) var notes: [String] = []
     /// Raises the interruption once so many progress reports were made.
     var raisesAfterReports: Int?
+    /// Raises the interruption once a command has asked so often whether it is raised.
+    var raisesAfterLooks: Int?
+    private var looks = 0
 
     func write(_ text: String) throws { self.text += text }
     func flush() throws {}
@@ -16,7 +19,10 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
     func report(fraction: Double?, _ text: @autoclosure () -> String) { progress.append(text()) }
     func end() {}
 
-    var isRaised: Bool { raisesAfterReports.map { progress.count >= $0 } ?? false }
+    var isRaised: Bool {
+        defer { looks += 1 }
+        return raisesAfterLooks.map { looks >= $0 } ?? raisesAfterReports.map { progress.count >= $0 } ?? false
+    }
     func wait(until date: Date) {}
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
 

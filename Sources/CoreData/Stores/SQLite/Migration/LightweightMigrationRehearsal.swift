@@ -4,7 +4,8 @@ import SQLiteAccess
 /// Runs lightweight migrations of an SQLite store on a copy of its empty tables in memory, and tells what they would do to the
 /// store. An addition to Apple's API.
 ///
-/// The store is read once, when the rehearsal is made, and never written. No row is read: whether all rows have what the
+/// The store is read once, when the rehearsal is made, and not written, but that opening it takes back what a writer that died
+/// left half done. No row is read: whether all rows have what the
 /// new version requires is not found out. Use it on one thread at a time.
 public final class LightweightMigrationRehearsal {
     private let path: String
@@ -121,6 +122,9 @@ public final class LightweightMigrationRehearsal {
             let isOwn =
                 entry.type == "table" && ["A", "Z"].contains(entry.name.prefix(1)) && !virtual.contains(entry.name)
             if isOwn {
+                // A virtual table of another program makes tables of its own, whatever they are called.
+                let there = try copy.rows("SELECT 1 FROM sqlite_master WHERE name = ?", [.text(entry.name)])
+                guard there.isEmpty else { continue }
                 try copy.execute(entry.sql)
             } else {
                 // What wants a module or an order of texts that only its own program has is no part of the plan.
