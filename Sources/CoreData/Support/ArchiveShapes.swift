@@ -14,7 +14,15 @@ struct ArchiveShapes {
     /// Whether an object refers to none of the lists and descriptions of classes that an archive is made of, of which no object
     /// can be made.
     private func refersToObjects(_ object: KeyedArchive.Object) -> Bool {
-        object.fields.allSatisfy { $0.key == "$class" || isObject($0.value) }
+        object.fields.allSatisfy { name, value in
+            // Collections hold references and no values, which Foundation takes for granted.
+            if name.hasPrefix("NS.objects") || name.hasPrefix("NS.keys"), case .array(let members) = value,
+                !members.allSatisfy({ if case .reference = $0 { true } else { false } })
+            {
+                return false
+            }
+            return name == "$class" || isObject(value)
+        }
     }
 
     private func isObject(_ value: PropertyListValue) -> Bool {

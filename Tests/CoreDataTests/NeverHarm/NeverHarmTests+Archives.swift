@@ -163,6 +163,23 @@ extension NeverHarmTests {
         }
     }
 
+    /// Foundation takes each member of a collection for a reference. The member that no property list has is behind another.
+    @Test(arguments: ["NSArray", "NSDictionary", "NSSet"]) func membersThatAreNoReferences(name: String) throws {
+        let world = try World()
+        let text: [String: Any] = ["CF$UID": 3]
+        let members: [Any] = [["CF$UID": 4] as [String: Any], Data("ateX".utf8)]
+        let others: [Any] = [
+            "text", ["$class": ["CF$UID": 5] as [String: Any], "NSString": "abc"] as [String: Any],
+            ["$classname": "NSCharacterSet", "$classes": ["NSCharacterSet", "NSObject"]] as [String: Any],
+        ]
+        let bytes = try Self.archive(name, ["NS.objects": members, "NS.keys": [text, text]], others: others)
+        let (_, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil)
+        }
+    }
+
     /// An address that is its own base, which the root does not reach, in an archive that is too deep to be read here.
     @Test func anAddressThatIsItsOwnBase() throws {
         let world = try World()
