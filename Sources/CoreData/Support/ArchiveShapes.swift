@@ -205,9 +205,7 @@ extension ArchiveShapes {
 
     fileprivate func isOrderedSet(_ fields: Fields) -> Bool {
         let count = fields.keys.count { $0.hasPrefix("NS.object.") }
-        return (0..<count).allSatisfy {
-            isMember(fields["NS.object.\($0)"])
-        }
+        return (0..<count).allSatisfy { isMember(fields["NS.object.\($0)"]) }
     }
 
     fileprivate func isDateComponents(_ fields: Fields) -> Bool {

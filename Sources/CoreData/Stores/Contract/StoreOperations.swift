@@ -4,7 +4,8 @@ import PredicateSyntax
 /// All that contexts and the coordinator know of a store.
 ///
 /// Every member but ``objectID(for:)`` and those that never change, ``readsRowByRow`` and ``answersFromIndexes``, is called under
-/// the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's own error beneath.
+/// the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's
+/// own error beneath.
 protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
     ///
