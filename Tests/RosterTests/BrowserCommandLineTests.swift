@@ -88,7 +88,7 @@ import Testing
 
     @Test(arguments: [
         ("sort winz", "winz"), ("filter winz > 3", "winz"), ("entity Nowhere", "there is Location, Match, Team, Venue"),
-        ("section wins:up", "asc or desc"), ("frobnicate", "there is no command “frobnicate”"),
+        ("section wins:up", "“up” is none of year, month"), ("frobnicate", "there is no command “frobnicate”"),
         ("export", "a file's name is missing"), ("q now", "stands alone"),
     ])
     func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
@@ -112,6 +112,15 @@ import Testing
         driver.type(":desc")
         driver.keys("<Enter>")
         #expect(driver.text.contains("sorted ↓Capacity"), "\(driver.text)")
+    }
+
+    /// Tab and Enter at once must not end the program.
+    @Test func tabAloneListsTheCommands() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys(":<Tab>")
+        #expect(driver.text.contains("q  q!  w  wq  sort"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(!driver.browser.isFinished && driver.text.contains("16 Teams"))
     }
 
     @Test func commandsOfTheTableGoByTheirNames() {

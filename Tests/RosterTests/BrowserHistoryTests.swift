@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func statementsAreShownWithRowsAndTime() throws {
-        let driver = BrowserDriver(teamsOf: fixture, height: 30)
+        let driver = BrowserDriver(teamsOf: fixture, height: 200)
         driver.keys("gt")
         // What other tests do in this process at the same time may fill the pane.
         var isShown = false

@@ -78,6 +78,28 @@ import Testing
         try await driver.wait(for: "the next change") { driver.text.contains("Bland") }
     }
 
+    /// Not only the order stands still: values stay as they were, but for the user's own edits.
+    @Test func valuesOfAFrozenListStandStill() async throws {
+        driver.keys("Z")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        request.predicate = NSPredicate(format: "teamName IN {'Brazil', 'Germany'}")
+        try fixture.elsewhere { context in
+            for team in try context.fetch(request) { team.setValue(88, forKey: "wins") }
+            try context.save()
+        }
+        try await driver.wait(for: "the note") { driver.text.contains("frozen: 2 changes wait") }
+        #expect(!driver.text.contains("88") && driver.text.contains("76"), "\(driver.text)")
+        driver.edit("Wins", of: "Brazil", to: "89")
+        #expect(driver.line(of: "Brazil").map { driver.lines[$0].contains("89") } == true, "\(driver.text)")
+        driver.keys("u")
+        #expect(driver.line(of: "Brazil").map { driver.lines[$0].contains("88") } == true, "\(driver.text)")
+        // Columns that are moved take their values along.
+        driver.keys("l<S-Right>")
+        #expect(driver.line(of: "Germany").map { driver.lines[$0].contains("68") } == true, "\(driver.text)")
+        driver.keys("Z")
+        #expect(driver.line(of: "Germany").map { driver.lines[$0].contains("88") } == true, "\(driver.text)")
+    }
+
     @Test func aFrozenListGoesOnWhenItIsShownInAnotherWay() async throws {
         driver.keys("Z")
         try delete("Japan")

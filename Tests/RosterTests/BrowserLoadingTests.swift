@@ -80,6 +80,32 @@ import Testing
         #expect(driver.text.contains("sorted ↓Team name"))
     }
 
+    /// What is chosen while a list is read builds on what was chosen before.
+    @Test func aChoiceBuildsOnTheOneThatIsStillAtWork() async throws {
+        let driver = try await open()
+        command("filter wins > 60", in: driver)
+        try await driver.wait(for: "the filter") { !driver.text.contains("Esc stops") }
+        command("filter", in: driver)
+        #expect(driver.text.contains("filtering, Esc stops"), "\(driver.text)")
+        command("sort wins:desc", in: driver)
+        try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
+        #expect(driver.text.contains("8000 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
+    }
+
+    /// A search that is being typed while the list comes goes on in that list.
+    @Test func aSearchGoesOnInTheListThatComes() async throws {
+        let driver = try await open()
+        command("filter wins < 0", in: driver)
+        try await driver.wait(for: "the filter") { driver.text.contains("No Teams match") }
+        command("filter", in: driver)
+        driver.keys("/")
+        driver.type("007777")
+        #expect(driver.text.contains("nothing found"), "\(driver.text)")
+        try await driver.wait(for: "the match") { driver.text.contains("1 found") }
+        driver.keys("<Enter>")
+        #expect(driver.selectedLine?.contains("Team 007777") == true, "\(driver.text)")
+    }
+
     @Test func anErrorIsToldAndTheListStays() async throws {
         let driver = try await open()
         command("filter teamName MATCHES '['", in: driver)

@@ -77,6 +77,30 @@ import Testing
         #expect(try Data(contentsOf: fixture.storeURL) == content)
     }
 
+    /// That the file is gone stays to be seen; what took its place is opened on demand.
+    @Test func whatTookItsPlaceIsOpened() async throws {
+        let other = try Fixture()
+        try other.fill()
+        try other.elsewhere { context in
+            for team in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team"))
+            where team.value(forKey: "teamName") as? String != "Spain" { context.delete(team) }
+            try context.save()
+        }
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try FileManager.default.removeItem(at: fixture.storeURL)
+        try FileManager.default.moveItem(at: other.storeURL, to: fixture.storeURL)
+        try await driver.wait(for: "the message") { driver.text.contains("another file took the place of Cup.sqlite") }
+        driver.keys("j")
+        #expect(
+            driver.lines[0].contains("the file is gone") && !driver.text.contains("took the place"), "\(driver.text)")
+        driver.keys("R")
+        #expect(driver.text.contains("o open the other, drop my edits"), "\(driver.text)")
+        driver.keys("o")
+        try await driver.wait(for: "the other store") { driver.text.contains("1 Team ") }
+        #expect(!driver.lines[0].contains("the file is gone") && !driver.text.contains("unsaved"), "\(driver.text)")
+    }
+
     @Test func itIsSaidAtOnce() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         try move("Cup.sqlite", to: "Moved.sqlite")

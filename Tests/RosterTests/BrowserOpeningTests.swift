@@ -28,6 +28,13 @@ import Testing
         #expect(driver.browser.lastWords?.contains("\n") == false)
     }
 
+    @Test func anEmptyFileIsNotOfferedForReading() throws {
+        try Data().write(to: fixture.storeURL)
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
+        #expect(driver.text.contains("Cup.sqlite is empty: roster create makes a store"), "\(driver.text)")
+        #expect(!driver.text.contains("read-only") && driver.text.contains("q quit"))
+    }
+
     /// A store that lacks a column is shown without its values, which is said.
     @Test func whatCannotBeReadIsSaid() throws {
         try fixture.fill()

@@ -12,7 +12,7 @@ import Testing
         "A filter language, checked, with completion": ["filtersThatDoNotFitKeepThePrompt", "filtersNarrowTheStore"],
         "Rows that others change light up live": ["changesOfOtherProgramsAppearWhereTheCursorIs", "deletedRowsFade"],
         "Undo and redo of edits": ["editsAreUndoneAndDoneAgain", "theCursorGoesToWhatUndoBringsBack"],
-        "Edit in a form at the focused field": ["formsAndTheirErrors", "aValueIsEditedInItsCell"],
+        "Edit in the cell, or the record in a form": ["formsAndTheirErrors", "aValueIsEditedInItsCell"],
         "Editors by type (yes/no, number, date, relation)": [
             "fieldsAreEditedByTheirType", "aDayIsPickedFromTheCalendar", "relationshipsAreChosenFromAList",
         ],

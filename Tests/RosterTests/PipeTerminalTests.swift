@@ -35,6 +35,14 @@ import Testing
         try await terminal.wait(for: "the answer") { $0.contains("[0 东京]") }
     }
 
+    /// Nothing to pick from is no reason to show the sample.
+    @Test func anEmptyPipeIsToldWhereRecordsAreToBePicked() async throws {
+        let terminal = try shell("printf '' | $roster --pick=name; echo \"[$?]\"")
+        try await terminal.wait(for: "the refusal") {
+            $0.contains("standard input: there are no records") && $0.contains("[1]")
+        }
+    }
+
     @Test func whatIsNoRecordIsToldWithItsLine() async throws {
         let terminal = try shell("printf '{\"a\": 1}\\n{\"a\": \\n' | $roster -; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") { $0.contains("standard input:") && $0.contains("[1]") }

@@ -109,6 +109,23 @@ final class Terminal {
         #expect(!terminal.screen.contains("Spain"))
     }
 
+    /// No key and no change comes while the user hesitates: the program wakes for the box by itself.
+    @Test func theKeysThatMayFollowComeUpByThemselves() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nowhere")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        try await Task.sleep(for: .seconds(1))
+        try terminal.type("g")
+        try await terminal.wait(for: "the box") { $0.contains("┌─ g ") && $0.contains("s  sections by") }
+        try terminal.keys("Escape")
+        try await terminal.wait(for: "the list") { !$0.contains("┌─ g ") && $0.contains("Brazil") }
+        // What this terminal's description does not know is understood all the same.
+        try terminal.type("\u{1B}[4~")
+        try await terminal.wait(for: "the last record") { $0.contains("16/16") }
+    }
+
     @Test func aLongSearchGoesOnBetweenTheKeys() async throws {
         let fixture = try await Fixture()
         try await fixture.fillWithManyTeams(10_000)

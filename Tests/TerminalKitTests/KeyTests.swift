@@ -40,6 +40,16 @@ import Testing
         #expect(read("\u{1B}]11;rgb:0000/0000/0000\u{1B}\\j") == [.event(.key(Key(.character("j"))))])
     }
 
+    /// Terminals send what another terminal's description says: tmux sends `ESC [ 1 ~` for Home, whatever TERM is.
+    @Test func keysThatCursesDoesNotKnowAreUnderstood() {
+        #expect(keys("\u{1B}[1~\u{1B}[4~\u{1B}[7~\u{1B}[8~") == [Key(.home), Key(.end), Key(.home), Key(.end)])
+        #expect(keys("\u{1B}[H\u{1B}[F\u{1B}[A") == [Key(.home), Key(.end), Key(.up)])
+        #expect(keys("\u{1B}[2~\u{1B}[3~\u{1B}[5~\u{1B}[6~").map(\.code) == [.insert, .delete, .pageUp, .pageDown])
+        #expect(keys("\u{1B}[1;5C\u{1B}[3;2~") == [Key(.right, .control), Key(.delete, .shift)])
+        #expect(keys("\u{1B}[27;5;9~\u{1B}[9;5C\u{1B}[1;99C\u{1B}[~j") == [Key(.character("j"))])
+        #expect(read("\u{1B}[200~a\u{1B}[Hb\u{1B}[201~") == [.event(.paste("ab"))])
+    }
+
     @Test func answersOfTheTerminalAreTold() {
         #expect(read("\u{1B}[?2026;2$y") == [.reply("?2026;2$y")])
     }

@@ -44,6 +44,18 @@ private final class Numbers: ListSource {
         return screen
     }
 
+    /// Wherever columns are left out, the titles say how many.
+    @Test func columnsThatAreLeftOutAreCounted() {
+        let wide = (0..<12).map { ListColumn(id: "\($0)", title: "Column \($0)", priority: $0, isFlexible: false) }
+        for width in 40...130 {
+            let list = SectionedList(source: teams(), columns: wide)
+            list.reset()
+            let titles = draw(list, width: width).lines[0]
+            let shown = titles.matches(of: /Column \d+/).count
+            #expect(shown == 12 || titles.hasSuffix("+\(12 - shown)›"), "\(width): \(titles)")
+        }
+    }
+
     @Test(arguments: [(40, 10), (80, 24), (120, 40)])
     func goldenList(_ width: Int, _ height: Int) throws {
         let source = teams()

@@ -144,6 +144,24 @@ import Testing
         #expect(cancelled && prompt.isFinished)
     }
 
+    /// Where candidates have no more in common than what is typed, they are shown first, for as long as the text stays.
+    @Test func candidatesAreShownBeforeOneIsTaken() {
+        let prompt = Prompt(label: ":", hint: "a command")
+        prompt.complete = { text, cursor in
+            Prompt.Completion(range: 0..<cursor, candidates: ["quit", "write"].filter { $0.hasPrefix(text) })
+        }
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text.isEmpty && prompt.hint == "quit  write")
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text == "quit" && prompt.hint == "quit  write")
+        send("<Tab>", to: prompt)
+        #expect(prompt.editor.text == "write" && prompt.hint == "write  quit")
+        send("s", to: prompt)
+        #expect(prompt.hint == "a command")
+        send("<C-u>w<Tab>", to: prompt)
+        #expect(prompt.editor.text == "write")
+    }
+
     @Test func dialogsTakeOnlyTheirKeys() throws {
         var answer = ""
         let dialog = Dialog(

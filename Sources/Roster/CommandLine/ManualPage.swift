@@ -19,8 +19,8 @@ enum ManualPage {
         lines += section("VERBS", VerbTable.verbs.flatMap(verb))
         lines += section(
             "KEYS OF THE LIST",
-            ListCommands.table.categories.flatMap { category in
-                [".SS " + escaped(category.name)] + category.commands.flatMap { item($0.keyLabel, $0.help) }
+            ListCommands.table.helpItems.flatMap { category in
+                [".SS " + escaped(category.category)] + category.items.flatMap { item($0.keys, $0.help) }
             })
         lines += section(
             "EXIT STATUS",
@@ -34,6 +34,7 @@ enum ManualPage {
                 "Keys, colours, and the columns of lists; else ~/.config/roster/config. roster config prints what is in effect, "
                     + "as such a file.")
                 + item("$XDG_DATA_HOME/roster", "The World Cup sample, copied at the first start without a store.")
+                + item("$XDG_STATE_HOME/roster", "How each store was left; else ~/.local/state/roster.")
                 + item(
                     "$XDG_CACHE_HOME",
                     "The sections of lists, so that long lists open at once. It may be removed at any time."))

@@ -21,7 +21,10 @@ enum Program {
         var rest = words
         if let named = VerbTable.verb(of: words) { (verb, rest) = named }
         do {
-            if words == ["--version"] || words == ["-V"] { return try tellVersion().code }
+            if let first = words.first, ["--version", "-V"].contains(first) {
+                guard words.count == 1 else { throw CommandError.misuse("\(first) stands alone") }
+                return try tellVersion().code
+            }
             try refuseUnknownVerb(words)
             return try run(verb, rest).code
         } catch {
@@ -39,7 +42,8 @@ enum Program {
             !words[1].hasPrefix("-"), !FileManager.default.fileExists(atPath: first)
         else { return }
         guard !first.contains("/") else { throw CommandError.failure("there is no file “\(first)”") }
-        throw CommandError.misuse("there is no verb “\(first)”")
+        let near = VerbTable.verbs(like: first).joined(separator: " or ")
+        throw CommandError.misuse("there is no verb “\(first)”" + (near.isEmpty ? "" : "; did you mean \(near)?"))
     }
 
     private static func tellVersion() throws -> ExitStatus {

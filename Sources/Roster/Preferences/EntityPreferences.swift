@@ -8,6 +8,7 @@ struct EntityPreferences: Equatable {
     var columns: [String]?
     /// The sort keys as on the command line.
     var sort: String?
+    /// The sections as on the command line.
     var section: String?
     /// How values are written, by key.
     var formats: [String: ValueFormat] = [:]
@@ -20,12 +21,11 @@ struct EntityPreferences: Equatable {
         }
         func property(_ name: String) throws {
             guard entity.propertiesByName[name] == nil else { return }
-            let names = entity.propertiesByName.keys.sorted().joined(separator: ", ")
-            throw CommandError.misuse("\(entity.name ?? "?") has no property “\(name)”; it has \(names)")
+            throw CommandError.misuse(EntityKeys.unknown(name, of: entity))
         }
         check("columns") { for name in columns ?? [] { try property(name) } }
         check("section") {
-            if let section { try EntityKeys.attribute(at: section, of: entity, for: "make sections by") }
+            if let section { try SectionChoice(section).sectionBy(for: entity) }
         }
         check("sort") {
             for key in try SortKey.parse(sort ?? "") {

@@ -20,6 +20,8 @@ final class Browser: TerminalProgram {
     var lastWords: String?
     /// The store that is being opened beside the keys.
     var opening: StoreOpening?
+    /// Whether the store's file is known to be gone from its place.
+    var isFileLost = false
     /// A save that waits for another program to let go of the store.
     var waitingSave: WaitingSave?
     /// Where it is kept how the store was left.
@@ -172,7 +174,7 @@ final class Browser: TerminalProgram {
     private(set) var companion: BackgroundWork?
 
     func startCompanion() {
-        guard let command = options.companion else { return }
+        guard let command = options.companion, companion == nil else { return }
         let work = BackgroundWork("companion")
         companion = work
         work.run(command) { [weak self] outcome in
@@ -240,9 +242,16 @@ final class Browser: TerminalProgram {
         for work in [work, companion] { work?.waitForEnd(upTo: 2) }
         opening?.task.stop.raise()
         writeState()
+        try closeStore()
+    }
+
+    /// Takes everything of the store off the screen, and lets go of it.
+    func closeStore() throws {
         list?.close()
         list = nil
         layers.removeAll()
+        waitingSave = nil
+        baseline = EditBaseline()
         try session?.close()
         session = nil
     }

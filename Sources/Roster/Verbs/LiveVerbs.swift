@@ -118,8 +118,9 @@ enum BrowseVerb: CommandVerb {
                 reading: "-", format: arguments.value(FormatFlag.self), below: FileManager.default.temporaryDirectory,
                 in: surroundings)
         } catch is TemporaryStore.Empty {
-            // A pipe that nothing comes through was not meant.
-            if isNamed { throw CommandError.failure("standard input: there are no records") }
+            // A pipe that nothing comes through was not meant, unless records are to be picked from it.
+            let isPick = try arguments.value(PickFlag.self) != nil && status.st_mode & S_IFMT == S_IFIFO
+            if isNamed || isPick { throw CommandError.failure("standard input: there are no records") }
             return nil
         }
     }

@@ -87,7 +87,7 @@ final class WatchPrinter {
 
     private static func text(_ event: WatchEvent) -> String {
         switch event {
-        case .fetched(let sections, let objects): "fetched \(objects) in \(sections.count) sections\n"
+        case .fetched(let sections, let objects): "fetched \(objects) in \(counted(sections.count))\n"
         case .transaction(let number, let time, let author):
             "# \(number) \(ISO8601Text.text(of: time)) \(VisibleText.shown(author ?? ""))\n"
         case .willChange: ""
@@ -99,9 +99,11 @@ final class WatchPrinter {
                     + (object.changedKeys.isEmpty ? "" : " (\(object.changedKeys.joined(separator: ", ")))")) + "\n"
         case .aggregates(let section, _, let texts):
             VisibleText.shown("\(section ?? "all"): \(texts.joined(separator: ", "))") + "\n"
-        case .didChange(let sections, let objects): "now \(objects) in \(sections) sections\n"
+        case .didChange(let sections, let objects): "now \(objects) in \(counted(sections))\n"
         }
     }
+
+    private static func counted(_ sections: Int) -> String { sections == 1 ? "1 section" : "\(sections) sections" }
 
     private static func places(_ object: WatchEvent.Object) -> String {
         [object.indexPath, object.newIndexPath].compactMap { $0.map(place) }.joined(separator: "→")

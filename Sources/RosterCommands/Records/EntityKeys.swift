@@ -37,10 +37,22 @@ package enum EntityKeys {
     }
 
     /// `Team has no property “winz”; it has bestFinish, draws, …`
-    static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
+    package static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
         let names = entity.propertiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == key.lowercased() }
-        let hint = near.map { "did you mean \($0)?" } ?? "it has \(names.joined(separator: ", "))"
+        let hint = near.map { "did you mean \($0)?" } ?? known(names, near: key)
         return "\(entity.name ?? "?") has no property “\(key)”; \(hint)"
+    }
+
+    /// So many names have room in a message.
+    private static let greatestCount = 24
+
+    /// `it has bestFinish, draws, …`; of a great many only those that are like the key, or the first.
+    private static func known(_ names: [String], near key: String) -> String {
+        guard names.count > greatestCount else { return "it has \(names.joined(separator: ", "))" }
+        let key = key.lowercased()
+        let alike = names.filter { !key.isEmpty && ($0.lowercased().contains(key) || key.contains($0.lowercased())) }
+        let shown = (alike.isEmpty ? names : alike).prefix(8)
+        return "it has \(shown.joined(separator: ", ")) and \(names.count - shown.count) more"
     }
 }

@@ -31,7 +31,9 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         } else {
             text = frameworkLine(for: error as NSError)
         }
-        return VisibleText.oneLine(text)
+        // What a server says is broken into lines that are set in.
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        return VisibleText.oneLine(lines.joined(separator: " ")).replacing("?.", with: "?")
     }
 
     private static func frameworkLine(for error: NSError) -> String {

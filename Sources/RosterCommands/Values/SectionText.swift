@@ -6,22 +6,27 @@ import Foundation
 ///
 /// Each part is a key path, then what is made of its value (`value`, `year`, `month`, `week`, `day`, `letter`, `bucket(SIZE)`), then
 /// `desc` for descending order and `last` for records without a value behind all others. A slash begins a level inside.
-/// Years, months, weeks and days are those of UTC, weeks as ISO 8601 counts them; a whole number is a year by itself.
+/// On the command line years, months, weeks and days are those of UTC, weeks as ISO 8601 counts them; a whole number is a year by itself.
 package enum SectionText {
     /// Whether `text` is a key path and nothing more.
     package static func isKeyPath(_ text: String) -> Bool { !text.contains { $0 == ":" || $0 == "/" } }
 
     /// The sections that `text` says; checked against the entity.
     ///
+    /// - Parameter timeZone: where years, months, weeks and days begin.
     /// - Throws: ``CommandError`` of misuse.
-    package static func sectionBy(_ text: String, for entity: NSEntityDescription) throws -> SectionBy {
+    package static func sectionBy(
+        _ text: String, for entity: NSEntityDescription, in timeZone: TimeZone = .gmt
+    ) throws -> SectionBy {
         let levels = try text.split(separator: "/", omittingEmptySubsequences: false).map {
-            try level(String($0), for: entity)
+            try level(String($0), for: entity, in: timeZone)
         }
         return levels.count == 1 ? levels[0] : .levels(levels)
     }
 
-    private static func level(_ text: String, for entity: NSEntityDescription) throws -> SectionBy {
+    private static func level(
+        _ text: String, for entity: NSEntityDescription, in timeZone: TimeZone
+    ) throws -> SectionBy {
         var words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let keyPath = words.removeFirst().trimmingCharacters(in: .whitespaces)
         guard !keyPath.isEmpty else {
@@ -29,7 +34,7 @@ package enum SectionText {
         }
         let attribute = try EntityKeys.attribute(at: keyPath, of: entity, for: "make sections by")
         var section = SectionBy.value(keyPath)
-        if let word = words.first, let kind = try kind(word, keyPath) {
+        if let word = words.first, let kind = try kind(word, keyPath, calendar(in: timeZone)) {
             // A whole number is the year already.
             if word != "year" || !attribute.isWholeNumber {
                 try require(attribute, fits: word, keyPath)
@@ -51,13 +56,13 @@ package enum SectionText {
         return section
     }
 
-    private static var calendar: Calendar {
+    private static func calendar(in timeZone: TimeZone) -> Calendar {
         var calendar = Calendar(identifier: .iso8601)
-        calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .current
+        calendar.timeZone = timeZone
         return calendar
     }
 
-    private static func kind(_ word: String, _ keyPath: String) throws -> SectionBy? {
+    private static func kind(_ word: String, _ keyPath: String, _ calendar: Calendar) throws -> SectionBy? {
         switch word {
         case "value": return .value(keyPath)
         case "year": return .year(keyPath, calendar: calendar)

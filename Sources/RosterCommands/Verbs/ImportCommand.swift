@@ -95,7 +95,9 @@ public struct ImportCommand {
             let records = counts.total == 1 ? "1 record was" : "\(counts.total) records were"
             let outcome = isDryRun ? "nothing was imported" : "\(records) imported before that"
             let kind = (error as? CommandError)?.kind ?? .failure
-            throw CommandError(kind: kind, message: CommandError.line(for: error) + "; " + outcome)
+            let line = CommandError.line(for: error)
+            throw CommandError(
+                kind: kind, message: (line.hasSuffix(".") ? line.dropLast() : line[...]) + "; " + outcome)
         }
         return counts
     }

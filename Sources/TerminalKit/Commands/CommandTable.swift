@@ -114,13 +114,10 @@ public struct CommandTable<Target> {
         return order.map { ($0, groups[$0] ?? []) }
     }
 
-    /// The lines of the help screen. Commands in a row that say the same are one line, with the first keys and the last.
-    public func helpLines(text: TextWidth) -> [TextPane.Line] {
-        let keyWidth = commands.map { text.width($0.keyLabel) }.max() ?? 0
-        var lines: [TextPane.Line] = []
-        for category in categories {
-            if !lines.isEmpty { lines.append(TextPane.Line("")) }
-            lines.append(TextPane.Line(tr(category.name), role: .heading))
+    /// What help says of each category. Commands in a row that say the same are one item, with the first keys and the last.
+    public var helpItems: [(category: String, items: [(keys: String, help: String)])] {
+        categories.map { category in
+            var items: [(keys: String, help: String)] = []
             var alike: [Command<Target>] = []
             for (index, command) in category.commands.enumerated() {
                 alike.append(command)
@@ -128,8 +125,22 @@ public struct CommandTable<Target> {
                 guard let first = alike.first, next?.help != command.help else { continue }
                 let label = alike.count == 1 ? "" : first.keyLabel + (alike.count == 2 ? "  " : " .. ")
                 alike = []
-                let keys = text.padded(label + command.keyLabel, to: min(keyWidth, 26))
-                lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (tr(command.help), .text)]))
+                items.append((label + command.keyLabel, command.help))
+            }
+            return (category.name, items)
+        }
+    }
+
+    /// The lines of the help screen.
+    public func helpLines(text: TextWidth) -> [TextPane.Line] {
+        let keyWidth = commands.map { text.width($0.keyLabel) }.max() ?? 0
+        var lines: [TextPane.Line] = []
+        for category in helpItems {
+            if !lines.isEmpty { lines.append(TextPane.Line("")) }
+            lines.append(TextPane.Line(tr(category.category), role: .heading))
+            for item in category.items {
+                let keys = text.padded(item.keys, to: min(keyWidth, 26))
+                lines.append(TextPane.Line(runs: [("  " + keys + "  ", .key), (tr(item.help), .text)]))
             }
         }
         return lines

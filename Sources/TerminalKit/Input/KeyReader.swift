@@ -124,9 +124,35 @@ public struct KeyReader {
             return pasted.map { [.event(.paste($0))] } ?? []
         case "I", "O": return []
         case "Z": return [.event(.key(Key(.tab, .shift)))]
-        default: return control.hasPrefix("?") ? [.reply(control)] : []
+        default:
+            if let key = Self.key(control: control) { return pasted == nil ? [.event(.key(key))] : [] }
+            return control.hasPrefix("?") ? [.reply(control)] : []
         }
     }
+
+    /// The key of a sequence that curses does not know, because the terminal sends what another one's description says:
+    /// `1~` and `H` are both Home, `1;5C` is the right arrow with control.
+    private static func key(control: String) -> Key? {
+        guard let last = control.last else { return nil }
+        let numbers = control.dropLast().split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count <= 2 else { return nil }
+        let code = last == "~" ? editingKeys[numbers[0] ?? 0] : cursorKeys[last]
+        guard let code else { return nil }
+        let bits = (numbers.count == 2 ? numbers[1] ?? 1 : 1) - 1
+        guard (0..<8).contains(bits), last == "~" || numbers[0] ?? 1 == 1 else { return nil }
+        var modifiers: Key.Modifiers = []
+        if bits & 1 != 0 { modifiers.insert(.shift) }
+        if bits & 2 != 0 { modifiers.insert(.alt) }
+        if bits & 4 != 0 { modifiers.insert(.control) }
+        return Key(code, modifiers)
+    }
+
+    private static let cursorKeys: [Character: Key.Code] = [
+        "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end,
+    ]
+    private static let editingKeys: [Int: Key.Code] = [
+        1: .home, 2: .insert, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
+    ]
 
     /// The key that sends a character.
     private static func key(for scalar: Unicode.Scalar) -> Key {

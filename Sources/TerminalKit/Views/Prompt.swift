@@ -44,6 +44,8 @@ public final class Prompt: Layer {
     private var historyIndex: Int
     private var draft = ""
     private var completing: (completion: Completion, index: Int)?
+    /// The remark before candidates took its place, and the text for which they are shown.
+    private var listed: (text: String, hint: String)?
 
     /// Asked at Tab.
     public var complete: ((_ text: String, _ cursor: Int) -> Completion?)?
@@ -108,7 +110,17 @@ public final class Prompt: Layer {
         change(&editor)
         guard editor.text != before else { return }
         problem = nil
+        if let listed {
+            hint = listed.hint
+            self.listed = nil
+        }
         onChange?(editor.text)
+    }
+
+    /// Shows candidates beneath the text, until that changes.
+    private func list(_ candidates: some Sequence<String>) {
+        listed = (editor.text, listed?.hint ?? hint)
+        hint = candidates.prefix(12).joined(separator: "  ")
     }
 
     private func recall(_ index: Int) {
@@ -127,20 +139,20 @@ public final class Prompt: Layer {
             let candidate = current.completion.candidates[current.index]
             completing = current
             edit { $0.replace(start..<(start + shown.count), with: candidate) }
-            hint = completionHint(current.completion, at: current.index)
+            listFrom(current.index, of: current.completion)
             return
         }
         guard let found = complete?(editor.text, editor.cursor), let first = found.candidates.first else { return }
         let common = Self.commonBeginning(of: found.candidates)
-        if step > 0, found.candidates.count > 1, common.count > found.range.count {
-            edit { $0.replace(found.range, with: common) }
-            hint = found.candidates.prefix(12).joined(separator: "  ")
-            return
+        // What all have in common first; then what there is; then one after the other.
+        if step > 0, found.candidates.count > 1, common.count > found.range.count || listed?.text != editor.text {
+            if common.count >= found.range.count { edit { $0.replace(found.range, with: common) } }
+            return list(found.candidates)
         }
         let index = step > 0 ? 0 : found.candidates.count - 1
         completing = found.candidates.count > 1 ? (found, index) : nil
         edit { $0.replace(found.range, with: step > 0 ? first : found.candidates[index]) }
-        hint = completionHint(found, at: index)
+        listFrom(index, of: found)
     }
 
     /// What all candidates begin with, as the first of them spells it.
@@ -150,10 +162,9 @@ public final class Prompt: Layer {
         }
     }
 
-    private func completionHint(_ completion: Completion, at index: Int) -> String {
-        guard completion.candidates.count > 1 else { return hint }
-        let rest = completion.candidates[index...] + completion.candidates[..<index]
-        return rest.prefix(12).joined(separator: "  ")
+    private func listFrom(_ index: Int, of completion: Completion) {
+        guard completion.candidates.count > 1 else { return }
+        list(completion.candidates[index...] + completion.candidates[..<index])
     }
 
     /// Paints the last lines of the canvas: the text, and beneath it what is to be said about it.

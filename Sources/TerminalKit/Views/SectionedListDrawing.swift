@@ -40,9 +40,25 @@ extension SectionedList {
                 if width > measured[column] { measured[column] = min(width, 60) }
             }
         }
-        return ColumnFit.widths(
-            of: columns, natural: measured, available: canvas.width - Self.margin,
-            pinned: Set(0..<namingColumns).union([focusedColumn]))
+        func widths(_ available: Int) -> [Int?] {
+            ColumnFit.widths(
+                of: columns, natural: measured, available: available,
+                pinned: Set(0..<namingColumns).union([focusedColumn]))
+        }
+        let room = canvas.width - Self.margin
+        let all = widths(room)
+        let used = all.compactMap(\.self).reduce(-ColumnFit.gap) { $0 + $1 + ColumnFit.gap }
+        let note = canvas.text.width(Self.hiddenNote(all, canvas)) + 1
+        // Columns that are left out are told of, where that takes no large part of the line.
+        guard all.contains(nil), used + note > room, canvas.width >= Self.leastWidthForNote else { return all }
+        return widths(room - note)
+    }
+
+    /// On narrower screens the columns take all of the line.
+    private static let leastWidthForNote = 40
+
+    private static func hiddenNote(_ widths: [Int?], _ canvas: Canvas) -> String {
+        "+\(widths.count { $0 == nil })" + canvas.symbols.moreRight
     }
 
     /// So many columns at the left name the record.
@@ -61,9 +77,8 @@ extension SectionedList {
             columnSpans.append((index, x..<(x + width + ColumnFit.gap)))
             x += width + ColumnFit.gap
         }
-        let hidden = widths.count { $0 == nil }
-        guard hidden > 0 else { return }
-        let note = "+\(hidden)" + canvas.symbols.moreRight
+        guard widths.contains(nil) else { return }
+        let note = Self.hiddenNote(widths, canvas)
         let noteX = canvas.width - canvas.text.width(note)
         if noteX >= x - ColumnFit.gap { canvas.write(note, x: noteX, y: 0, style: Style(.muted)) }
     }

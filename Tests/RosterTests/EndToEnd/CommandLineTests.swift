@@ -47,7 +47,9 @@ import Testing
 
     @Test func misuseIsStatusTwo() throws {
         let store = sample.store
-        try expectRefusal(2, "there is no verb “lst”", ["lst", store, "Team"])
+        try expectRefusal(2, "there is no verb “lst”; did you mean list?", ["lst", store, "Team"])
+        try expectRefusal(2, "there is no verb “frobnicate” (see", ["frobnicate", store, "Team"])
+        try expectRefusal(2, "--version stands alone", ["--version", "x"])
         // A path without its quotation marks.
         try expectRefusal(1, "there is no file “/nowhere/My”", ["/nowhere/My", "Store.sqlite"])
         try expectRefusal(2, "there is no flag --limt", ["list", store, "Team", "--limt", "3"])

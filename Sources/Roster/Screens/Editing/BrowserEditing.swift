@@ -9,7 +9,10 @@ import Translation
 extension Browser {
     /// Why nothing can be changed; `nil` where it can.
     var readOnlyReason: String? {
-        session?.isReadOnly == true ? "the store is open read-only: nothing can be changed" : nil
+        guard let session, session.isReadOnly else { return nil }
+        return session.model.isInferred
+            ? "the store keeps no model, and one made from its tables is for reading only: --model FILE allows edits"
+            : "the store is open read-only: nothing can be changed"
     }
 
     /// Does one edit as one step for undo.
@@ -75,7 +78,10 @@ extension Browser {
             next()
         case .saved(let count):
             baseline.removeAll()
-            say(sentence("saved \(DeletePlan.counted(count, "record"))"))
+            say(
+                count == 0
+                    ? tr("nothing of yours was left to save") : sentence("saved \(DeletePlan.counted(count, "record"))")
+            )
             next()
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
         case .failed(let lines, _):

@@ -196,7 +196,8 @@ final class CellEditor: Layer {
         // Beneath the cell, or above it where that is the last line.
         let y = cell.minY + 1 < canvas.height - 2 ? cell.minY + 1 : cell.minY - 1
         canvas.fillLine(y, style: .error)
-        canvas.write("\(canvas.symbols.moreLeft) \(problem)", x: 2, y: y, style: .error)
+        let line = y > cell.minY ? "^ \(problem)" : problem
+        canvas.write(line, x: max(2, min(cell.minX, canvas.width - canvas.text.width(line))), y: y, style: .error)
     }
 }
 

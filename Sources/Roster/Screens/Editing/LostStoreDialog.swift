@@ -9,8 +9,32 @@ extension Browser {
     /// Says once that the store's file is gone; the next save asks what to do.
     func tellLostFile() {
         guard let session, session.fileProblem != nil else { return }
+        isFileLost = true
         let name = StorePlace(url: session.url).shortName
-        say(sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
+        let isReplaced = FileManager.default.fileExists(atPath: session.url.path)
+        say(
+            isReplaced
+                ? sentence("another file took the place of \(name): R opens it, ^S saves this store elsewhere")
+                : sentence("the store is no longer at \(name): ^S saves elsewhere or follows the file"), role: .error)
+    }
+
+    /// Asks about the store's file where it is not in its place. Answers whether it is so.
+    func asksAboutLostFile() -> Bool {
+        guard let problem = session?.fileProblem else {
+            isFileLost = false
+            return false
+        }
+        isFileLost = true
+        ask(aboutLostFile: problem) {}
+        return true
+    }
+
+    /// Lets go of the store and opens the file that is in its place.
+    private func openOther() {
+        writeState()
+        do { try closeStore() } catch { return complain(error) }
+        isFileLost = false
+        open()
     }
 
     /// Asks whether to follow the file or to save elsewhere.
@@ -26,6 +50,10 @@ extension Browser {
                 })
         }
         choices.append(Dialog.Choice("e", "save elsewhere") { [unowned self] in askForPlace(next) })
+        if FileManager.default.fileExists(atPath: session.url.path) {
+            let word = session.unsavedCount > 0 ? "open the other, drop my edits" : "open the other"
+            choices.append(Dialog.Choice("o", word) { [unowned self] in openOther() })
+        }
         choices.append(Dialog.Choice("q<Esc>", "back"))
         let store = StorePlace(url: session.url)
         let problem = CommandError.line(for: problem).replacing(store.name, with: store.shortName)
@@ -60,6 +88,7 @@ extension Browser {
         do { try change() } catch { return complain(error) }
         guard let session else { return }
         options.storeURL = session.url
+        isFileLost = false
         guard session.context.hasChanges, session.unsavedCount > 0 else {
             say(sentence("the store is at \(session.url.path) now"))
             return next()

@@ -7,16 +7,32 @@ struct PendingKeys {
     private var since: ContinuousClock.Instant?
     /// How long the user must hesitate; `nil` never shows the box.
     let delay: Duration?
+    /// Whether the program was woken for the box: no key and no change of the store brings it up.
+    private var hasWoken = false
 
     init(delay: Duration?) { self.delay = delay }
 
     /// Notes after a key whether a sequence goes on.
     mutating func note(_ keys: KeySequenceReader, now: ContinuousClock.Instant = .now) {
-        if keys.pending.isEmpty { since = nil } else if since == nil { since = now }
+        if keys.pending.isEmpty {
+            (since, hasWoken) = (nil, false)
+        } else if since == nil {
+            since = now
+        }
     }
 
-    /// When the box comes up; `nil` where nothing is waited for.
-    var showTime: ContinuousClock.Instant? {
+    /// Notes that the program was woken. Answers whether the box comes up by that.
+    mutating func wake(now: ContinuousClock.Instant = .now) -> Bool {
+        guard !hasWoken, isShown(now: now) else { return false }
+        hasWoken = true
+        return true
+    }
+
+    /// When the program has to be woken for the box; `nil` where nothing is waited for, or the box is there.
+    var nextWake: ContinuousClock.Instant? { hasWoken ? nil : showTime }
+
+    /// When the box comes up.
+    private var showTime: ContinuousClock.Instant? {
         guard let since, let delay else { return nil }
         return since + delay
     }

@@ -63,7 +63,9 @@ extension ListCommands {
             Command("statements", keys: "gt", category: category, help: "show the store's statements as they come") {
                 $0.toggleStatements()
             },
-            Command("read again", keys: "R <F5>", category: category, help: "read the list again") { $0.readAgain() },
+            Command("read again", keys: "R <F5>", category: category, help: "read the list again") {
+                if !$0.browser.asksAboutLostFile() { $0.readAgain() }
+            },
             Command("follow", keys: "F", category: category, help: "let the cursor go to every new record, or not") {
                 $0.toggleFollowing()
             },

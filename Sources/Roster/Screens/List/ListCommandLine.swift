@@ -72,20 +72,14 @@ extension ListScreen {
     }
 
     fileprivate func makeSections(by text: String) -> Prompt.Problem? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard let key = parts.first, !key.isEmpty, key != "none" else {
+        let choice = SectionChoice(text)
+        guard !choice.keyPath.isEmpty, text != "none" else {
             change { $0.setSectionKey(nil) }
             return nil
         }
-        guard parts.count == 1 || ["asc", "desc"].contains(parts[1]) && parts.count == 2 else {
-            return Prompt.Problem(tr("asc or desc stands behind the colon"), at: key.count + 1)
-        }
         do {
-            try EntityKeys.attribute(at: key, of: entity, for: "make sections by")
-            try tryToChange {
-                $0.sectionKey = key
-                $0.sectionsAscend = parts.last != "desc"
-            }
+            try choice.sectionBy(for: entity)
+            try tryToChange { $0.setSections(choice) }
             return nil
         } catch {
             return FilterText.problem(error, in: text)
@@ -202,7 +196,15 @@ struct CommandLineWords {
             }
             let range = found.range.lowerBound + start..<found.range.upperBound + start
             return Prompt.Completion(range: range, candidates: found.candidates)
-        case "sort", "section", "sections":
+        case "section", "sections":
+            let level = argument.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+            guard let colon = level.lastIndex(of: ":") else {
+                return matching(level, among: list.entity.sortableKeyPaths, endingAt: cursor)
+            }
+            let attribute = list.entity.attribute(atKeyPath: String(level.prefix { $0 != ":" }))
+            let kinds = SectionChoice.kinds(of: attribute) + ["desc", "last"]
+            return matching(String(level[level.index(after: colon)...]), among: kinds, endingAt: cursor)
+        case "sort":
             let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
             return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
         case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)

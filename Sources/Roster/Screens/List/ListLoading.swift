@@ -8,6 +8,8 @@ struct ListWork {
     let what: String
     let began = ContinuousClock.now
     let task: Task<Void, Never>
+    /// The list that is being read, where that is what goes on.
+    let list: RecordList?
 }
 
 // Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
@@ -65,7 +67,7 @@ extension ListScreen {
     ) {
         // All of it is used on the main thread.
         nonisolated(unsafe) let found = (list: list, entity: other, before: before, next: next)
-        begin(what) { screen in
+        begin(what, reading: list) { screen in
             let end = ContinuousClock.now + StoreLock.patience
             while true {
                 do {
@@ -79,12 +81,21 @@ extension ListScreen {
             found.before()
             screen.take(found.list, of: found.entity)
             found.next()
+            screen.repeatSearch?()
         }
+    }
+
+    /// What the user chose for the list, also where it is still being read: the next choice builds on it.
+    var chosenSettings: ListSettings {
+        guard let list = work?.list, list.display.entity === entity else { return records.settings }
+        return list.settings
     }
 
     /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
     // SAFETY: all of it is used on the main thread; the screen is weak.
-    func begin(_ what: String, _ work: @escaping @MainActor (ListScreen) async throws -> Void) {
+    func begin(
+        _ what: String, reading list: RecordList? = nil, _ work: @escaping @MainActor (ListScreen) async throws -> Void
+    ) {
         stopWork()
         nonisolated(unsafe) weak let screen = self
         // The screen does not own the browser, and may outlive it while the work goes on.
@@ -98,7 +109,7 @@ extension ListScreen {
             if let failure { browser.complain(failure) }
             browser.needsDisplay = true
         }
-        self.work = ListWork(what: what, task: task)
+        self.work = ListWork(what: what, task: task, list: list)
         browser.needsDisplay = true
     }
 

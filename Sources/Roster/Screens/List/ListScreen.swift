@@ -50,6 +50,8 @@ final class ListScreen: Layer {
     var marks = RecordMarks()
     /// The search that was begun last.
     var search: RecordSearch?
+    /// Begins the search of the prompt anew in another list; set while that prompt is open.
+    var repeatSearch: (() -> Void)?
     /// What `n` and `N` look for, and what is highlighted.
     var searchText: String?
     /// Hears of what the search finds.
@@ -144,11 +146,10 @@ final class ListScreen: Layer {
 
     /// The same, where the caller tells the user what is wrong. An error leaves the list as it is.
     func tryToChange(_ change: (inout ListSettings) -> Void) throws {
-        var settings = records.settings
+        var settings = chosenSettings
         settings.folded = view.folded
-        let section = settings.sectionKey
         change(&settings)
-        if settings.sectionKey != section { settings.folded = [] }
+        if settings.sectionText != records.settings.sectionText { settings.folded = [] }
         let list = try RecordList(entity: entity, settings: settings, context: session.context)
         let what = settings.filter != records.settings.filter ? "filtering" : "sorting"
         // The cursor may go on while the list is read.
@@ -207,7 +208,7 @@ final class ListScreen: Layer {
 
     /// An arrow for a sort key; a number with it where there are several.
     private static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
-        if column.id == settings.sectionKey { return settings.sectionsAscend ? "↑" : "↓" }
+        if column.id == settings.sectionSortKey { return settings.sectionsAscend ? "↑" : "↓" }
         guard let index = settings.sortKeys.firstIndex(where: { $0.keyPath == column.id }) else { return "" }
         let arrow = settings.sortKeys[index].isAscending ? "↑" : "↓"
         return settings.sortKeys.count > 1 ? "\(arrow)\(index + 1)" : arrow
@@ -243,14 +244,14 @@ final class ListScreen: Layer {
         if isSearching { return .now }
         // The share that is done is shown as it grows.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
-        let popup = pendingKeys.isShown() ? nil : pendingKeys.showTime
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
-        return [records.glow.nextEnd, records.fading.nextEnd, progress, popup, tick].compactMap { $0 }.min()
+        return [records.glow.nextEnd, records.fading.nextEnd, progress, pendingKeys.nextWake, tick].compactMap { $0 }
+            .min()
     }
 
     func wake() {
         if isSearching { continueSearch() }
-        if browser.work != nil || work != nil || pendingKeys.isShown() { browser.needsDisplay = true }
+        if browser.work != nil || work != nil || pendingKeys.wake() { browser.needsDisplay = true }
         if let end = records.fading.nextEnd, end <= .now {
             records.fading.removeEnded(now: .now)
             let path = cursorObject.flatMap { records.path(of: $0) }

@@ -60,11 +60,13 @@ extension ListScreen {
         canvas.fillLine(0, style: .text)
         var note = ""
         if session.isReadOnly { note = session.model.isInferred ? " model inferred, read-only " : " read-only " }
+        if browser.isFileLost { note = tr(" the file is gone ") }
         if browser.isPicking { note = " pick" + (note.isEmpty ? " " : note) }
         let used = canvas.write(
             StorePlace(url: session.url).shortName, x: 0, y: 0, style: .heading, limit: canvas.width / 2)
         drawTabs(in: canvas, from: used + 2, to: canvas.width - canvas.text.width(note))
-        canvas.write(note, x: max(0, canvas.width - note.count), y: 0, style: Style(.warning, selected: true))
+        canvas.write(
+            note, x: max(0, canvas.width - canvas.text.width(note)), y: 0, style: Style(.warning, selected: true))
     }
 
     /// The lines of advice, broken to the width, where the list keeps most of the screen.
@@ -127,7 +129,8 @@ extension ListScreen {
         if !settings.filter.isEmpty { left.append(("  " + tr("filter: %s", settings.filter), .status)) }
         if let section = settings.sectionKey {
             let arrow = settings.sectionsAscend ? "" : "↓"
-            left.append((" " + tr(" by %s", arrow + PropertyTitle.title(section)), .status))
+            let title = SectionChoice(keyPath: section, form: settings.sectionForm).title
+            left.append((" " + tr(" by %s", arrow + title), .status))
         }
         let arrows = settings.sortKeys.map { ($0.isAscending ? "↑" : "↓") + PropertyTitle.title($0.keyPath) }
         if !arrows.isEmpty { left.append(("  " + tr("sorted %s", arrows.joined(separator: " ")), .status)) }
@@ -176,7 +179,7 @@ extension ListScreen {
         }
         var hints = [
             ("G", sentence("record \(number)")), ("j k", sentence("\(number) down, up")),
-            ("] [", sentence("\(number) sections on, back")),
+            ("] [", number == 1 ? tr("a section on, back") : sentence("\(number) sections on, back")),
         ]
         if entities.indices.contains(number - 1) { hints.append(("Enter", entities[number - 1].name ?? "")) }
         KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)

@@ -161,26 +161,64 @@ extension ListScreen {
     /// What a key does in the present order: `↓ sections`, `↑ key 2`.
     private func sortRemark(on keyPath: String) -> String {
         let settings = records.settings
-        if keyPath == settings.sectionKey { return settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections") }
+        if keyPath == settings.sectionSortKey { return settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections") }
         guard let place = settings.sortKeys.firstIndex(where: { $0.keyPath == keyPath }) else { return "" }
         return sentence("\(settings.sortKeys[place].isAscending ? "↑" : "↓") key \(place + 1)")
     }
 
+    /// Lets the user choose what makes the sections. Of a date a second question asks for the period; texts of the entity
+    /// itself are offered by their first letter too.
     func askForSectionKey() {
-        let keys = entity.sortableKeyPaths
+        let choices = entity.sortableKeyPaths.flatMap { key in
+            entity.attributesByName[key]?.attributeType == .stringAttributeType
+                ? [SectionChoice(keyPath: key), SectionChoice(keyPath: key, form: ":letter")]
+                : [SectionChoice(keyPath: key)]
+        }
         let current = records.settings.sectionKey
         let items =
             [(text: tr("(no sections)"), detail: current == nil ? tr("now") : "")]
-            + keys.map { key in
-                let remark = sentence("\(sortRemark(on: key)): Enter turns")
-                return (text: PropertyTitle.title(key), detail: key == current ? remark : "")
+            + choices.map { (text: $0.title, detail: sectionRemark(on: $0)) }
+        let selected =
+            choices.firstIndex { $0.keyPath == current && isChosen($0) }
+            ?? choices.firstIndex {
+                $0.keyPath == current
             }
-        let selected = current.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
         browser.layers.push(
-            Picker(title: "Sections by", items: items, aliases: [""] + keys, selected: selected) {
-                [unowned self] index in
-                change { $0.setSectionKey(index == 0 ? nil : keys[index - 1]) }
+            Picker(
+                title: "Sections by", items: items, aliases: [""] + choices.map(\.text),
+                selected: selected.map { $0 + 1 } ?? 0
+            ) { [unowned self] index in
+                guard index > 0 else { return change { $0.setSectionKey(nil) } }
+                let choice = choices[index - 1]
+                if entity.attribute(atKeyPath: choice.keyPath)?.attributeType == .dateAttributeType {
+                    return askForPeriod(of: choice.keyPath)
+                }
+                change { $0.setSectionKey(choice.keyPath, form: choice.form) }
             })
+    }
+
+    /// Lets the user choose by which part of a date the sections are made.
+    private func askForPeriod(of key: String) {
+        let forms = SectionChoice.kinds(of: entity.attribute(atKeyPath: key)).map { ":" + $0 }
+        let choices = forms.map { SectionChoice(keyPath: key, form: $0) } + [SectionChoice(keyPath: key)]
+        let names = ["year", "month", "week", "day", "each value"]
+        let items = zip(names, choices).map { (text: tr($0), detail: sectionRemark(on: $1)) }
+        browser.layers.push(
+            Picker(
+                title: PropertyTitle.title(key), items: items, aliases: choices.map(\.text),
+                selected: choices.firstIndex(where: isChosen) ?? 1
+            ) { [unowned self] index in change { $0.setSectionKey(key, form: choices[index].form) } })
+    }
+
+    /// Whether the list has these sections, in whichever direction.
+    private func isChosen(_ choice: SectionChoice) -> Bool {
+        records.settings.sectionKey == choice.keyPath && records.settings.sectionForm == choice.form
+    }
+
+    private func sectionRemark(on choice: SectionChoice) -> String {
+        guard isChosen(choice) else { return "" }
+        let direction = records.settings.sectionsAscend ? tr("↑ sections") : tr("↓ sections")
+        return sentence("\(direction): Enter turns")
     }
 
     /// Lets the user choose an entity, with how many records each has.
@@ -222,7 +260,7 @@ extension ListScreen {
     /// Adds a record; it begins in the section where the cursor is.
     func addRecord() {
         var preset: [String: Any] = [:]
-        if let key = records.settings.sectionKey, entity.attributesByName[key] != nil, let cursorObject {
+        if let key = records.settings.sectionSortKey, entity.attributesByName[key] != nil, let cursorObject {
             preset[key] = cursorObject.value(forKey: key)
         }
         RecordForm.open(in: browser, session: session, object: nil, entity: entity, preset: preset) { [unowned self] in

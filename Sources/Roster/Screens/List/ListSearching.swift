@@ -15,7 +15,7 @@ extension ListScreen {
     /// Asks for a text and goes to its first match while it is typed; Escape goes back.
     func askForSearch() {
         stopSearch()
-        let start = SearchStart(position: view.cursor, object: cursorObject, line: view.screenLine, folded: view.folded)
+        var start = SearchStart(position: view.cursor, object: cursorObject, line: view.screenLine, folded: view.folded)
         let previous = searchText
         let prompt = Prompt(label: "find: ", history: browser.searchHistory, hint: Self.searchHint)
         prompt.onChange = { [unowned self, unowned prompt] text in
@@ -27,12 +27,18 @@ extension ListScreen {
                 countsAll: true)
             begin(search) { [unowned self, unowned prompt] search in show(search, in: prompt) }
         }
+        repeatSearch = { [unowned self, weak prompt] in
+            start = SearchStart(position: view.cursor, object: cursorObject, line: view.screenLine, folded: view.folded)
+            if let prompt, !prompt.editor.text.isEmpty { prompt.onChange?(prompt.editor.text) }
+        }
         prompt.onAccept = { [unowned self] text in
+            repeatSearch = nil
             browser.rememberSearch(text)
             accept(text)
             return nil
         }
         prompt.onCancel = { [unowned self] in
+            repeatSearch = nil
             search = nil
             searchText = previous
             goBack(to: start)

@@ -120,7 +120,7 @@ final class ModelMapScreen: Layer {
         }
         let left = DeletePlan.counted(entities.count, "entity")
         let missing = map.lines.count { $0.lane == nil }
-        let note = missing > 0 ? sentence("\(missing) lines have no room ") : ""
+        let note = missing > 0 ? sentence("\(missing) relationships not drawn for want of room ") : ""
         StatusLine(
             left: [(sentence(" Model of \(list.session.url.lastPathComponent): \(left)"), .status)],
             right: [(note, .status)]

@@ -29,7 +29,7 @@ struct EntityDisplay {
 
     init(entity: NSEntityDescription, settings: ListSettings) {
         self.init(
-            entity: entity, sectionKey: settings.sectionKey, sortKeys: settings.sortKeys.map(\.keyPath),
+            entity: entity, sectionKey: settings.sectionSortKey, sortKeys: settings.sortKeys.map(\.keyPath),
             preferences: settings.preferences, layout: settings.columns)
     }
 
@@ -72,7 +72,7 @@ struct EntityDisplay {
             if let found = attributes.first(where: { $0.name == name }) { return found }
         }
         let entityName = (entity.name ?? "").lowercased()
-        let names = ["name", "title", "label", entityName + "name", entityName, "filename"]
+        let names = ["name", "title", "label", entityName + "name", entityName, "filename", "subject", "message"]
         for name in names {
             if let found = attributes.first(where: { $0.name.lowercased() == name }) { return found }
         }
@@ -83,7 +83,8 @@ struct EntityDisplay {
     /// Whether a text says where something is and not what it is called.
     private static func isPointer(_ attribute: NSAttributeDescription) -> Bool {
         let name = attribute.name.lowercased()
-        return ["image", "icon", "file", "url", "path", "identifier", "uuid", "guid"].contains { name.contains($0) }
+        return ["image", "icon", "file", "url", "path", "identifier", "uuid", "guid", "data", "hash", "token"].contains
+        { name.contains($0) }
     }
 
     // MARK: Columns

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
+import Translation
 
 /// The filter as the user types it.
 enum FilterText {
@@ -26,6 +27,13 @@ enum FilterText {
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         guard !trimmed.isEmpty else { return nil }
         let indent = text.prefix { $0.isWhitespace }.count
+        // What people type who look for a text, and no condition.
+        if trimmed.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }),
+            entity.propertiesByName[trimmed] == nil, (try? predicate(trimmed, for: entity)) == nil
+        {
+            return Prompt.Problem(
+                sentence("“\(trimmed)” is no condition such as \(example(for: entity)); / finds text"), at: indent)
+        }
         do {
             _ = try NSPredicate.parse(format: trimmed)
             _ = try PredicateText.predicate(trimmed, for: entity)

@@ -10,6 +10,9 @@ struct ListSettings {
     }
 
     var sectionKey: String?
+    /// What is made of the value of that key, and the levels inside, as it stands behind the key on the command line: `:month`,
+    /// `:letter/kind`; `nil` makes sections by the value.
+    var sectionForm: String?
     /// The direction in which the sections stand.
     var sectionsAscend = true
     /// How records are sorted within their section. The section key is not among them.
@@ -35,17 +38,26 @@ struct ListSettings {
         sortKeys = first.map { [SortKey(keyPath: $0.name, isAscending: true)] } ?? []
         guard let preferences else { return }
         let problems = Set(preferences.problems(for: entity).map(\.key))
-        if let section = preferences.section, !problems.contains("section") { sectionKey = section }
+        if let section = preferences.section, !problems.contains("section") { setSections(SectionChoice(section)) }
         if let sort = preferences.sort, !problems.contains("sort"), let keys = try? RosterCommands.SortKey.parse(sort) {
             setSortKeys(keys.map { SortKey(keyPath: $0.keyPath, isAscending: $0.ascending) })
         }
     }
 
+    /// The sections as they are written on the command line; `nil` for none.
+    var sectionText: String? {
+        sectionKey.map { SectionChoice(keyPath: $0, form: sectionForm, ascends: sectionsAscend).text }
+    }
+
+    /// The key that records are sorted by for the sections alone; sections that are not of plain values come in their order
+    /// whatever the sort.
+    var sectionSortKey: String? { sectionForm == nil ? sectionKey : nil }
+
     /// All sort keys in order: that of the sections first.
     var allSortKeys: [SortKey] {
-        guard let sectionKey else { return sortKeys }
-        return [SortKey(keyPath: sectionKey, isAscending: sectionsAscend)]
-            + sortKeys.filter { $0.keyPath != sectionKey }
+        guard let sectionSortKey else { return sortKeys }
+        return [SortKey(keyPath: sectionSortKey, isAscending: sectionsAscend)]
+            + sortKeys.filter { $0.keyPath != sectionSortKey }
     }
 
     /// The sort descriptors, with the section key in front. Of an entity without any sortable attribute, none.
@@ -53,26 +65,25 @@ struct ListSettings {
         allSortKeys.map { NSSortDescriptor(key: $0.keyPath, ascending: $0.isAscending) }
     }
 
-    /// Makes sections by a key; the key of the present sections turns their direction.
-    mutating func setSectionKey(_ keyPath: String?) {
-        if let keyPath, keyPath == sectionKey {
+    /// Makes sections by a key; what makes the present ones turns their direction.
+    mutating func setSectionKey(_ keyPath: String?, form: String? = nil) {
+        if let keyPath, keyPath == sectionKey, form == sectionForm {
             sectionsAscend.toggle()
         } else {
-            sectionKey = keyPath
+            (sectionKey, sectionForm) = (keyPath, form)
             sectionsAscend = true
         }
     }
 
-    /// Makes sections by a key, first the least.
-    mutating func setSections(by keyPath: String) {
-        if keyPath != sectionKey { folded = [] }
-        sectionKey = keyPath
-        sectionsAscend = true
+    /// Makes these sections.
+    mutating func setSections(_ choice: SectionChoice) {
+        if choice.keyPath != sectionKey || choice.form != sectionForm { folded = [] }
+        (sectionKey, sectionForm, sectionsAscend) = (choice.keyPath, choice.form, choice.ascends)
     }
 
     /// Adds a key behind the others; one that is there already turns its direction.
     mutating func addSortKey(_ keyPath: String) {
-        if keyPath == sectionKey {
+        if keyPath == sectionSortKey {
             sectionsAscend.toggle()
         } else if let index = sortKeys.firstIndex(where: { $0.keyPath == keyPath }) {
             sortKeys[index].isAscending.toggle()
@@ -83,15 +94,15 @@ struct ListSettings {
 
     /// Sorts by one key alone; if that is so already, turns its direction. The sections stay: their key turns them round.
     mutating func replaceSortKeys(with keyPath: String) {
-        if keyPath == sectionKey { return sectionsAscend.toggle() }
+        if keyPath == sectionSortKey { return sectionsAscend.toggle() }
         let isAscending = sortKeys.count == 1 && sortKeys[0].keyPath == keyPath ? !sortKeys[0].isAscending : true
         sortKeys = [SortKey(keyPath: keyPath, isAscending: isAscending)]
     }
 
     /// Sorts by these keys, the first one first; one that is the sections' gives their direction.
     mutating func setSortKeys(_ keys: [SortKey]) {
-        if let key = keys.first(where: { $0.keyPath == sectionKey }) { sectionsAscend = key.isAscending }
-        let others = keys.filter { $0.keyPath != sectionKey }
+        if let key = keys.first(where: { $0.keyPath == sectionSortKey }) { sectionsAscend = key.isAscending }
+        let others = keys.filter { $0.keyPath != sectionSortKey }
         if !others.isEmpty { sortKeys = others }
     }
 

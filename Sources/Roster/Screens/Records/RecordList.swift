@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// The records of one entity in sections: a results controller, and what a list view asks of it.
 ///
@@ -23,9 +24,13 @@ final class RecordList: ListSource {
     /// What left the list a moment ago.
     var fading = FadingRows()
     /// While the list is frozen: the records that others deleted meanwhile.
-    var goneWhileFrozen: Set<NSManagedObjectID>? { didSet { if goneWhileFrozen == nil { frozenTexts = [:] } } }
-    /// What was shown of records while the list is frozen: what goes meanwhile stays to be read.
-    private var frozenTexts: [NSManagedObjectID: [Int: String]] = [:]
+    var goneWhileFrozen: Set<NSManagedObjectID>? {
+        didSet { if goneWhileFrozen == nil { (frozenTexts, editedWhileFrozen) = ([:], []) } }
+    }
+    /// What was shown of records while the list is frozen: what others change meanwhile stays as it was.
+    private var frozenTexts: [NSManagedObjectID: [String: String]] = [:]
+    /// What the user edits in a frozen list is shown as it is.
+    private var editedWhileFrozen: Set<NSManagedObjectID> = []
     /// What is said of the column with the focus.
     private(set) var aggregates: ListAggregates?
     /// Asked whether the user marked a record.
@@ -44,8 +49,11 @@ final class RecordList: ListSource {
         request.sortDescriptors = settings.descriptors
         request.fetchBatchSize = 128
         controller = NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionKey,
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionSortKey,
             cacheName: Self.cacheName(entity: entity, settings: settings, context: context))
+        if settings.sectionForm != nil, let text = settings.sectionText {
+            controller.sectionBy = try SectionChoice(text).sectionBy(for: entity)
+        }
         controller.delegate = observer
     }
 
@@ -83,7 +91,8 @@ final class RecordList: ListSource {
         guard settings.filter.isEmpty else { return nil }
         let store = context.persistentStoreCoordinator?.persistentStores.first?.identifier ?? ""
         let sort = settings.descriptors.map { "\($0.key ?? "")\($0.ascending ? "+" : "-")" }.joined(separator: ",")
-        return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionKey ?? "")|\(sort)"
+        return "roster|\(store)|\(entity.name ?? "")|\(settings.sectionText ?? "")|\(sort)"
+            + (settings.sectionForm == nil ? "" : "|\(TimeZone.current.identifier)")
     }
 
     /// Shows other columns, or the same ones in another way.
@@ -196,6 +205,7 @@ final class RecordList: ListSource {
 
     func title(ofSection section: Int) -> String {
         let info = sections[section]
+        guard settings.sectionForm == nil else { return info.name.isEmpty ? tr("(none)") : info.name }
         guard let key = settings.sectionKey,
             sectionAttribute?.attributeType != .stringAttributeType || info.name.isEmpty,
             rowCounts[section] > 0
@@ -212,11 +222,17 @@ final class RecordList: ListSource {
             return texts.indices.contains(column) ? texts[column] : ""
         }
         if isGone(object) {
-            let texts = frozenTexts[object.objectID] ?? [0: RecordName.fallback(object)]
-            return texts[column] ?? ""
+            guard let texts = frozenTexts[object.objectID] else {
+                return column == 0 ? RecordName.fallback(object) : ""
+            }
+            return texts[display.columns[column].key] ?? ""
         }
+        guard goneWhileFrozen != nil else { return display.columns[column].text(of: object) }
+        let (id, key) = (object.objectID, display.columns[column].key)
+        if object.isInserted || UnsavedRecords.isChangedItself(object) { editedWhileFrozen.insert(id) }
+        if let text = frozenTexts[id]?[key], !editedWhileFrozen.contains(id) { return text }
         let text = display.columns[column].text(of: object)
-        if goneWhileFrozen != nil { frozenTexts[object.objectID, default: [:]][column] = text }
+        frozenTexts[id, default: [:]][key] = text
         return text
     }
 

@@ -50,6 +50,7 @@ struct ListState: Codable, Equatable {
     }
 
     var section: String?
+    var sectionForm: String?
     var sectionsAscend: Bool?
     var sort: [Key]?
     var filter: String?
@@ -61,6 +62,7 @@ struct ListState: Codable, Equatable {
 
     init(_ settings: ListSettings) {
         section = settings.sectionKey
+        sectionForm = settings.sectionForm
         sectionsAscend = settings.sectionsAscend
         sort = settings.sortKeys.map { Key(key: $0.keyPath, ascending: $0.isAscending) }
         filter = settings.filter
@@ -80,6 +82,10 @@ struct ListState: Codable, Equatable {
         let known = Set(entity.sortableKeyPaths)
         settings.sectionKey = section.flatMap { known.contains($0) ? $0 : nil }
         settings.sectionsAscend = sectionsAscend ?? true
+        settings.sectionForm = settings.sectionKey == nil ? nil : sectionForm
+        if let text = settings.sectionText, (try? SectionChoice(text).sectionBy(for: entity)) == nil {
+            (settings.sectionKey, settings.sectionForm) = (nil, nil)
+        }
         settings.setSortKeys(
             (sort ?? []).filter { known.contains($0.key) }.map {
                 ListSettings.SortKey(keyPath: $0.key, isAscending: $0.ascending)

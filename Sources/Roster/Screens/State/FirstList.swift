@@ -35,8 +35,10 @@ struct FirstList {
     private func weight(_ entity: NSEntityDescription) -> Double {
         let count = session.counts[entity] ?? 0
         let ties = entity.relationshipsByName.values.count { !$0.isTransient }
-        let isNamed = EntityDisplay.label(of: entity) != nil
-        return log2(Double(1 + count)) * Double(2 + min(ties, 20)) + (isNamed ? 0.5 : 0)
+        let weight = log2(Double(1 + count)) * Double(2 + min(ties, 20))
+        // What has no name tells little in a list, and what has only relationships tells nothing.
+        if entity.attributesByName.values.allSatisfy(\.isTransient) { return weight / 8 }
+        return EntityDisplay.label(of: entity) == nil ? weight / 2 : weight + 0.5
     }
 
     /// How the list of the first entity is shown.
@@ -50,8 +52,9 @@ struct FirstList {
             ?? browser.settings(for: entity)
         guard !options.isSuggestion || kept == nil else { return settings }
         if let section = options.sectionKeyPath {
-            try EntityKeys.attribute(at: section, of: entity, for: "make sections by")
-            settings.setSections(by: section)
+            let choice = SectionChoice(section)
+            try choice.sectionBy(for: entity)
+            settings.setSections(choice)
         } else if kept == nil, settings.sectionKey == nil, options.entityName == nil, options.sortKeys == nil {
             settings.sectionKey = SectionGuess(entity: entity, context: session.context).keyPath
         }

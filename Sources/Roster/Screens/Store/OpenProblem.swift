@@ -45,6 +45,11 @@ struct OpenProblem {
             self.init(kind: .hopeless, text: sentence("\(url.path) is a folder, not a store"), store: url)
             return
         }
+        // Reading helps no more than writing.
+        if let size = (try? manager.attributesOfItem(atPath: url.path))?[.size] as? Int, size == 0 {
+            self.init(kind: .hopeless, text: sentence("\(url.path) is empty: roster create makes a store"), store: url)
+            return
+        }
         if !manager.isWritableFile(atPath: url.path) {
             text = sentence("\(url.path) is not writable: you may only read it")
         } else if !manager.isWritableFile(atPath: url.deletingLastPathComponent().path) {
