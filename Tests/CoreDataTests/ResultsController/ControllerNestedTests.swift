@@ -49,6 +49,41 @@ import Testing
         }
     }
 
+    @Test func aFetchSeesWhatIsNotSavedOfRelatedObjects() throws {
+        let staff = try Staff()
+        try staff.context.performAndWait {
+            let (alice, bob, sam) = try staff.savedThree()
+            for (person, name) in [(alice, "X"), (bob, "Y"), (sam, "Z")] {
+                person.setValue(staff.department(name), forKey: "department")
+            }
+            try staff.context.save()
+        }
+        let child = child(of: staff)
+        try child.performAndWait {
+            let departments = try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Department"))
+            for (old, new) in [("X", "Q"), ("Z", "A")] {
+                departments.first { $0.value(forKey: "name") as? String == old }?.setValue(new, forKey: "name")
+            }
+            for (format, text) in [
+                (nil, "A: Sam | Q: Alice | Y: Bob"), ("department.name > 'B'", "Q: Alice | Y: Bob"),
+                ("department.name == 'Z'", ""),
+            ] {
+                let request = staff.request(["department.name"], format.map { NSPredicate(format: $0) })
+                let list = List(
+                    fetchRequest: request, managedObjectContext: child, sectionNameKeyPath: "department.name",
+                    cacheName: nil)
+                try list.performFetch()
+                #expect(list.text == text)
+                request.fetchLimit = 1
+                let window = List(
+                    fetchRequest: request, managedObjectContext: child, sectionNameKeyPath: nil, cacheName: nil)
+                try window.performFetch()
+                let names = window.fetchedObjects?.map { $0.value(forKey: "name") as? String }
+                #expect(names == list.fetchedObjects?.prefix(1).map { $0.value(forKey: "name") as? String })
+            }
+        }
+    }
+
     @Test func whatTheParentSavesIsFollowedAndNewObjectsKeepTheirPlaces() throws {
         let staff = try Staff()
         let alice = try staff.context.performAndWait { UncheckedSendable(try staff.savedThree().alice) }

@@ -32,6 +32,35 @@ import Testing
         return try #require(try context.fetch(request).first)
     }
 
+    @Test func aListOfSeveralStoresSeesWhatIsNotSavedOfRelatedObjects() throws {
+        try Staff.run { staff in
+            let second = try staff.coordinator.addPersistentStore(
+                type: .sqlite, at: staff.folder.appendingPathComponent("Second.sqlite"))
+            defer { try? staff.coordinator.remove(second) }
+            var departments: [NSManagedObject] = []
+            for (number, store) in [staff.store, second, staff.store, second].enumerated() {
+                let person = staff.employee("N\(number)", nil)
+                let department = staff.department("D\(number)")
+                for object in [person, department] { staff.context.assign(object, to: store) }
+                person.setValue(department, forKey: "department")
+                departments.append(department)
+            }
+            try staff.context.save()
+            func text(_ predicate: String?) throws -> String {
+                let list = staff.controller(
+                    section: "department.name", sort: ["department.name"], where: predicate)
+                try list.performFetch()
+                return list.text
+            }
+            #expect(try text(nil) == "D0: N0 | D1: N1 | D2: N2 | D3: N3")
+            departments[3].setValue("C", forKey: "name")
+            departments[0].setValue("E", forKey: "name")
+            #expect(try text(nil) == "C: N3 | D1: N1 | D2: N2 | E: N0")
+            #expect(try text("department.name BEGINSWITH 'D'") == "D1: N1 | D2: N2")
+            #expect(try text("department.name == 'E'") == "E: N0")
+        }
+    }
+
     @Test func case55_mergeOfAnotherContextsSaveIsOneBatch() throws {
         try Staff.run { staff in
             let (alice, bob, sam) = try staff.savedThree()

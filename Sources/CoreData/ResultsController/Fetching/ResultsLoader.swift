@@ -327,7 +327,16 @@ struct ResultsLoader {
     /// For lists of several stores, and for pages while there are unsaved changes.
     private func loadObjects(into loaded: inout LoadedResults) throws {
         let objects = try pipeline.objects(request)
-        try sort(objects, objects.map(loaded.definition.identities.token), into: &loaded)
+        let definition = loaded.definition
+        guard looksAtUnsavedObjects(definition) else {
+            return try sort(objects, objects.map(definition.identities.token), into: &loaded)
+        }
+        // The fetch knows what is not saved of the objects themselves. What these look at was asked of the stores: all of
+        // them are looked at and put into place again.
+        var touched = try unsaved(definition)
+        for object in objects { touched.note(object) }
+        loaded.contents = try ListEditor(definition: definition, context: context)
+            .edit(definition.noContents, touched).contents
     }
 
     private func loadDictionaries(into loaded: inout LoadedResults) throws {
