@@ -30,7 +30,8 @@ package struct ColumnRun: ~Copyable {
         if kind == self.kind, number == self.number, isNoted(content) { return true }
         self.kind = kind
         self.number = number
-        bytes = Array(content)
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(contentsOf: content)
         return false
     }
 

@@ -144,6 +144,59 @@ import Testing
         }
     }
 
+    /// The ends of long sections are looked up among the keys. With many sections the values are read beside all of them.
+    @Test(arguments: [
+        [9_000], [5_000, 1, 5_000], [4_096, 4_097, 900, 7], [6_000] + Array(repeating: 1, count: 2_000),
+        Array(repeating: 20, count: 400), [3, 4_000], [],
+    ])
+    func endsOfSectionsAreFound(sizes: [Int]) throws {
+        var rows: [[String: Any]] = []
+        for (number, size) in sizes.enumerated() {
+            for passed in 0..<size {
+                // The first section is that of those without a gate.
+                rows.append(number == 0 ? ["passed": passed] : ["gate": "G\(10_000 + number)", "passed": passed])
+            }
+        }
+        rows.shuffle()
+        try withList(rows, index: Self.whole) { first in
+            let list = self.list(first.managedObjectContext)
+            let told = try statements { try list.performFetch() }
+            #expect(list.sections?.map(\.numberOfObjects) == sizes)
+            #expect(
+                list.sections?.map(\.name) == sizes.indices.map { $0 == 0 ? "" : "G\(10_000 + $0)" })
+            for (number, size) in sizes.enumerated() {
+                let ends = [0, size - 1].map { list.object(at: IndexPath(row: $0, section: number)) }
+                #expect(ends.map { $0.value(forKey: "passed") as? Int } == [size - 1, 0])
+            }
+            let lookUps = told.count { $0.hasSuffix("WHERE t0.Z_PK = ?") }
+            #expect(sizes.count(where: { $0 > 4_000 }) == 0 ? lookUps == 0 : (1...256).contains(lookUps), "\(lookUps)")
+        }
+    }
+
+    /// An index that has the groups but not all that is reckoned would send SQLite to the table for each row.
+    @Test func groupsAreSortedRatherThanLookedUpOneByOne() throws {
+        let rows = (0..<50).map { ["name": "N\($0)", "gate": "\($0 % 2)", "passed": $0] as [String: Any] }
+        try withList(rows, index: Self.whole) { list in
+            @MainActor func told(_ key: String) throws -> [String] {
+                let request = NSFetchRequest<NSDictionary>(entityName: "Turnstile")
+                request.resultType = .dictionaryResultType
+                let most = NSExpressionDescription()
+                most.name = "most"
+                most.expression = NSExpression(format: "max:(\(key))")
+                request.propertiesToGroupBy = ["gate"]
+                request.propertiesToFetch = ["gate", most]
+                request.sortDescriptors = [NSSortDescriptor(key: "gate", ascending: true)]
+                var found: [NSDictionary] = []
+                let heard = try statements { found = try list.managedObjectContext.fetch(request) }
+                #expect(found.map { $0["gate"] as? String } == ["0", "1"])
+                return heard
+            }
+            let (names, numbers) = (try told("name"), try told("passed"))
+            #expect(names.allSatisfy { $0.contains("GROUP BY +") }, "\(names)")
+            #expect(numbers.allSatisfy { $0.contains("GROUP BY t0.") }, "\(numbers)")
+        }
+    }
+
     /// What the store says of places is about saved values: unsaved ones, ties and missing ones are put in place all the
     /// same.
     @Test func rowsAreRightlyPlacedWhereTheStoreKnowsOnlyHalf() throws {

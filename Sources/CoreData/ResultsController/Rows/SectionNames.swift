@@ -72,6 +72,12 @@ final class SectionNames {
         return number
     }
 
+    /// Numbers sections that have no number yet, in order. For names that are all different.
+    func append(new texts: [String]) {
+        for text in texts { keys.append(text) }
+        numbers = nil
+    }
+
     func number(of identity: SectionValue) -> UInt32 {
         let identity = rule?.normalized(identity) ?? identity
         let number = number(of: identity.code)

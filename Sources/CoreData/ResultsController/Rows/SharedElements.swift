@@ -18,6 +18,18 @@ final class SharedElements<Element: BitwiseCopyable>: @unchecked Sendable {
         self.init(mapped: UnsafeBufferPointer(memory)) { memory.deallocate() }
     }
 
+    /// Makes a block of its own of what `element` gives for each place.
+    convenience init(count: Int, _ element: (Int) throws -> Element) rethrows {
+        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
+        do {
+            for place in 0..<count { memory.initializeElement(at: place, to: try element(place)) }
+        } catch {
+            memory.deallocate()
+            throw error
+        }
+        self.init(mapped: UnsafeBufferPointer(memory)) { memory.deallocate() }
+    }
+
     deinit { release() }
 
     var count: Int { buffer.count }

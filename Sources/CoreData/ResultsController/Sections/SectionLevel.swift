@@ -45,6 +45,9 @@ struct SectionLevel {
     /// The paths of the value, and of the one that it is ordered by, before it.
     var paths: [[String]] { ((orderKey.map { [$0] } ?? []) + (key.map { [$0] } ?? [])).map(\.keys) }
 
+    /// Whether it is the value itself.
+    var isByValue: Bool { if case .value = by.kind { true } else { false } }
+
     var isStored: Bool { key?.isStored ?? false && orderKey?.isStored ?? true }
 
     var fingerprint: String? {

@@ -21,6 +21,9 @@ struct SectionRule: @unchecked Sendable {
     /// Whether stores know all that makes the section.
     var isStored: Bool { levels.allSatisfy(\.isStored) }
 
+    /// Whether sections are what rows have the same values in.
+    var isByValues: Bool { levels.allSatisfy(\.isByValue) }
+
     /// The properties that decide where an object is; `nil` if that cannot be told.
     var placeKeys: Set<String>? { isStored ? Set(paths.compactMap(\.first)) : nil }
 

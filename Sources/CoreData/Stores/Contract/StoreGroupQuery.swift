@@ -20,6 +20,11 @@ struct StoreGroupQuery {
     var limit = 0
     var offset = 0
 
+    /// Functions of whole numbers of any size beside those of expressions: the sum of what they are in units of 2³², rounded
+    /// down, and that of the rest. Neither leaves the range of 64 bits.
+    static let highSum = "highSum:"
+    static let lowSum = "lowSum:"
+
     struct SortKey {
         let tree: ExpressionTree
         let key: StoreSortKey

@@ -39,8 +39,9 @@ struct GroupSelect {
 extension SelectBuilder {
     /// `SELECT … GROUP BY … HAVING … ORDER BY …`, or `nil` where it would not give what memory does.
     ///
+    /// - Parameter byIndex: whether an index may bring the rows in the order of the groups.
     /// - Throws: as ``keys(groupedBy:)``.
-    func groups(_ wanted: StoreGroupQuery) throws -> GroupSelect? {
+    func groups(_ wanted: StoreGroupQuery, byIndex: Bool = true) throws -> GroupSelect? {
         var joins = SQLJoins(entity: query.entity, schema: schema)
         let condition = try condition(joins: &joins)
         guard condition.isExact else { return nil }
@@ -56,7 +57,9 @@ extension SelectBuilder {
             }
             try translator.checkGroups(wanted)
             var groups: [SQLFragment] = []
-            for tree in wanted.groups { groups.append(try translator.groupValue(tree).fragment) }
+            for tree in wanted.groups {
+                groups.append((byIndex ? "" : "+") + (try translator.groupValue(tree).fragment))
+            }
             let having = try wanted.having.map { try translator.condition($0) }
             var order: [SQLFragment] = []
             for key in wanted.sortKeys { order.append(try translator.groupOrder(key)) }
@@ -82,7 +85,8 @@ extension SelectBuilder {
 extension PredicateToSQL {
     /// `SUM(…)` and its like over the rows of a group; `nil` for another function.
     mutating func groupFunction(_ name: String, _ argument: ExpressionTree) throws -> SQLExpression? {
-        guard Functions.ofCollections[name] != nil else { return nil }
+        let isPart = name == StoreGroupQuery.highSum || name == StoreGroupQuery.lowSum
+        guard isPart || Functions.ofCollections[name] != nil else { return nil }
         guard case .expression(let value) = try nested(4, { try $0.operand(argument) }) else {
             throw NeedsMemory("\(name) of several values of each row")
         }
@@ -90,6 +94,12 @@ extension PredicateToSQL {
             return SQLExpression(fragment: "COUNT(" + value.fragment + ")", kind: .integer(isNarrow: false))
         }
         guard value.fragment.arguments.isEmpty else { throw NeedsMemory("\(name) of what is reckoned with constants") }
+        if isPart {
+            guard case .integer = value.kind else { throw NeedsMemory("\(name) of what is no whole number") }
+            let part = name == StoreGroupQuery.highSum ? ">> 32" : "& 4294967295"
+            let sum = "COALESCE(CAST(SUM(\(value.fragment.text) \(part)) AS BIGINT), 0)"
+            return SQLExpression(fragment: SQLFragment(sum), kind: .integer(isNarrow: false))
+        }
         let names = ["sum:": "@sum", "average:": "@avg", "min:": "@min", "max:": "@max"]
         guard let known = names[name], value.kind != .decimal else {
             throw NeedsMemory("\(name) of these values is calculated in memory")
@@ -107,7 +117,8 @@ extension PredicateToSQL {
         }
         func isAggregate(_ tree: ExpressionTree) -> Bool {
             guard case .function(let name, let arguments) = tree, arguments.count == 1 else { return false }
-            return Functions.ofCollections[name] != nil
+            return Functions.ofCollections[name] != nil || name == StoreGroupQuery.highSum
+                || name == StoreGroupQuery.lowSum
         }
         let values = wanted.columns + wanted.sortKeys.map(\.tree)
         guard wanted.groups.allSatisfy({ isKeyPath($0, in: wanted.groups) }),

@@ -27,6 +27,19 @@ struct SelectBuilder {
         try statement(keyList(groupedBy: keyPath), order: .bySQL)
     }
 
+    /// `SELECT value FROM … WHERE Z_PK = ?` of the attribute that rows are grouped by; `nil` where it has no column.
+    ///
+    /// - Throws: as ``keys(groupedBy:)``.
+    func groupedValue() throws -> SQLFragment? {
+        guard let keyPath = query.groupedBy else { return nil }
+        var joins = SQLJoins(entity: query.entity, schema: schema)
+        let path = try ModelKeyPath(keyPath, from: query.entity)
+        guard case .attribute(let attribute) = path.end,
+            let column = joins.column(of: attribute, following: path.toOnes)
+        else { return nil }
+        return "SELECT \(column) FROM " + joins.from + SQLFragment(" WHERE t0.\(schema.keyText) = ?")
+    }
+
     /// The same without order, limit and offset, the values to sort by behind the rest: see ``SelectStatement/sortColumns``.
     ///
     /// - Returns: `nil` where the order is not that of the values themselves but of a collation, or not exact.

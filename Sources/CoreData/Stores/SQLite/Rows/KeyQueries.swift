@@ -16,6 +16,8 @@ final class KnownSortings {
         var sorting = Sorting.index
         /// How many columns are looked up in one index.
         var indexedTerms = 0
+        /// Whether it goes through all of an index, and to the table for each entry.
+        var looksRowsUp = false
     }
 
     /// By the statements' texts. An index that is added or dropped later changes the time only.
@@ -32,6 +34,7 @@ final class KnownSortings {
                 if step.contains("TEMP B-TREE") {
                     plan.sorting = step.hasSuffix("B-TREE FOR ORDER BY") ? .full : .partial
                 }
+                if step.hasPrefix("SCAN t0 USING INDEX ") { plan.looksRowsUp = true }
                 // As in `SEARCH t0 USING INDEX i (ZA=? AND ZB>?)`.
                 if step.hasPrefix("SEARCH") { plan.indexedTerms = max(plan.indexedTerms, step.count { $0 == "?" }) }
             }
@@ -71,9 +74,52 @@ struct KeyQueries {
             return result
         }
         var beside = BesideColumns(ordered.beside, context)
-        let found = try inOrder(ordered, &beside)
+        let found = try runs(of: ordered, builder) ?? inOrder(ordered, of: query.entity, &beside)
         return StoreQueryResult(
             keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, beside: beside.all)
+    }
+
+    /// The keys and the runs of equal values, where it is sure that no value comes again behind another one; `nil` elsewhere.
+    private func runs(of ordered: SelectStatement, _ builder: SelectBuilder) throws -> OrderedKeys? {
+        let query = builder.query
+        guard let group = ordered.group, ordered.beside == nil, ordered.unsupported.isEmpty, !query.isLimited,
+            let first = query.sortKeys.first, first.keyPath == query.groupedBy, first.comparison == .plain,
+            RunSearch.canRead(group.attribute), try sorting(of: ordered) == .index,
+            let value = try builder.groupedValue()
+        else { return nil }
+        var groups = GroupReader(group, context)
+        var keys: [RowKey] = []
+        let isWhole = try forEachKey(ordered) { key, statement in
+            keys.append(key)
+            groups.append(statement)
+            guard keys.count == RunSearch.sample else { return true }
+            makeRoom(in: &keys, of: query.entity)
+            return groups.count > RunSearch.mostOfSample
+        }
+        if isWhole { return (keys, groups.all) }
+        // The values that are looked at are those by which the keys were put in order.
+        return try connection.reading { try longRuns(builder, group, value) }
+    }
+
+    /// Makes room for the rows that an entity may have: no more than its greatest key says. The system gives it as it is used.
+    private func makeRoom(in keys: inout [RowKey], of entity: NSEntityDescription) {
+        let table = SQLName.quoted(context.layout.table(of: entity))
+        guard let greatest = try? connection.integer("SELECT MAX(Z_PK) FROM \(table)"), greatest < RunSearch.mostRoom
+        else { return }
+        keys.reserveCapacity(Int(greatest))
+    }
+
+    /// The same where few runs are expected: the keys alone, and then where each run ends, for which a few rows are looked at.
+    ///
+    /// - Returns: `nil` where the runs turn out to be many.
+    private func longRuns(
+        _ builder: SelectBuilder, _ group: SelectStatement.Group, _ value: SQLFragment
+    ) throws -> OrderedKeys? {
+        let keys = try keys(builder.keys(), of: builder.query.entity)
+        return try connection.withStatement(value.text) { statement in
+            var search = RunSearch(keys: keys, group: group, context: context, statement: statement)
+            return try search.groups().map { (keys, $0) }
+        }
     }
 
     /// How SQLite puts the rows of `select` in order.
@@ -82,14 +128,25 @@ struct KeyQueries {
     }
 
     /// The keys of `select`, as they come.
-    func keys(_ select: SelectStatement) throws -> [RowKey] {
-        var none = BesideColumns(nil, context)
-        return try inOrder(select, &none).keys
+    ///
+    /// - Parameter entity: that of the rows.
+    func keys(_ select: SelectStatement, of entity: NSEntityDescription) throws -> [RowKey] {
+        var keys: [RowKey] = []
+        try forEachKey(select) { key, _ in
+            keys.append(key)
+            if keys.count == RunSearch.sample { makeRoom(in: &keys, of: entity) }
+            return true
+        }
+        return keys
     }
 
+    /// Keys in order, and the runs of equal values there.
+    private typealias OrderedKeys = (keys: [RowKey], groups: [RowGroup]?)
+
     private func inOrder(
-        _ select: SelectStatement, _ beside: inout BesideColumns
-    ) throws -> (keys: [RowKey], groups: [RowGroup]?) {
+        _ select: SelectStatement, of entity: NSEntityDescription, _ beside: inout BesideColumns
+    ) throws -> OrderedKeys {
+        guard select.group != nil || select.beside != nil else { return (try keys(select, of: entity), nil) }
         var keys: [RowKey] = []
         guard let group = select.group else {
             try forEachKey(select) { key, statement in
@@ -220,7 +277,7 @@ private struct GroupReader: ~Copyable {
     private var run: ColumnRun
     private var done: [RowGroup] = []
     private var value = SlotValue.null
-    private var count = 0
+    private var length = 0
 
     init(_ group: SelectStatement.Group, _ context: DecodingContext) {
         self.group = group
@@ -231,12 +288,15 @@ private struct GroupReader: ~Copyable {
     /// Adds the statement's current row.
     mutating func append(_ statement: Statement) {
         if !run.goesOn(statement) {
-            if count > 0 { done.append(RowGroup(value: value, count: count)) }
+            if length > 0 { done.append(RowGroup(value: value, count: length)) }
             value = context.value(of: group.attribute, at: group.column, of: statement)
-            count = 0
+            length = 0
         }
-        count += 1
+        length += 1
     }
 
-    var all: [RowGroup] { count == 0 ? done : done + [RowGroup(value: value, count: count)] }
+    /// How many runs there were.
+    var count: Int { length == 0 ? 0 : done.count + 1 }
+
+    var all: [RowGroup] { length == 0 ? done : done + [RowGroup(value: value, count: length)] }
 }
