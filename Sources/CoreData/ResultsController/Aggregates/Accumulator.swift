@@ -18,6 +18,16 @@ struct Accumulator: Hashable, Sendable {
         var isLost = false
     }
 
+    init() {}
+
+    /// What a store says of rows: good for results, not for following changes.
+    init(count: Int, sum: Int128, least: SectionValue, greatest: SectionValue) {
+        self.count = count
+        whole = sum
+        if least != .missing { self.least = Extreme(value: least, times: 1) }
+        if greatest != .missing { self.greatest = Extreme(value: greatest, times: 1) }
+    }
+
     /// Whether the values have to be added anew: a least or greatest one went, or one was taken out of a sum that is rounded.
     var mustSearch: Bool { least.isLost || greatest.isLost || decimal.isLost || real.isLost }
 

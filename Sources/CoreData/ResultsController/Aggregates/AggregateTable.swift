@@ -5,6 +5,8 @@ import Foundation
 struct AggregatePlan: @unchecked Sendable {
     let aggregates: [SectionAggregate]
     let keys: [SectionKey]
+    /// What is wanted of each key.
+    private(set) var functions: [Set<SectionAggregate.Function>]
     private let places: [String: Int]
 
     /// - Throws: 134060 for a key path without an attribute at its end, for sums of what is no number, for least and greatest
@@ -30,6 +32,10 @@ struct AggregatePlan: @unchecked Sendable {
         }
         self.keys = keys
         self.places = places
+        functions = keys.map { _ in [] }
+        for aggregate in aggregates {
+            if let place = places[aggregate.keyPath] { functions[place].insert(aggregate.function) }
+        }
     }
 
     /// Why an attribute has no such aggregate.
@@ -52,10 +58,9 @@ struct AggregatePlan: @unchecked Sendable {
     var paths: [[String]] { keys.map(\.keys) }
 
     func result(_ aggregate: SectionAggregate, of accumulators: [Accumulator]) -> SectionValue? {
-        guard let place = places[aggregate.keyPath], place < accumulators.count, let type = keys[place].attributeType
-        else {
-            return nil
-        }
+        guard let place = places[aggregate.keyPath], place < accumulators.count,
+            functions[place].contains(aggregate.function), let type = keys[place].attributeType
+        else { return nil }
         return accumulators[place].result(aggregate.function, type)
     }
 }
@@ -71,6 +76,14 @@ struct AggregateResults: @unchecked Sendable {
     init(_ plan: AggregatePlan) {
         self.plan = plan
         total = plan.keys.map { _ in Accumulator() }
+    }
+
+    init(_ plan: AggregatePlan, sections: [UInt32: [Accumulator]]) {
+        self.init(plan)
+        for (number, accumulators) in sections.sorted(by: { $0.key < $1.key }) {
+            change(number) { $0 = accumulators }
+            for (place, accumulator) in accumulators.enumerated() { total[place].add(accumulator) }
+        }
     }
 
     var none: [Accumulator] { plan.keys.map { _ in Accumulator() } }
@@ -129,10 +142,17 @@ struct AggregateResults: @unchecked Sendable {
 // SAFETY: a value; what its copies share is never changed.
 struct AggregateTable: @unchecked Sendable {
     private(set) var results: AggregateResults
-    /// By the plan's keys.
+    /// By the plan's keys. Empty where the results came from the store: the values have to be read before a change is followed.
     private var values: [[RowToken: SectionValue]]
 
     var plan: AggregatePlan { results.plan }
+    /// Whether changes can be followed.
+    var hasValues: Bool { !values.isEmpty }
+
+    init(_ results: AggregateResults) {
+        self.results = results
+        values = []
+    }
 
     /// The same with other numbers of some rows.
     func renamed(_ rows: [RowToken: RowToken]) -> AggregateTable {

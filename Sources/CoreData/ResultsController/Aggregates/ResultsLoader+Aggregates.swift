@@ -74,7 +74,7 @@ extension ResultsTracker {
     /// - Throws: the store's errors; nothing has changed then.
     func followAggregates(_ change: inout TrackedChange, of state: ResultsState, isWhole: Bool) throws {
         guard let plan = state.aggregates?.plan else { return }
-        if isWhole {
+        if isWhole || state.aggregates?.hasValues == false {
             state.aggregates = try reloader(of: state).aggregates(of: change.contents, state.definition)
         } else {
             let rows = change.touched.union(change.replaced)
@@ -90,9 +90,11 @@ extension ResultsTracker {
 extension NSFetchedResultsController {
     /// What is computed of each section and of the whole list. Empty by default. An addition to Apple's interface.
     ///
-    /// Read with one query more at a fetch, and then kept up to date with each batch: O(k log n) for k changed objects, and a
-    /// look at the rows of a section where its least or greatest value went. Takes effect at the next `performFetch()` or
-    /// ``refetch(telling:)``.
+    /// Read with one query more at a fetch: of a long list by one GROUP BY, where SQL gives them exactly (all but sums of
+    /// decimals and of real numbers, and least and greatest decimals), else by the values of its rows. Then kept up to date
+    /// with each batch: O(k log n) for k changed objects, and a look at the rows of a section where its least or greatest value
+    /// went. The values of a long list's rows are read beside the queue after the fetch, or by a change that comes before them.
+    /// Takes effect at the next `performFetch()` or ``refetch(telling:)``.
     public final var aggregates: [SectionAggregate] {
         get { tracker.aggregates }
         set { tracker.aggregates = newValue }

@@ -90,7 +90,9 @@ struct ResultsLoader {
         } else {
             try loadObjects(into: &loaded)
         }
-        if loaded.fixedResults == nil { loaded.take(try aggregates(of: loaded.contents, loaded.definition)) }
+        if loaded.fixedResults == nil {
+            loaded.take(try groupedAggregates(of: loaded) ?? aggregates(of: loaded.contents, loaded.definition))
+        }
         return loaded
     }
 

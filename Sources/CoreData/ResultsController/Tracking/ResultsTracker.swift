@@ -162,6 +162,7 @@ final class ResultsTracker {
     func take(_ made: ResultsState, _ loaded: LoadedResults) {
         related = followsRelatedObjects ? RelatedObjects(loaded.definition) : nil
         cacheWriter = ResultsCacheWriter(cacheName, loaded, context: context)
+        readValuesOfAggregates(of: made, loaded.origin)
     }
 
     private func show(_ new: ResultsState?) {
