@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "RosterCommands",
             dependencies: [
-                "CoreData", "ModelCompiler", "SourcePort",
+                "CoreData", "ModelCompiler", "SourcePort", "Translation",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(

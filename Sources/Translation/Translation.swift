@@ -24,6 +24,7 @@ public enum Translation {
             guard roster_messages_locale("C.UTF-8") != 0 else { return }
             if (environment["LANGUAGE"] ?? "").isEmpty { setenv("LANGUAGE", String(language), 1) }
         }
+        roster_characters_in_utf8()
         roster_messages_bind(folder)
         isActive = true
     }

@@ -19,7 +19,7 @@ import Testing
         "StoreConformance": ["CoreData"],
         "CoreDataPostgreSQL": ["CoreData", "PostgreSQLAccess"],
         "SourcePort": [],
-        "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort"],
+        "RosterCommands": ["CoreData", "ModelCompiler", "SourcePort", "Translation"],
         "Roster": ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"],
     ]
     static let packageModules = Set(rooms.keys).union([

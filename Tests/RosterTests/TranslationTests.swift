@@ -57,8 +57,13 @@ import Translation
             pattern:
                 #"(?:\btr|\bsentence|\bsay|\bProblem|TextPane\.Line)\(\s*"|\b(?:title|label|hint): "|Choice\("[^"]*", ""#
         )
+        // Errors of the commands take their literals as sentences.
+        let saying = try NSRegularExpression(
+            pattern: #"(?:\btr|\bsentence|\.misuse|\.failure|\berror|\berrorBefore|\bunexpected)\(\s*""#)
         var result: Set<String> = []
-        for room in ["Roster", "TerminalKit"] {
+        for (room, opening) in [
+            ("Roster", opening), ("TerminalKit", opening), ("RosterCommands", saying), ("Roster", saying),
+        ] {
             let place = folder.deletingLastPathComponent().appendingPathComponent("Sources/\(room)")
             let files = FileManager.default.enumerator(at: place, includingPropertiesForKeys: nil)
             for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
@@ -141,6 +146,21 @@ import Translation
             line.firstMatch(of: /^  [a-z]+( [a-z]+)? +/).map { measure.width(String($0.0)) }
         }
         #expect(starts.count >= 5 && Set(starts).count == 1, "\(outcome.output)")
+    }
+
+    @Test func errorsAreInTheUsersLanguage() throws {
+        let cases = [
+            (["list"], 2, "缺少 STORE（参见 roster list --help）"), (["lst", "x", "y"], 2, "没有命令“lst”；是否指 list？"),
+            (["count", "/nowhere/x.sqlite", "Team"], 1, "/nowhere/x.sqlite 处没有存储"),
+            (["port", "/nowhere/x"], 1, "无法读取 /nowhere/x："),
+        ]
+        for (arguments, status, text) in cases {
+            guard let outcome = try inChinese(arguments, "zh_CN.UTF-8") else { return }
+            #expect(outcome.status == status && outcome.errorLines.count == 1, "\(outcome.errors)")
+            #expect(outcome.errors.contains(text), "\(outcome.errors)")
+            // What the C library says is in UTF-8 too, in whatever language it has.
+            #expect(!outcome.errors.contains("???"), "\(outcome.errors)")
+        }
     }
 
     @Test func otherLanguagesAreEnglish() throws {

@@ -30,7 +30,7 @@ enum Program {
         } catch {
             let name = verb.name.isEmpty ? "roster" : "roster \(verb.name)"
             let status = ExitStatus(for: error)
-            let hint = status == .misuse ? " (see \(name) --help)" : ""
+            let hint = status == .misuse ? sentence(" (see \(name) --help)") : ""
             StandardError.write("\(name): \(CommandError.line(for: error))\(hint)\n")
             return status.code
         }
@@ -43,7 +43,8 @@ enum Program {
         else { return }
         guard !first.contains("/") else { throw CommandError.failure("there is no file “\(first)”") }
         let near = VerbTable.verbs(like: first).joined(separator: " or ")
-        throw CommandError.misuse("there is no verb “\(first)”" + (near.isEmpty ? "" : "; did you mean \(near)?"))
+        guard near.isEmpty else { throw CommandError.misuse("there is no verb “\(first)”; did you mean \(near)?") }
+        throw CommandError.misuse("there is no verb “\(first)”")
     }
 
     private static func tellVersion() throws -> ExitStatus {

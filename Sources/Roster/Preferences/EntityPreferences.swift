@@ -21,7 +21,7 @@ struct EntityPreferences: Equatable {
         }
         func property(_ name: String) throws {
             guard entity.propertiesByName[name] == nil else { return }
-            throw CommandError.misuse(EntityKeys.unknown(name, of: entity))
+            throw CommandError.misuse(text: EntityKeys.unknown(name, of: entity))
         }
         check("columns") { for name in columns ?? [] { try property(name) } }
         check("section") {

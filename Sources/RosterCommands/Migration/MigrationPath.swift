@@ -82,8 +82,8 @@ struct MigrationPath {
                 source: source, destination: destination, mapping: mapping, isInferred: true, isInPlace: true)
         } catch {
             throw CommandError.failure(
-                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); a mapping model beside the "
-                    + "model (.cdm) would say what becomes of the records")
+                "from \(source.name) to \(destination.name): \(CommandError.line(for: error)); a mapping model beside the model (.cdm) would say what becomes of the records"
+            )
         }
     }
 }

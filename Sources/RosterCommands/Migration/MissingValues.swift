@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// The records of a store that have no value for what the next version of its model requires.
 struct MissingValues {
@@ -22,8 +23,13 @@ struct MissingValues {
                 if surroundings.interruption.isRaised { throw CommandError.failure("interrupted") }
                 guard let count = try count(attribute, in: source), count > 0 else { continue }
                 sentences.append(
-                    "\(count == 1 ? "1 record" : "\(count) records") of \(source.name ?? "") would have no value for "
-                        + "\(destination.name ?? "").\(attribute.name), which is required and has no default")
+                    count == 1
+                        ? sentence(
+                            "1 record of \(source.name ?? "") would have no value for \(destination.name ?? "").\(attribute.name), which is required and has no default"
+                        )
+                        : sentence(
+                            "\(count) records of \(source.name ?? "") would have no value for \(destination.name ?? "").\(attribute.name), which is required and has no default"
+                        ))
             }
         }
         return sentences

@@ -24,7 +24,7 @@ struct AssignmentApplier {
     private func refusal(_ problem: FieldProblem, of object: NSManagedObject) -> CommandError {
         let relationship = try? EntityKeys.property(at: problem.key, of: object.entity) is NSRelationshipDescription
         let isMissing = relationship == true && !problem.isMalformed
-        return isMissing ? CommandError.failure(problem.sentence) : CommandError.misuse(problem.sentence)
+        return isMissing ? CommandError.failure(text: problem.sentence) : CommandError.misuse(text: problem.sentence)
     }
 }
 

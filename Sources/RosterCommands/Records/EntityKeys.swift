@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// Checks keys and key paths against an entity, with messages that say what there is instead.
 package enum EntityKeys {
@@ -10,7 +11,7 @@ package enum EntityKeys {
         let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         for (index, key) in keys.enumerated() {
             guard let property = current.propertiesByName[key] else {
-                throw CommandError.misuse(unknown(key, of: current))
+                throw CommandError.misuse(text: unknown(key, of: current))
             }
             if index == keys.count - 1 { return property }
             guard let relationship = property as? NSRelationshipDescription, !relationship.isToMany,
@@ -30,8 +31,9 @@ package enum EntityKeys {
         at keyPath: String, of entity: NSEntityDescription, for purpose: String
     ) throws -> NSAttributeDescription {
         guard let attribute = try property(at: keyPath, of: entity) as? NSAttributeDescription else {
+            let refusal = "cannot " + purpose
             throw CommandError.misuse(
-                "cannot \(purpose) “\(keyPath)”: it is a relationship; name an attribute beyond it")
+                "\(tr(refusal)) “\(keyPath)”: it is a relationship; name an attribute beyond it")
         }
         return attribute
     }
@@ -40,8 +42,8 @@ package enum EntityKeys {
     package static func unknown(_ key: String, of entity: NSEntityDescription) -> String {
         let names = entity.propertiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == key.lowercased() }
-        let hint = near.map { "did you mean \($0)?" } ?? known(names, near: key)
-        return "\(entity.name ?? "?") has no property “\(key)”; \(hint)"
+        let hint = near.map { sentence("did you mean \($0)?") } ?? known(names, near: key)
+        return sentence("\(entity.name ?? "?") has no property “\(key)”; \(hint)")
     }
 
     /// So many names have room in a message.
@@ -49,10 +51,10 @@ package enum EntityKeys {
 
     /// `it has bestFinish, draws, …`; of a great many only those that are like the key, or the first.
     private static func known(_ names: [String], near key: String) -> String {
-        guard names.count > greatestCount else { return "it has \(names.joined(separator: ", "))" }
+        guard names.count > greatestCount else { return sentence("it has \(names.joined(separator: ", "))") }
         let key = key.lowercased()
         let alike = names.filter { !key.isEmpty && ($0.lowercased().contains(key) || key.contains($0.lowercased())) }
         let shown = (alike.isEmpty ? names : alike).prefix(8)
-        return "it has \(shown.joined(separator: ", ")) and \(names.count - shown.count) more"
+        return sentence("it has \(shown.joined(separator: ", ")) and \(names.count - shown.count) more")
     }
 }

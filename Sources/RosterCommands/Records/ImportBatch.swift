@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// The records of one transaction of an import. Use it on the context's queue.
 final class ImportBatch {
@@ -64,6 +65,8 @@ final class ImportBatch {
             return place.failure(own.count == 1 ? CommandError.line(for: own[0]) : lines.joined(separator: "; "))
         }
         return places[0].failure(
-            "the transaction of \(records.count) records beginning here was refused: " + CommandError.line(for: error))
+            sentence(
+                "the transaction of \(records.count) records beginning here was refused: \(CommandError.line(for: error))"
+            ))
     }
 }

@@ -23,7 +23,7 @@ enum ObjectReference {
             return try ReferenceResolver(context: context).object(named: key, of: entity)
         } catch let problem as ValueProblem {
             throw CommandError.failure(
-                FieldProblem(key: entity.name ?? "", value: key, reason: problem.reason).sentence)
+                text: FieldProblem(key: entity.name ?? "", value: key, reason: problem.reason).sentence)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Translation
 
 /// Where a record stands in a file.
 struct RecordPlace {
@@ -83,8 +84,8 @@ final class RecordFileReader {
                 isAtEnd = true
                 try checkEnd(parser)
             } else if !parser.take(",") {
-                let reason = parser.nextMark() == nil ? "the text ends inside the array" : "“,” or “]” should follow"
-                throw parser.error(reason)
+                if parser.nextMark() == nil { throw parser.error("the text ends inside the array") }
+                throw parser.error("“,” or “]” should follow")
             }
             return record
         case .jsonObjects(let parser):
@@ -96,7 +97,7 @@ final class RecordFileReader {
             guard let values = try reader.next(skipsEmptyLines: keys.count != 1) else { return nil }
             guard values.count == keys.count else {
                 throw DelimitedReader.SyntaxError(
-                    line: line, reason: "has \(values.count) fields, but the first line has \(keys.count)")
+                    line: line, reason: sentence("has \(values.count) fields, but the first line has \(keys.count)"))
             }
             return (line, zip(keys, values).map { ($0, $1.map(JSONValue.string) ?? .null) })
         }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// How the verbs put records into a store: strictly, and with references by URI and as `Entity/p12` beside those by key.
 enum RecordImporting {
@@ -40,12 +41,12 @@ enum RecordImporting {
         return .object(fields)
     }
 
-    private static let listWanted = #"is not a list: a to-many relationship wants ["…","…"]"#
+    private static var listWanted: String { tr("is not a list: a to-many relationship wants [\"…\",\"…\"]") }
 }
 
 extension FieldProblem {
     init(_ error: RecordImportError) {
-        self.init(key: error.keyPath, value: error.value, reason: error.reason, isMalformed: error.isMalformed)
+        self.init(key: error.keyPath, value: error.value, reason: tr(error.reason), isMalformed: error.isMalformed)
     }
 }
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// Finds the record that a value names: by unique key or by URI. Use it on the context's queue.
 struct ReferenceResolver {
@@ -12,17 +13,18 @@ struct ReferenceResolver {
     func object(named value: JSONValue, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let key = UniqueKey(of: entity)?.single else {
             throw ValueProblem(
-                reason: "names no \(entity.name ?? "record"): the entity has no unique key, so give its URI")
+                reason: sentence("names no \(entity.name ?? "record"): the entity has no unique key, so give its URI"))
         }
         guard let wanted = try ValueParser.value(from: value, for: key) else {
-            throw ValueProblem(reason: "names no \(entity.name ?? "record")")
+            throw ValueProblem(reason: sentence("names no \(entity.name ?? "record")"))
         }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.fetchLimit = 1
         request.predicate = NSPredicate(format: "%K == %@", key.name, wanted)
         guard let object = try context.fetch(request).first else {
-            throw ValueProblem(reason: "names no \(entity.name ?? "record"): there is none whose \(key.name) is that")
+            throw ValueProblem(
+                reason: sentence("names no \(entity.name ?? "record"): there is none whose \(key.name) is that"))
         }
         return object
     }
@@ -31,13 +33,13 @@ struct ReferenceResolver {
     /// - Throws: ``ValueProblem`` when there is none.
     func object(at uri: URL, of entity: NSEntityDescription) throws -> NSManagedObject {
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri) else {
-            throw ValueProblem(reason: "is no record of this store")
+            throw ValueProblem(reason: tr("is no record of this store"))
         }
         guard id.entity.isKindOf(entity: entity) else {
-            throw ValueProblem(reason: "is a \(id.entity.name ?? "?"), not a \(entity.name ?? "?")")
+            throw ValueProblem(reason: sentence("is a \(id.entity.name ?? "?"), not a \(entity.name ?? "?")"))
         }
         guard let object = try? context.existingObject(with: id) else {
-            throw ValueProblem(reason: "names no record: it may have been deleted")
+            throw ValueProblem(reason: tr("names no record: it may have been deleted"))
         }
         return object
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Translation
 
 /// Why a command did not do what was asked, in one line that says what is wrong, where, and what to do.
 public struct CommandError: LocalizedError, CustomStringConvertible {
@@ -18,10 +19,14 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
     public var errorDescription: String? { message }
     public var description: String { message }
 
-    /// An error in what was asked.
-    public static func misuse(_ message: String) -> CommandError { CommandError(kind: .misuse, message: message) }
-    /// An error in doing what was asked.
-    public static func failure(_ message: String) -> CommandError { CommandError(kind: .failure, message: message) }
+    /// An error in what was asked, told in the user's language.
+    public static func misuse(_ message: Sentence) -> CommandError { misuse(text: sentence(message)) }
+    /// An error in doing what was asked, told in the user's language.
+    public static func failure(_ message: Sentence) -> CommandError { failure(text: sentence(message)) }
+    /// An error in what was asked, told in words made elsewhere.
+    public static func misuse(text: String) -> CommandError { CommandError(kind: .misuse, message: text) }
+    /// An error in doing what was asked, told in words made elsewhere.
+    public static func failure(text: String) -> CommandError { CommandError(kind: .failure, message: text) }
 
     /// The text of any error as one line: the framework's errors with the errors they carry.
     public static func line(for error: any Error) -> String {
@@ -33,7 +38,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         }
         // What a server says is broken into lines that are set in.
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-        return VisibleText.oneLine(lines.joined(separator: " ")).replacing("?.", with: "?")
+        return VisibleText.oneLine(lines.joined(separator: " ").replacing(" \t", with: " ")).replacing("?.", with: "?")
     }
 
     private static func frameworkLine(for error: NSError) -> String {

@@ -43,7 +43,7 @@ package enum PredicateText {
         for key in keyPath.split(separator: ".").map(String.init) {
             if key.hasPrefix("@") || key == "self" || key == "SELF" || key == "objectID" { return }
             guard let property = current.propertiesByName[key] else {
-                throw CommandError.misuse(EntityKeys.unknown(key, of: current))
+                throw CommandError.misuse(text: EntityKeys.unknown(key, of: current))
             }
             guard let relationship = property as? NSRelationshipDescription,
                 let destination = relationship.destinationEntity

@@ -73,7 +73,7 @@ public struct RecordQuery: Sendable {
         } catch let error as NSError
             where error.domain == NSCocoaErrorDomain && error.code == CocoaError.Code.coreData.rawValue
         {
-            throw CommandError.misuse(CommandError.line(for: error))
+            throw CommandError.misuse(text: CommandError.line(for: error))
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Translation
 
 #if canImport(Glibc)
     import Glibc
@@ -104,6 +105,6 @@ struct SourceFolder {
     }
 
     private static func failure(_ what: String, _ path: String) -> CommandError {
-        .failure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+        .failure("cannot \(tr(what)) \(path): \(String(cString: strerror(errno)))")
     }
 }

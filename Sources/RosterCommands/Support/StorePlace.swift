@@ -19,8 +19,8 @@ public struct StorePlace: Sendable {
         // Without the text: it may hold a password.
         guard let url = URL(string: text) else {
             throw CommandError.misuse(
-                "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for "
-                    + "characters that mean something in a URL")
+                "the URL of the server cannot be read: it is postgresql://USER@HOST/DATABASE?schema=NAME, with %XX for characters that mean something in a URL"
+            )
         }
         self.url = url
     }

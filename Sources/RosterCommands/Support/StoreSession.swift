@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// What a command means to do with a store.
 enum StoreAccess {
@@ -65,8 +66,8 @@ final class StoreSession {
         if let entity = model.entitiesByName[name] { return entity }
         let names = model.entitiesByName.keys.sorted()
         let near = names.first { $0.lowercased() == name.lowercased() }
-        let all = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
-        let hint = near.map { "did you mean \($0)?" } ?? all
+        let all = names.isEmpty ? tr("it has none") : sentence("it has \(names.joined(separator: ", "))")
+        let hint = near.map { sentence("did you mean \($0)?") } ?? all
         throw CommandError.misuse("the model has no entity “\(name)”; \(hint)")
     }
 

@@ -1,3 +1,5 @@
+import Translation
+
 /// The two kinds of delimited text.
 ///
 /// In CSV (RFC 4180) an empty field without quotation marks is NULL and `""` is the empty text. In TSV nothing is quoted:
@@ -140,5 +142,7 @@ struct DelimitedReader {
         return text
     }
 
-    private func error(_ reason: String) -> SyntaxError { SyntaxError(line: bytes.line, reason: reason) }
+    private func error(_ reason: Sentence) -> SyntaxError {
+        SyntaxError(line: bytes.line, reason: sentence(reason))
+    }
 }

@@ -1,3 +1,5 @@
+import Translation
+
 /// Reads JSON values (RFC 8259) from bytes, one after the other.
 ///
 /// What is wrong is thrown as ``SyntaxError``, with the line on which it was found. Nesting is limited, so that no input can
@@ -52,12 +54,14 @@ struct JSONParser {
     }
 
     /// An error at the next byte, or at the last one where the text has ended.
-    func error(_ reason: String) -> SyntaxError {
-        SyntaxError(line: bytes.peek() == nil ? bytes.lastLine : bytes.line, reason: reason)
+    func error(_ reason: Sentence) -> SyntaxError {
+        SyntaxError(line: bytes.peek() == nil ? bytes.lastLine : bytes.line, reason: sentence(reason))
     }
 
     /// An error of the byte taken last.
-    private func errorBefore(_ reason: String) -> SyntaxError { SyntaxError(line: bytes.lastLine, reason: reason) }
+    private func errorBefore(_ reason: Sentence) -> SyntaxError {
+        SyntaxError(line: bytes.lastLine, reason: sentence(reason))
+    }
 
     private func object(depth: Int) throws -> JSONValue {
         _ = bytes.next()
@@ -179,7 +183,8 @@ struct JSONParser {
         return code
     }
 
-    private func unexpected(_ wanted: String) -> SyntaxError {
+    private func unexpected(_ what: Sentence) -> SyntaxError {
+        let wanted = sentence(what)
         guard let byte = nextMark() else { return error("the text ends where \(wanted) should be") }
         return error("unexpected \(Self.quoted(byte)) where \(wanted) should be")
     }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// Why a value does not fit an attribute: the end of a sentence that begins with the key and the value.
 package struct ValueProblem: Error {
@@ -16,7 +17,7 @@ package enum ValueParser {
         do {
             return try RecordImporter.value(of: json, for: attribute)
         } catch let error as RecordImportError {
-            throw ValueProblem(reason: error.reason)
+            throw ValueProblem(reason: tr(error.reason))
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// `check`: prints what is wrong in a store's file, and sets it right where that is asked for.
 public struct CheckCommand {
@@ -29,7 +30,8 @@ public struct CheckCommand {
         try surroundings.output.flush()
         let repairable = findings.count { $0.isRepairable }
         guard repairs, repairable > 0 else {
-            let hint = repairable == 0 ? "" : "; --repair sets \(repairable) of them right, and keeps a copy"
+            let hint =
+                repairable == 0 ? "" : sentence("; --repair sets \(repairable) of them right, and keeps a copy")
             throw CommandError.failure("\(Self.count(findings.count)) in \(try StorePlace(store.store).name)\(hint)")
         }
         let copy = try StoreCopies.keepCopy(of: store.storeURL(), suffix: "before-repair")
@@ -49,7 +51,7 @@ public struct CheckCommand {
         try surroundings.output.flush()
     }
 
-    private static func count(_ count: Int) -> String { count == 1 ? "1 finding" : "\(count) findings" }
+    private static func count(_ count: Int) -> String { count == 1 ? tr("1 finding") : sentence("\(count) findings") }
 
     private func findings(in surroundings: CommandSurroundings) throws -> [PersistentStoreFinding] {
         let session = try StoreSession(store, for: .reading, in: surroundings)

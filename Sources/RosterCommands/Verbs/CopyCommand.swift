@@ -54,9 +54,8 @@ public struct CopyCommand {
         let copied = try context.performAndWait { try ContentChecksum(context).entities() }
         for (entity, copy) in zip(original, copied) where entity != copy {
             throw CommandError.failure(
-                "the copy differs in \(entity.name): \(entity.count) records with checksum "
-                    + "\(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); "
-                    + "it was removed")
+                "the copy differs in \(entity.name): \(entity.count) records with checksum \(String(entity.checksum, radix: 16)) became \(copy.count) with \(String(copy.checksum, radix: 16)); it was removed"
+            )
         }
     }
 }

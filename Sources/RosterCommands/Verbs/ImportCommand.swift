@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Translation
 
 /// `import`: records from a file. One whose unique key is in the store updates the record there.
 ///
@@ -92,8 +93,12 @@ public struct ImportCommand {
                 surroundings.progress.report(fraction: reader.fraction, "\(total) records")
             }
         } catch {
-            let records = counts.total == 1 ? "1 record was" : "\(counts.total) records were"
-            let outcome = isDryRun ? "nothing was imported" : "\(records) imported before that"
+            let outcome =
+                isDryRun
+                ? tr("nothing was imported")
+                : counts.total == 1
+                    ? tr("1 record was imported before that")
+                    : sentence("\(counts.total) records were imported before that")
             let kind = (error as? CommandError)?.kind ?? .failure
             let line = CommandError.line(for: error)
             throw CommandError(

@@ -162,13 +162,14 @@ public struct MigrateCommand {
     ) throws {
         if let step = steps.first(where: { !$0.isInferred }) {
             throw CommandError.failure(
-                "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store "
-                    + "on a server is not migrated; copy it to a file, migrate that and copy it back")
+                "\(place.name) was not migrated: the step to \(step.destination.name) needs a mapping model, by which a store on a server is not migrated; copy it to a file, migrate that and copy it back"
+            )
         }
         for (number, step) in steps.enumerated() {
             if surroundings.interruption.isRaised {
-                let state = number == 0 ? "as it was" : "of version \(steps[number - 1].destination.name)"
-                throw CommandError.failure("\(place.name) is \(state): interrupted")
+                guard number > 0 else { throw CommandError.failure("\(place.name) is as it was: interrupted") }
+                throw CommandError.failure(
+                    "\(place.name) is of version \(steps[number - 1].destination.name): interrupted")
             }
             try make(step, at: place.url, surroundings)
         }

@@ -21,11 +21,11 @@ public struct ModelGenerateCommand {
     public func run(in surroundings: CommandSurroundings) throws {
         let generator = try generator()
         guard !generator.classNames.isEmpty else {
+            if everything {
+                throw CommandError.failure("no entity of \(path) names a class (representedClassName)")
+            }
             throw CommandError.failure(
-                everything
-                    ? "no entity of \(path) names a class (representedClassName)"
-                    : "no entity of \(path) asks for a class (codeGenerationType); --all makes one for each that names one"
-            )
+                "no entity of \(path) asks for a class (codeGenerationType); --all makes one for each that names one")
         }
         let url = URL(fileURLWithPath: output)
         if url.pathExtension == "swift" {
@@ -42,7 +42,8 @@ public struct ModelGenerateCommand {
         do {
             return try ClassGenerator(ModelSource.read(URL(fileURLWithPath: path)), everything: everything)
         } catch {
-            throw CommandError.failure(CompilerTool.diagnostics(for: error).map(\.description).joined(separator: "; "))
+            throw CommandError.failure(
+                text: CompilerTool.diagnostics(for: error).map(\.description).joined(separator: "; "))
         }
     }
 }

@@ -261,7 +261,7 @@ extension ListScreen {
             throw CommandError.misuse("the file's name ends in .csv, .tsv or .json")
         }
         guard !FileManager.default.fileExists(atPath: file) else {
-            throw CommandError.failure(sentence("\(path) is there already"))
+            throw CommandError.failure("\(path) is there already")
         }
         let text = try RecordText.text(of: chosen, entity: entity, as: format)
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
