@@ -22,6 +22,9 @@
             var count = 0
             /// How often a client has asked for answers to all that it sent before.
             var roundTrips = 0
+            /// What is looked for in what the clients say, and how often it was there.
+            var wanted: [UInt8] = []
+            var found = 0
             var isOver = false
         }
 
@@ -58,6 +61,10 @@
         var connectionCount: Int { state.withLock { $0.count } }
 
         var roundTrips: Int { state.withLock { $0.roundTrips } }
+
+        /// Counts from now on how often the clients say `text`.
+        func count(_ text: String) { state.withLock { ($0.wanted, $0.found) = (Array(text.utf8), 0) } }
+        var found: Int { state.withLock { $0.found } }
 
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
@@ -113,6 +120,7 @@
             guard isConnected else { return }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             var tail: [UInt8] = []
+            var saidBefore: [UInt8] = []
             while true {
                 let now = state.withLock { $0 }
                 if now.isOver || now.isClosed { return }
@@ -131,7 +139,13 @@
                     guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
                     if index == 0 {
                         let asked = Self.syncs(in: &tail, buffer[..<count])
-                        state.withLock { $0.roundTrips += asked }
+                        state.withLock { state in
+                            state.roundTrips += asked
+                            guard !state.wanted.isEmpty else { return }
+                            let said = saidBefore.suffix(state.wanted.count - 1) + buffer[..<count]
+                            state.found += Self.count(of: state.wanted, in: Array(said))
+                        }
+                        saidBefore = Array((saidBefore + buffer[..<count]).suffix(256))
                     }
                     let then = state.withLock { $0 }
                     guard index == 0, let trigger = then.trigger else { continue }
@@ -156,6 +170,13 @@
             guard all.count >= sync.count else { return 0 }
             return (0...all.count - sync.count).count { start in
                 all[start] == sync[0] && all[start..<start + sync.count].elementsEqual(sync)
+            }
+        }
+
+        private static func count(of wanted: [UInt8], in bytes: [UInt8]) -> Int {
+            guard bytes.count >= wanted.count else { return 0 }
+            return (0...bytes.count - wanted.count).count { start in
+                bytes[start] == wanted[0] && bytes[start..<start + wanted.count].elementsEqual(wanted)
             }
         }
 

@@ -83,6 +83,9 @@
                 options: [NSPersistentStoreTimeoutOption: 0.2])
             let context = ServerStack.context(coordinator)
             try context.performAndWait {
+                // From here on there are keys: a save is its statements, and then the commit.
+                try context.obtainPermanentIDs(for: [context.insert("Label", ["text": "0"])])
+                try context.save()
                 // The last of a save names the channel; what follows is the commit. Its answer is lost, and the server can be
                 // asked.
                 context.insert("Label", ["text": "a"])
@@ -104,7 +107,59 @@
                 #expect(!context.hasChanges)
             }
             #expect(
-                try stack.psql("SELECT string_agg(text, '' ORDER BY text) FROM \"\(stack.schema)\".\"Label\"") == "abc")
+                try stack.psql("SELECT string_agg(text, '' ORDER BY text) FROM \"\(stack.schema)\".\"Label\"") == "0abc"
+            )
+        }
+
+        /// The first save asks for keys, and commits together with its rows.
+        @Test(arguments: [false, true])
+        func aCommitThatGoesWithItsRowsIsAskedForToo(isAway: Bool) throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [
+                    NSPersistentStoreTimeoutOption: 0.2, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+                ])
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                context.insert("Label", ["text": "a"])
+                // What follows the keys is all of the save.
+                proxy.losesAnswer(after: "nextval", closing: isAway)
+                if isAway {
+                    let error = #expect(throws: NSError.self) { try context.save() }
+                    #expect(error?.userInfo["outcome"] as? String == "unknown")
+                    proxy.open()
+                } else {
+                    try context.save()
+                    #expect(!context.hasChanges)
+                }
+                context.insert("Label", ["text": "b"])
+                for _ in 0..<100 {
+                    guard (try? context.save()) == nil else { break }
+                    Thread.sleep(forTimeInterval: 0.05)
+                }
+                #expect(!context.hasChanges)
+            }
+            #expect(
+                try stack.psql("SELECT string_agg(text, '' ORDER BY text) FROM \"\(stack.schema)\".\"Label\"") == "ab")
+            #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\"._transactions") == "2")
+        }
+
+        /// A connection that broke before such a save is no reason to say that nothing is known.
+        @Test func aSaveWithNewKeysGoesAgainOnANewConnection() throws {
+            let stack = try ServerStack(Shop.model())
+            let name = "keys\(UInt32.random(in: 0 ... .max))"
+            let context = ServerStack.context(try named(stack, name))
+            try context.performAndWait {
+                try context.obtainPermanentIDs(for: [context.insert("Label", ["text": "a"])])
+                try _ = stack.psql(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '\(name)'")
+                try context.save()
+            }
+            #expect(try stack.psql("SELECT string_agg(text, '') FROM \"\(stack.schema)\".\"Label\"") == "a")
         }
 
         @Test func aNetworkThatIsCutLosesNothingAndDoublesNothing() throws {
@@ -129,6 +184,7 @@
             let seconds = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] == nil ? 0.3 : 10
             let writer = ServerStack.context(coordinator)
             var (there, refused, unknown): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+            var counts: [String] = []
             let cuts = DispatchQueue(label: "cuts")
             for round in 0..<3 {
                 // Held up in both directions, then cut off, then both.
@@ -156,6 +212,7 @@
                     }
                 }
                 cuts.sync {}
+                counts.append("\(there.count) there, \(refused.count) refused, \(unknown.count) unknown")
             }
             // What others write is seen again.
             try stack.inContext { context in
@@ -167,6 +224,8 @@
             #expect(Set(found).count == found.count && refused.isDisjoint(with: found))
             #expect(there.isSubset(of: found) && Set(found).subtracting(there).subtracting(unknown) == ["last"])
             #expect(there.count > 3)
+            if seconds > 1 { print("cuts of \(seconds) s: \(counts)") }
+            let opened = ContinuousClock.now
             var isWhole = false
             for _ in 0..<500 where !isWhole {
                 isWhole = follower.performAndWait {
@@ -176,6 +235,7 @@
                 if !isWhole { Thread.sleep(forTimeInterval: 0.01) }
             }
             #expect(isWhole)
+            if seconds > 1 { print("the list is whole \(ContinuousClock.now - opened) later") }
         }
 
         @Test func aServerThatIsAwayIsNotAskedAllTheTime() throws {

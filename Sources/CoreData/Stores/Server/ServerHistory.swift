@@ -26,13 +26,16 @@ struct ServerHistory {
     ///   - token: by which the transaction is found again, when its commit was not answered.
     ///   - version: that of the tables as the writer knows them. Where they are of another, or of another store, nothing is
     ///     written and no number given.
+    ///   - isGuarded: whether the statement is to fail then.
     func recording(
         _ changes: StoreChangeSet, token: UUID, channel: String, tombstones: [NSManagedObjectID: String],
-        version: ServerStoreVersion
+        version: ServerStoreVersion, isGuarded: Bool = false
     ) -> ServerStatement {
         let lists = lists(changes, tombstones)
         let process = ProcessInfo.processInfo.processName
         let text = { (text: String?) in ServerArgument.value(text.map { .text($0) } ?? .null, .text) }
+        let guarding =
+            isGuarded ? " UNION ALL SELECT \(ServerSave.guardText), NULL FROM t HAVING count(*) = 0" : ""
         return ServerStatement(
             "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 "
                 + "WHERE model_number = ? AND uuid = ? RETURNING changes), "
@@ -44,7 +47,7 @@ struct ServerHistory {
                 + "(transaction, place, kind, entity, key, properties, tombstone) "
                 + "SELECT t.number, v.place, v.kind, v.entity, v.key, v.properties, v.tombstone FROM t, "
                 + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)) "
-                + "SELECT number, pg_notify(?, number::text) FROM t",
+                + "SELECT number, pg_notify(?, number::text)::text FROM t" + guarding,
             [
                 .value(.integer(version.number), .bigint), text(version.identifier),
                 text(changes.author), text(changes.contextName),

@@ -1,6 +1,13 @@
 /// Keys for new rows, taken from the sequences in blocks.
 final class ServerKeys {
     private var free: [String: [Range<Int64>]] = [:]
+    private var wasAsked = false
+
+    /// Whether the server was asked for keys since the last call.
+    func takeWasAsked() -> Bool {
+        defer { wasAsked = false }
+        return wasAsked
+    }
 
     /// One key for each of `tables`, in the same order. At most one round trip.
     func take(
@@ -20,6 +27,7 @@ final class ServerKeys {
                     "SELECT nextval(?::regclass) FROM generate_series(1, ?)",
                     [.value(.text(layout.tableText(sequence)), .text), .value(.integer(blocks), .bigint)]))
         }
+        if !statements.isEmpty { wasAsked = true }
         for (sequence, result) in zip(sequences, try connection.run(statements)) {
             for row in 0..<result.rowCount {
                 guard case .integer(let first) = result.value(row, 0) else { continue }

@@ -1,6 +1,8 @@
 import Foundation
 
-// One save is one list of statements in one round trip, and the commit is another. Each statement writes all rows of one
+// One save is one list of statements in one round trip, and the commit is another; where keys had to be asked for before, the
+// commit is the last of the list, and the statements are guarded: one that finds other rows than it should fails, and what
+// follows it is not done. Each statement writes all rows of one
 // entity that change in the same columns, as arrays. The order is that of the file store: locked rows, deletes, updates,
 // inserts, pairs, the history. Unique values and references are checked behind all of them, so that rows may swap values.
 // The number of the transaction is taken last: a transaction that has it holds it until the commit, so numbers are in
@@ -30,8 +32,9 @@ struct ServerSave {
     private var key: String { quoted(ServerStoreTables.key) }
     private var version: String { quoted(ServerStoreTables.version) }
 
+    /// - Parameter isGuarded: whether a statement is to fail (22012) that finds other rows than it should.
     /// - Throws: 134030 for a value that cannot be kept.
-    mutating func makeStatements() throws -> [ServerStatement] {
+    mutating func makeStatements(isGuarded: Bool = false) throws -> [ServerStatement] {
         statements = []
         lockRows()
         lockOwners()
@@ -40,7 +43,29 @@ struct ServerSave {
         try insertRows()
         for change in changes.toMany { writePairs(of: change) }
         for change in changes.toMany { writeOrder(of: change) }
+        if isGuarded { addGuards() }
         return statements
+    }
+
+    /// A division by nothing, which is worked out only where rows are missing.
+    static let guardText = "1 / (count(*) - count(*))"
+    /// The state of the error that it is.
+    static let guardState = "22012"
+
+    private mutating func addGuards() {
+        for (place, ids) in expected {
+            statements[place].text =
+                "WITH w AS (\(statements[place].text)) SELECT * FROM w UNION ALL SELECT \(Self.guardText) FROM w "
+                + "HAVING count(*) <> ?"
+            statements[place].arguments.append(.value(.integer(Int64(ids.count)), .bigint))
+        }
+        for (place, rows) in locks {
+            statements[place].text =
+                "WITH w AS (\(statements[place].text)) SELECT * FROM w UNION ALL SELECT \(Self.guardText), NULL "
+                + "FROM unnest(?, ?) AS v(id, base) LEFT JOIN w ON w.\(key) = v.id AND w.\(version) = v.base "
+                + "WHERE w.\(key) IS NULL HAVING count(*) > 0"
+            statements[place].arguments += [keys(rows), versions(rows)]
+        }
     }
 
     /// The rows that another transaction has changed or deleted.

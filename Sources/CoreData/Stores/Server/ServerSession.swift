@@ -172,15 +172,29 @@ final class ServerSession {
 
     /// Writes a save in a transaction that stays open.
     ///
-    /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 where the tables were replaced. Then nothing is left of it.
-    func stage(_ changes: StoreChangeSet, metadata: [String: Any]?, store: NSPersistentStore) throws {
+    /// - Parameter commits: whether the transaction may be committed in the same round trip. It is where another was needed
+    ///   before it, for keys or for what deleted rows leave behind: with the commit it would be a third.
+    /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 where the tables were replaced. Then nothing is left of it, but
+    ///   for what is not known (`uncertain`).
+    func stage(
+        _ changes: StoreChangeSet, metadata: [String: Any]?, store: NSPersistentStore, commits: Bool = false
+    ) throws {
         guard let changes = try settled(changes) else { return }
+        let wasAsked = keys.takeWasAsked()
+        var isWhole = commits && (wasAsked || !ServerHistory.withTombstones(changes).isEmpty)
         var attempt = 1
         while true {
             // A server that is away is not asked again at once.
             let connection = try connection()
-            do { return try write(changes, metadata, store, connection) } catch let error as ServerError {
+            do {
+                return try write(changes, metadata, store, connection, commits: isWhole)
+            } catch let error as ServerError {
                 rollBack()
+                // Which rows they are is found without the commit.
+                if isWhole, error.state == ServerSave.guardState {
+                    isWhole = false
+                    continue
+                }
                 try explain(error)
                 guard error.kind == .lost || error.kind == .retry, attempt < Self.mostAttempts else { throw error }
                 if error.kind == .lost {
@@ -199,11 +213,11 @@ final class ServerSession {
 
     private func write(
         _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ store: NSPersistentStore,
-        _ connection: any ServerConnection
+        _ connection: any ServerConnection, commits: Bool
     ) throws {
         var save = ServerSave(changes, layout: layout, store: store, writings: writings)
         let tombstones = try tombstones(changes, store, connection)
-        let rows = try save.makeStatements()
+        let rows = try save.makeStatements(isGuarded: commits)
         let token = UUID()
         var statements = ServerTransactionStart.statements(opening.place, store: version.identifier, isAlone: false)
         statements.append(ServerStatement("SET CONSTRAINTS ALL DEFERRED"))
@@ -212,7 +226,9 @@ final class ServerSession {
         if let metadata { statements.append(try opening.writing(metadata)) }
         statements.append(ServerStatement("SET CONSTRAINTS ALL IMMEDIATE"))
         statements.append(
-            history.recording(changes, token: token, channel: channel, tombstones: tombstones, version: version))
+            history.recording(
+                changes, token: token, channel: channel, tombstones: tombstones, version: version, isGuarded: commits))
+        if commits { return try commitAtOnce(statements, token, changes, connection) }
         let results = try connection.run(statements)
         let number = try recordedNumber(results.last, connection)
         let refused = save.conflicts(results[first..<first + rows.count])
@@ -224,6 +240,34 @@ final class ServerSession {
         }
         staged = StagedTransaction(token: token, number: number, connection: connection)
         written = changes
+    }
+
+    /// Runs the guarded statements of a save, and the commit with them.
+    private func commitAtOnce(
+        _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection
+    ) throws {
+        let results: [any ServerResult]
+        do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
+            where error.kind == .lost
+        {
+            line.drop()
+            // What it would at least have as its number.
+            let doubt = DoubtfulTransaction(
+                token: token, number: max(newestNumber, lastNumber ?? 0) + 1, changes: changes)
+            guard let isThere = isCommitted(doubt) else {
+                self.doubt = doubt
+                throw doubt.error
+            }
+            guard isThere, let live = line.live else { throw error }
+            if let number = try? number(history.search(for: token), live) { noteOwn(number) }
+            return
+        }
+        noteOwn(try recordedNumber(results.dropLast().last, connection))
+    }
+
+    private func noteOwn(_ number: Int64) {
+        ownTransactions.insert(number)
+        noteSeen(number)
     }
 
     /// What ``staged`` writes.
@@ -255,6 +299,8 @@ final class ServerSession {
 
     // MARK: Commits
 
+    /// Does nothing where the save was committed with its statements.
+    ///
     /// - Throws: ``ServerError`` where nothing was committed; `uncertain` where that is not known.
     func commit() throws {
         guard let staged else { return }
@@ -284,8 +330,7 @@ final class ServerSession {
             rollBack()
             throw error
         }
-        ownTransactions.insert(staged.number)
-        noteSeen(staged.number)
+        noteOwn(staged.number)
     }
 
     /// Notes that what is read from now on must hold a transaction.

@@ -288,14 +288,18 @@ extension ServerStore: StagedSaving {
 
     func save(_ changes: StoreChangeSet) throws {
         guard !changes.isEmpty || hasUnsavedMetadata else { return }
-        try stage(changes)
+        try stage(changes, commits: true)
         try commitStaged()
     }
 
-    func stage(_ changes: StoreChangeSet) throws {
+    func stage(_ changes: StoreChangeSet) throws { try stage(changes, commits: false) }
+
+    private func stage(_ changes: StoreChangeSet, commits: Bool) throws {
         try checkWritable()
         try translatingUniqueViolations(of: changes) {
-            try writing { try $0.stage(changes, metadata: metadataIsDirty ? metadata : nil, store: self) }
+            try writing {
+                try $0.stage(changes, metadata: metadataIsDirty ? metadata : nil, store: self, commits: commits)
+            }
         }
     }
 
