@@ -1,7 +1,7 @@
 import CSQLite3
 import Foundation
 
-/// Writes down the statements that connections run, as Apple's framework does for the launch argument
+/// Writes down the statements that connections run, those to a server too, as Apple's framework does for the launch argument
 /// `-com.apple.CoreData.SQLDebug 1`, which may stand in the user defaults or as `CoreDataSQLDebug` in the environment too.
 /// The file that the default `com.apple.CoreData.SQLDebugFile` (`CoreDataSQLDebugFile` in the environment) names gets the
 /// lines; without it standard error does.
@@ -79,6 +79,21 @@ package final class StatementTrace: @unchecked Sendable {
         guard level > 0 else { return }
         let milliseconds = String(format: "%.3f", duration / .milliseconds(1))
         write("CoreData: sql: \(text) [\(count) rows, \(milliseconds) ms]")
+    }
+
+    /// Whether the texts have the bound values in them.
+    package var hasValues: Bool { level >= 2 }
+
+    /// Writes down a statement that another library than SQLite has run.
+    ///
+    /// - Parameters:
+    ///   - rows: how many it gave; `nil` where it failed, or another one did that was sent with it.
+    ///   - count: how many were sent together, whose time it is.
+    package func note(_ text: String, rows: Int?, after duration: Duration, among count: Int) {
+        let milliseconds = String(format: "%.3f", duration / .milliseconds(1))
+        write(
+            "CoreData: sql: \(Self.printable(text)) [\(rows.map { "\($0) rows" } ?? "failed"), \(milliseconds) ms"
+                + (count > 1 ? " for \(count) statements]" : "]"))
     }
 
     private func text(of statement: OpaquePointer) -> String {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PostgreSQLCluster
 import Testing
 
 /// A terminal of tmux with the built program in it.
@@ -160,6 +161,39 @@ final class Terminal {
             }
         }
     }
+
+    #if PostgreSQL
+        /// The same on a server: what another program writes there shows by itself, and what is typed here arrives there.
+        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        func aStoreOnAServerIsBrowsedAndFollowed() async throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let sample = try SampleFolder()
+            let schema = "terminal_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            #expect(try RosterProcess.run(["copy", sample.store, store]).status == 0)
+            let terminal = try Terminal(
+                command:
+                    "'\(Terminal.program)' '\(store)' --entity Team --section qualifyingZone --sort wins:desc,teamName",
+                width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+            try await terminal.wait(for: "the first screen") { $0.contains("80 Teams") }
+            let change = ["update", store, "Team", "--where", "teamName == 'Japan'", "wins=999"]
+            #expect(try RosterProcess.run(change).status == 0)
+            try await terminal.wait(for: "the change of the other program") { $0.contains("999") }
+            try terminal.type("/Japan")
+            try await terminal.wait(for: "the match") { $0.contains("1 found") }
+            try terminal.keys("Enter")
+            try terminal.type("D")
+            try await terminal.wait(for: "the question") { $0.contains("delete") }
+            try terminal.type("y")
+            try await terminal.wait(for: "the deletion") { $0.contains("1 unsaved") }
+            try terminal.keys("C-s")
+            try await terminal.wait(for: "the save") { $0.contains("saved 1 record") }
+            #expect(try RosterProcess.run(["count", store, "Team"]).lines == ["79"])
+            try terminal.type("q")
+            try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+        }
+    #endif
 
     @Test func statementsGoToAFileBesideTheScreen() async throws {
         let fixture = try await Fixture.filled()

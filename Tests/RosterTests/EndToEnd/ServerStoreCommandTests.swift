@@ -67,6 +67,29 @@ import Testing
             )
         }
 
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func statementsToAServerAreWrittenDown() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let sample = try SampleFolder()
+            let schema = "statements_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            _ = try run("create", store, "--model", SampleFolder.model)
+            let inserted = try run(
+                "insert", store, "Team", "teamName=Ruritania?", "qualifyingZone=AFC", "wins=8", "--sql")
+            let insert = try #require(inserted.errorLines.first { $0.contains("INSERT INTO \"\(schema)\".\"Team\"") })
+            #expect(insert.hasPrefix("CoreData: sql: INSERT") && insert.contains("ARRAY['Ruritania?']"))
+            #expect(insert.firstMatch(of: /\[0 rows, \d+\.\d{3} ms for \d+ statements\]$/) != nil, "\(insert)")
+            let log = sample.path("statements.log")
+            let counted = try run("count", store, "Team", "--where", "wins > 7", "--sql=\(log)")
+            #expect(counted.errors == "")
+            let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+            let count = try #require(lines.first { $0.contains("COUNT(") && $0.contains("\"\(schema)\".\"Team\"") })
+            #expect(count.contains("> 7") && count.contains("[1 rows, "))
+            let wrong = cluster.networkURL(schema: schema, user: "no_such_user", password: "s3cret").absoluteString
+            let refused = try RosterProcess.run(["count", wrong, "Team", "--sql"])
+            #expect(refused.status == 1 && !refused.errors.contains("s3cret"))
+        }
+
         @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func mistakesAreOneLineWithoutThePassword() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let wrong = cluster.networkURL(schema: "x", user: "no_such_user", password: "s3cret").absoluteString

@@ -45,7 +45,7 @@ final class ServerLine {
 
     /// The same, however lately the server was asked.
     func connectNow() throws -> any ServerConnection {
-        do { return take(try database.connect(to: place)) } catch {
+        do { return take(try database.opened(at: place)) } catch {
             fail(error)
             throw error
         }
@@ -63,7 +63,7 @@ final class ServerLine {
         guard isFree else { return nil }
         DispatchQueue.global().async { [place, database, beside] in
             let found: Beside.State
-            do { found = .ready(UncheckedSendable(try database.connect(to: place))) } catch {
+            do { found = .ready(UncheckedSendable(try database.opened(at: place))) } catch {
                 found = .failed(error)
             }
             beside.state.withLock { $0 = found }

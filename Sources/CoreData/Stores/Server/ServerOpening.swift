@@ -37,7 +37,7 @@ struct ServerOpening {
     var errors: ServerStoreErrors { ServerStoreErrors(place: place) }
 
     func connect(_ activity: ServerStoreErrors.Activity = .opening) throws -> any ServerConnection {
-        try errors.translating(activity) { try database.connect(to: place) }
+        try errors.translating(activity) { try database.opened(at: place) }
     }
 
     private var dialect: SQLDialect { database.dialect }

@@ -34,7 +34,7 @@ final class ServerReaders: Sendable {
             } catch let error as ServerError where error.kind == .lost { continue }
         }
         let opening = opening.value
-        let made = try opening.database.connect(to: opening.place)
+        let made = try opening.database.opened(at: opening.place)
         _ = try made.run(statements)
         return made
     }
