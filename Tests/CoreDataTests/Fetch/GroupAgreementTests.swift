@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLCluster
 import Testing
 
 @testable import CoreData
@@ -67,13 +68,13 @@ import Testing
     }
 
     private static func filled(
-        _ type: String, _ model: NSManagedObjectModel, seed: UInt64
+        _ type: String, _ model: NSManagedObjectModel, seed: UInt64, server: PostgreSQLCluster? = nil
     ) throws -> NSManagedObjectContext {
         MemoryStore.register()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let url =
-            type == NSSQLiteStoreType ? "/dev/null" : "/memory/Groups-\(UUID().uuidString)"
-        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: URL(fileURLWithPath: url))
+        let path = type == NSSQLiteStoreType ? "/dev/null" : "/memory/Groups-\(UUID().uuidString)"
+        let url = server?.url(schema: "groups_\(UUID().uuidString)") ?? URL(fileURLWithPath: path)
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
         let context = League.context(coordinator)
         try context.performAndWait { () throws in
             var random = SeededGenerator(seed: seed)
@@ -203,24 +204,45 @@ import Testing
     }
 
     @MainActor @Test func sqlAndMemoryGiveTheSameGroups() throws {
-        var random = SeededGenerator(seed: 7)
+        try compare(seed: 7) { try [Self.filled(NSSQLiteStoreType, Self.model(), seed: $0)] }
+    }
+
+    #if PostgreSQL
+        @MainActor @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
+        func aServerAndAFileGiveTheGroupsOfMemory() throws {
+            try compare(seed: 8) { seed in
+                try [
+                    Self.filled(NSSQLiteStoreType, Self.model(), seed: seed),
+                    Self.filled("PostgreSQL", Self.model(), seed: seed, server: PostgreSQLCluster.shared),
+                ]
+            }
+        }
+    #endif
+
+    /// Compares what `others` make for each seed with a store in memory.
+    @MainActor private func compare(
+        seed: UInt64, _ others: @MainActor (UInt64) throws -> [NSManagedObjectContext]
+    ) throws {
+        var random = SeededGenerator(seed: seed)
         var (number, refused, empty) = (0, 0, 0)
         for seed in UInt64(20)... {
-            let (memory, sqlite) = (
-                try Self.filled(MemoryStore.storeType, Self.model(), seed: seed),
-                try Self.filled(NSSQLiteStoreType, Self.model(), seed: seed)
-            )
+            let memory = try Self.filled(MemoryStore.storeType, Self.model(), seed: seed)
+            let others = try others(seed)
             for round in 0..<Self.rounds {
                 // From the half on there are changes in the contexts.
                 if round == Self.rounds / 2 || Self.count < Self.rounds && round == Self.count / 2 {
-                    for context in [memory, sqlite] { try Self.change(context, seed: seed) }
+                    for context in [memory] + others { try Self.change(context, seed: seed) }
                 }
                 let form = Form(&random)
-                let (expected, found) = (outcome(form, memory), outcome(form, sqlite))
-                #expect(found == expected, "\(number): \(form)")
-                if found != expected { return }
-                if found.first?.hasPrefix("error") == true { refused += 1 }
-                if found.isEmpty { empty += 1 }
+                let expected = outcome(form, memory)
+                for other in others {
+                    let found = outcome(form, other)
+                    let type = other.persistentStoreCoordinator?.persistentStores.first?.type ?? ""
+                    #expect(found == expected, "\(number), \(type): \(form)")
+                    if found != expected { return }
+                }
+                if expected.first?.hasPrefix("error") == true { refused += 1 }
+                if expected.isEmpty { empty += 1 }
                 number += 1
                 if number == Self.count { return report(refused: refused, empty: empty) }
             }
@@ -228,7 +250,7 @@ import Testing
     }
 
     private func report(refused: Int, empty: Int) {
-        if Self.count > 1_000 { print("\(Self.count) groupings: \(refused) refused by both, \(empty) without a group") }
+        if Self.count > 1_000 { print("\(Self.count) groupings: \(refused) refused by all, \(empty) without a group") }
         #expect(refused < Self.count / 10 && empty < Self.count / 3)
     }
 }

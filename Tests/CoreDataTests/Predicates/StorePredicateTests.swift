@@ -84,27 +84,36 @@ import Testing
     func fetchesFindWhatTheObjectsAnswer(seed: UInt64) throws { try compare(Copy(seed: seed), seed) }
 
     #if PostgreSQL
+        /// `ROSTER_LONG_TESTS=10` makes 10,000 predicates and as many sorts, a thousand for each seed.
+        private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
+        private static let predicateSeeds: [UInt64] = factor.map { (0..<UInt64($0)).map { 61 + $0 } } ?? [61, 62, 63]
+        private static let sortSeeds: [UInt64] = factor.map { (0..<UInt64($0)).map { 71 + $0 } } ?? [71]
+
         @Test(
-            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
-            arguments: [61, 62, 63] as [UInt64])
+            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: predicateSeeds)
         func fetchesFromAServerFindTheSame(seed: UInt64) throws {
-            try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed)
+            let rounds = Self.factor == nil ? (120, 80) : (600, 400)
+            try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed, rounds: rounds)
         }
 
         /// The order of a server is that of memory, to the last tie.
-        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: [71] as [UInt64])
+        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: sortSeeds)
         func fetchesFromAServerAreInTheOrderOfMemory(seed: UInt64) throws {
             let copy = try Copy(seed: seed, server: PostgreSQLCluster.shared)
             var random = SeededGenerator(seed: seed)
             try copy.context.performAndWait {
-                for _ in 0..<60 {
+                for _ in 0..<(Self.factor == nil ? 60 : 1_000) {
                     let keys = (0..<Int.random(in: 1...3, using: &random)).map { _ in
                         random.pick([
                             "name", "wins", "points", "rating", "price", "favorite", "founded", "code", "site",
                             "homeVenue.label", "homeVenue.size",
                         ])
                     }
-                    let sort = keys.map { NSSortDescriptor(key: $0, ascending: random.chance(50)) }
+                    let sort = keys.map { key in
+                        let isText = key == "name" || key == "homeVenue.label"
+                        let selector = isText ? random.pick(SortAgreementTests.selectors) : .compare
+                        return NSSortDescriptor(key: key, ascending: random.chance(50), selector: selector)
+                    }
                     let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
                     request.sortDescriptors = sort
                     let found = try copy.context.fetch(request)
@@ -113,7 +122,7 @@ import Testing
                     // Ties are by the key, which is in the order of insertion here.
                     #expect(
                         zip(found, sorted).allSatisfy { $0 === $1 },
-                        "\(keys): \(zip(found, sorted).map { ($0.0.value(forKey: keys[0]), $0.1.value(forKey: keys[0])) })"
+                        "\(sort): \(zip(found, sorted).map { ($0.0.value(forKey: keys[0]), $0.1.value(forKey: keys[0])) })"
                     )
                     request.fetchLimit = 7
                     request.fetchOffset = 3
@@ -124,10 +133,11 @@ import Testing
         }
     #endif
 
-    private func compare(_ copy: Copy, _ seed: UInt64) throws {
+    /// - Parameter rounds: how many predicates before there are changes that are not saved, and how many then.
+    private func compare(_ copy: Copy, _ seed: UInt64, rounds: (Int, Int) = (120, 80)) throws {
         var generator = PredicateGenerator(copy.world, seed: seed)
         try copy.context.performAndWait {
-            for round in 0..<120 { try copy.check(generator.predicate(), "seed \(seed), saved, round \(round)") }
+            for round in 0..<rounds.0 { try copy.check(generator.predicate(), "seed \(seed), saved, round \(round)") }
             // Changes that are not saved: the fetch sees them as the objects do.
             var random = SeededGenerator(seed: seed)
             for team in copy.teams where random.chance(30) {
@@ -136,7 +146,7 @@ import Testing
                 if random.chance(30) { team.setValue(nil, forKey: "homeVenue") }
             }
             if let last = copy.teams.last { copy.context.delete(last) }
-            for round in 0..<80 {
+            for round in 0..<rounds.1 {
                 let made = generator.predicate()
                 // Through relationships the store's answer is of the saved values, as at Apple's.
                 let isOwn = !["homeVenue", "players", "tags"].contains { made.format.contains($0) }

@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLCluster
 import Testing
 
 @testable import CoreData
@@ -11,8 +12,22 @@ import Testing
     private static let seeds: [UInt64] = factor.map { factor in (1...UInt64(max(factor, 1) * 4)).map { $0 } } ?? [2, 9]
 
     @Test(arguments: Policy.allCases, seeds)
-    func bothEndsAgreeWhoeverWins(policy: Policy, seed: UInt64) throws {
-        var walk = ConflictWalk(stack: try ClubStack(), seed: seed, policy: policy.policy)
+    func bothEndsAgreeWhoeverWins(policy: Policy, seed: UInt64) throws { try walk(ClubStack(), policy, seed) }
+
+    #if PostgreSQL
+        /// With `ROSTER_LONG_TESTS` 10,000 steps together.
+        private static let serverSeeds: [UInt64] = factor == nil ? [2] : [1, 2, 3, 4, 5]
+
+        @Test(
+            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: Policy.allCases, serverSeeds)
+        func bothEndsAgreeOnAServer(policy: Policy, seed: UInt64) throws {
+            try walk(ClubStack.onServer(), policy, seed)
+        }
+    #endif
+
+    private func walk(_ stack: ClubStack, _ policy: Policy, _ seed: UInt64) throws {
+        var walk = ConflictWalk(stack: stack, seed: seed, policy: policy.policy)
         var trail: [String] = []
         for step in 0..<(Self.factor == nil ? 60 : 500) {
             let done = Result { try walk.step() }

@@ -1,20 +1,31 @@
 import Foundation
+import PostgreSQLCluster
 import Testing
 
 @testable import CoreData
 
 /// Thousands of random operations on a context and on a plain model of what they should do, compared step by step.
 @Suite struct RandomGraphTests {
+    private static let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
+
     /// 150 steps for each seed, 500 with `ROSTER_LONG_TESTS`.
     @Test(arguments: [1, 14, 42, 47, 52] as [UInt64])
-    func theGraphIsWhatThePlainModelSays(seed: UInt64) throws {
-        let stack = try ClubStack()
+    func theGraphIsWhatThePlainModelSays(seed: UInt64) throws { try walk(ClubStack(), seed) }
+
+    #if PostgreSQL
+        /// With `ROSTER_LONG_TESTS` 10,000 steps together.
+        @Test(
+            .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+            arguments: isLong ? (1...20).map { $0 } : [3, 42] as [UInt64])
+        func theGraphOnAServerIsWhatThePlainModelSays(seed: UInt64) throws { try walk(ClubStack.onServer(), seed) }
+    #endif
+
+    private func walk(_ stack: ClubStack, _ seed: UInt64) throws {
         let context = stack.context()
         try context.use { context in
             context.undoManager = UndoManager()
             var walk = GraphWalk(context: context, stack: stack, seed: seed)
-            let isLong = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"] != nil
-            for step in 0..<(isLong ? 500 : 150) {
+            for step in 0..<(Self.isLong ? 500 : 150) {
                 let operation = try walk.perform()
                 let difference = try walk.difference()
                 #expect(difference == nil, "seed \(seed), step \(step), \(operation): \(difference ?? "")")

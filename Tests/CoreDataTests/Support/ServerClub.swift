@@ -1,0 +1,12 @@
+#if PostgreSQL
+    import Foundation
+    import PostgreSQLCluster
+
+    extension ClubStack {
+        /// The same on the tests' own server, in a schema of its own.
+        static func onServer() throws -> ClubStack {
+            guard let cluster = PostgreSQLCluster.shared else { throw CocoaError(.featureUnsupported) }
+            return try ClubStack(type: "PostgreSQL", url: cluster.url(schema: "club_\(UUID().uuidString)"))
+        }
+    }
+#endif
