@@ -41,6 +41,34 @@
             try cluster.psql("DROP SCHEMA \"\(schema)\" CASCADE")
         }
 
+        @Test func theCommentsAreWhatTheModelSays() throws {
+            let model = Shop.model()
+            let good = try #require(model.entitiesByName["Good"])
+            good.userInfo = ["about": "What's on the shelves"]
+            let price = try #require(good.attributesByName["price"])
+            price.renamingIdentifier = "cost"
+            price.userInfo = ["unit": "Euro; with taxes", "import": "p", "number": 3]
+            good.attributesByName["code"]?.isOptional = false
+            let stack = try ServerStack(model)
+            let table = "'\"\(stack.schema)\".\"Good\"'::regclass"
+            let found = try stack.psql(
+                "SELECT attname || ' = ' || col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = "
+                    + "\(table) AND attnum > 3 ORDER BY attname"
+            ).split(separator: "\n").map(String.init)
+            #expect(
+                found == [
+                    "code = Good.code: String, not optional", "id = Good.id: UUID",
+                    "made = Good.made: Date; seconds since 2001-01-01 00:00:00 UTC",
+                    "picture = Good.picture: Binary Data",
+                    "price = Good.price: Decimal; was cost; import: p; unit: Euro; with taxes",
+                    "shelf = Good.shelf: the key of a row of Shelf",
+                    "shelf_order = Good.shelf: the place in Shelf.goods", "sold = Good.sold: Boolean",
+                    "stock = Good.stock: Integer 32", "title = Book.title: String",
+                ])
+            let comment = try stack.psql("SELECT obj_description(\(table))")
+            #expect(comment.hasSuffix("; Good: about: What's on the shelves"), "\(comment)")
+        }
+
         @Test func theTablesAreThoseThatAnAdministratorExpects() throws {
             let stack = try ServerStack(Shop.model())
             try fill(stack)

@@ -188,7 +188,7 @@ enum AttributeChange {
 
 extension NSAttributeType {
     /// What the model editor calls the type.
-    fileprivate var typeName: String {
+    var typeName: String {
         switch self {
         case .integer16AttributeType: "Integer 16"
         case .integer32AttributeType: "Integer 32"
@@ -203,8 +203,9 @@ extension NSAttributeType {
         case .UUIDAttributeType: "UUID"
         case .URIAttributeType: "URI"
         case .transformableAttributeType: "Transformable"
+        case .objectIDAttributeType: "Object ID"
         case .compositeAttributeType: "Composite"
-        default: "Undefined"
+        case .undefinedAttributeType: "Undefined"
         }
     }
 }

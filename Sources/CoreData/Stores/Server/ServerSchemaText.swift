@@ -87,8 +87,7 @@ struct ServerSchemaText {
         let text = layout.tableText(table.name)
         var statements = ["COMMENT ON TABLE \(text) IS \(literal(comment(table)))"]
         for column in table.columns {
-            guard let comment = comment(column) else { continue }
-            statements.append("COMMENT ON COLUMN \(text).\(name(column.name)) IS \(literal(comment))")
+            statements.append("COMMENT ON COLUMN \(text).\(name(column.name)) IS \(literal(comment(column)))")
         }
         return statements
     }
@@ -100,27 +99,53 @@ struct ServerSchemaText {
 
     private func comment(_ table: ServerTable) -> String {
         let members = table.entities.map { "\($0.name ?? "") (\(layout.number(of: $0)))" }
-        return "Rows of the entities " + members.joined(separator: ", ")
+        let notes = table.entities.flatMap { entity in
+            Self.notes(entity.renamingIdentifier, entity.name, entity.userInfo).map { "\(entity.name ?? ""): \($0)" }
+        }
+        return (["Rows of the entities " + members.joined(separator: ", ")] + notes).joined(separator: "; ")
     }
 
-    private func comment(_ column: ServerColumn) -> String? {
-        let owner = column.entity === column.entity.root ? "" : " (of \(column.entity.name ?? ""))"
+    /// The property with its type as the model has them, how its values stand in the column, and what the model notes of it.
+    private func comment(_ column: ServerColumn) -> String {
+        let owner = column.entity.name ?? ""
         switch column.content {
-        case .attribute(let attribute): return describe(attribute).map { $0 + owner }
-        case .element(_, let leaf): return describe(leaf.attribute).map { $0 + owner }
-        case .toOne(let toOne): return "the \(toOne.destinationEntity?.name ?? "") of this row" + owner
-        case .destinationEntity(let toOne): return "the number of the entity of \(toOne.name)"
-        case .position(let toOne): return "the place in \(toOne.inverseRelationship?.name ?? "") of \(toOne.name)"
+        case .attribute(let attribute):
+            return describe("\(owner).\(attribute.name)", attribute, noted: attribute)
+        case .element(let composite, let leaf):
+            let path = ([owner, composite.name] + leaf.path).joined(separator: ".")
+            return describe(path, leaf.attribute, noted: composite)
+        case .toOne(let toOne):
+            let parts = ["\(owner).\(toOne.name): the key of a row of \(toOne.destinationEntity?.name ?? "")"]
+            return (parts + Self.notes(of: toOne)).joined(separator: "; ")
+        case .destinationEntity(let toOne): return "\(owner).\(toOne.name): the number of the row's entity"
+        case .position(let toOne):
+            let list = "\(toOne.destinationEntity?.name ?? "").\(toOne.inverseRelationship?.name ?? "")"
+            return "\(owner).\(toOne.name): the place in \(list)"
         }
     }
 
-    private func describe(_ attribute: NSAttributeDescription) -> String? {
+    private func describe(
+        _ path: String, _ attribute: NSAttributeDescription, noted: NSPropertyDescription
+    ) -> String {
+        var parts = ["\(path): \(attribute.attributeType.typeName)\(noted.isOptional ? "" : ", not optional")"]
         switch attribute.attributeType {
-        case .dateAttributeType: "seconds since 2001-01-01 00:00:00 UTC"
-        case .transformableAttributeType: "an archived value"
-        case .URIAttributeType: "a URI"
-        default: attribute.name
+        case .dateAttributeType: parts.append("seconds since 2001-01-01 00:00:00 UTC")
+        case .transformableAttributeType:
+            parts.append("a value archived by \(attribute.valueTransformerName ?? "NSSecureUnarchiveFromData")")
+        default: break
         }
+        return (parts + Self.notes(of: noted)).joined(separator: "; ")
+    }
+
+    private static func notes(of property: NSPropertyDescription) -> [String] {
+        notes(property.renamingIdentifier, property.name, property.userInfo)
+    }
+
+    /// The former name, and the user info as far as it is text.
+    private static func notes(_ identifier: String?, _ name: String?, _ info: [AnyHashable: Any]?) -> [String] {
+        let former = identifier.flatMap { $0 == name ? nil : "was \($0)" }
+        let texts = (info ?? [:]).compactMap { key, value in (value as? String).map { "\(key): \($0)" } }
+        return (former.map { [$0] } ?? []) + texts.sorted()
     }
 
     // MARK: Relationships
