@@ -83,17 +83,17 @@
         /// place in the server's source.
         static func refusal(_ text: String, needsPassword: Bool = false) -> PostgreSQLError {
             var state: String?
-            var words: [Substring] = []
+            var lines: [String] = []
             for line in text.split(whereSeparator: \.isNewline) where !isPlaceInSource(line) {
                 var parts = line.split(separator: " ", omittingEmptySubsequences: true)
                 if let place = parts.firstIndex(where: isState) {
                     state = String(parts[place].dropLast())
                     parts.remove(at: place)
                 }
-                words += parts
+                lines.append(parts.joined(separator: " "))
             }
             return PostgreSQLError(
-                state: state ?? (needsPassword ? "28P01" : nil), message: words.joined(separator: " "),
+                state: state ?? (needsPassword ? "28P01" : nil), message: lines.joined(separator: "\n"),
                 isConnectionLost: true)
         }
 

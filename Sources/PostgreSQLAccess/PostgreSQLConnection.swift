@@ -57,8 +57,7 @@
 
         private static func error(of connection: OpaquePointer) -> PostgreSQLError {
             let text = String(cString: PQerrorMessage(connection)).trimmingCharacters(in: .whitespacesAndNewlines)
-            return PostgreSQLError(
-                message: text.split(whereSeparator: \.isWhitespace).joined(separator: " "), isConnectionLost: true)
+            return PostgreSQLError(message: text, isConnectionLost: true)
         }
 
         // MARK: Statements

@@ -15,10 +15,19 @@
             constraint: String? = nil, isConnectionLost: Bool = false
         ) {
             self.state = state
-            self.message = message
-            self.detail = detail
+            self.message = Self.line(message)
+            self.detail = detail.map(Self.line)
             self.constraint = constraint
             self.isConnectionLost = isConnectionLost
+        }
+
+        /// A text of several lines as one: the library puts hints in lines of their own, behind a tabulator.
+        private static func line(_ text: String) -> String {
+            text.split(whereSeparator: \.isNewline).map { line in
+                let words = line.split(separator: "\t").joined(separator: " ")
+                let isHint = line.first == "\t"
+                return isHint ? "(\(words.trimmingPrefix(while: { $0 == " " })))" : words
+            }.joined(separator: " ")
         }
 
         package var description: String {

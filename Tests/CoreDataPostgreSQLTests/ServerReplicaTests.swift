@@ -37,6 +37,7 @@
         @Test func readsGoToTheReplicaAndSeeWhatWasWrittenAndItTakesOver() throws {
             let pair = try Pair()
             try readsSeeWhatWasWritten(pair)
+            try aListOnTheStandbyFollows(pair)
             try savesAreThereAfterAFailover(pair)
         }
 
@@ -73,6 +74,40 @@
                 try pair.replica.start()
                 for label in try context.rows("Label") { context.delete(label) }
                 try context.save()
+            }
+        }
+
+        /// A store that is opened on the standby itself: there are no notifications there, it asks.
+        private func aListOnTheStandbyFollows(_ pair: Pair) throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: pair.replica.url(schema: "shop"),
+                options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let context = ServerStack.context(coordinator)
+            context.automaticallyMergesChangesFromParent = true
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            controller.followsChanges = true
+            try context.performAndWait { try controller.performFetch() }
+            func texts() -> [String] {
+                context.performAndWait {
+                    (controller.fetchedObjects ?? []).compactMap { $0.value(forKey: "text") as? String }
+                }
+            }
+            let writer = ServerStack.context(try self.coordinator(pair.primary.url(schema: "shop")))
+            try writer.performAndWait {
+                writer.insert("Label", ["text": "z1"])
+                let second = writer.insert("Label", ["text": "z2"])
+                try writer.save()
+                #expect(wait { texts().suffix(2) == ["z1", "z2"] }, "\(texts())")
+                second.setValue("z3", forKey: "text")
+                try writer.save()
+                #expect(wait { texts().suffix(2) == ["z1", "z3"] }, "\(texts())")
+                for label in try writer.rows("Label") { writer.delete(label) }
+                try writer.save()
+                #expect(wait { texts().isEmpty }, "\(texts())")
             }
         }
 

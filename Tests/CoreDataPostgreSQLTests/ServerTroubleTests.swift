@@ -43,10 +43,12 @@
             #expect(role.code == 257 && role.message.contains("no_such_role"))
             let long = opening(cluster.url(schema: String(repeating: "s", count: 64)))
             #expect(long.code == 134080 && long.message.contains("63"))
-            for found in [wrong, rights, nowhere, database, certificate, role, long] {
-                #expect(
-                    !found.message.contains("s3cret") && !found.message.contains("right@")
-                        && !found.message.contains("\n"))
+            let closed = opening(URL(string: "postgresql://me:s3cret@127.0.0.1:1/x?schema=s")!)
+            #expect(closed.code == 134080 && closed.message.hasSuffix("TCP/IP connections?)."), "\(closed.message)")
+            for found in [wrong, rights, nowhere, database, certificate, role, long, closed] {
+                let isOneLine = found.message.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+                #expect(isOneLine && !found.message.contains("  "), "\(found.message)")
+                #expect(!found.message.contains("s3cret") && !found.message.contains("right@"))
             }
             let absent = opening(cluster.url(schema: "absent"), options: [NSReadOnlyPersistentStoreOption: true])
             #expect(absent.code == 260)
@@ -57,11 +59,17 @@
             let stack = try ServerStack(Shop.model())
             let found = opening(stack.url, Shop.hostile())
             #expect(found.code == 134100)
+            // It says where that is.
+            #expect(found.message.contains("The store \(stack.url.absoluteString) was written"), "\(found.message)")
+            #expect(!found.message.contains("\n"))
             let cluster = try #require(PostgreSQLCluster.shared)
             let name = "owner\(UInt32.random(in: 0 ... .max))"
             try cluster.psql("CREATE ROLE \(name) LOGIN SUPERUSER PASSWORD 's3cret'")
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
             let url = cluster.networkURL(schema: stack.schema, user: name, password: "s3cret")
+            let other = opening(url, Shop.hostile())
+            #expect(other.code == 134100 && other.message.contains("\(name)@127.0.0.1:\(cluster.port)/postgres"))
+            #expect(!other.message.contains("s3cret"))
             let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
             let context = ServerStack.context(coordinator)
             let id = try context.performAndWait {
@@ -177,12 +185,12 @@
                 }
                 done.signal()
             }
-            for _ in 0..<3 {
+            for round in 0..<3 {
                 let before = saved.savedCount
                 for _ in 0..<500 where saved.savedCount < before + 20 {
                     Thread.sleep(forTimeInterval: 0.01)
                 }
-                try cluster.stop(mode: "immediate")
+                if round == 0 { try cluster.stop(mode: "immediate") } else { try cluster.kill() }
                 try cluster.start()
             }
             let before = saved.savedCount

@@ -103,6 +103,37 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     /// - Parameter mode: `fast`, or `immediate`, which is what a crash is to the clients.
     public func stop(mode: String = "immediate") throws { try run("pg_ctl", "-D", data, "-w", "-m", mode, "stop") }
 
+    /// Ends the server as `kill -9` does: its first process is gone at once, and what it has started notices that.
+    public func kill() throws {
+        let file = URL(fileURLWithPath: data + "/postmaster.pid")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        guard let process = text.split(separator: "\n").first.flatMap({ pid_t($0) }), process > 1,
+            Self.kill(process) == 0
+        else { throw Failure(description: "the server has no process") }
+        // Nothing may be left that has its memory, or the next one does not start.
+        for _ in 0..<1000 where Self.isRunning(process) || hasProcesses {
+            usleep(10_000)
+        }
+        // The process may be there still, as one that nobody has asked for its end.
+        try FileManager.default.removeItem(at: file)
+    }
+
+    private static func kill(_ process: pid_t) -> Int32 { Glibc.kill(process, SIGKILL) }
+
+    /// Whether a process works in the server's folder, as all that belong to it do.
+    private var hasProcesses: Bool {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return all.contains { name in
+            guard Int(name) != nil else { return false }
+            return (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) == data
+        }
+    }
+
+    private static func isRunning(_ process: pid_t) -> Bool {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
+        return text.split(separator: ")").last?.hasPrefix(" Z") == false
+    }
+
     /// Makes a replica a server of its own, which takes changes.
     public func promote() throws { try run("pg_ctl", "-D", data, "-w", "-t", "60", "promote") }
 

@@ -95,7 +95,7 @@ struct HistoryReader {
         let removed = try store.operations.lastRemovedHistoryNumber()
         let last = try store.operations.lastHistoryNumber() ?? 0
         guard number < removed || number > last else { return number }
-        let place = store.url?.path ?? ""
+        let place = store.placeName
         let reason =
             number < removed
             ? "its transactions up to \(removed) were removed" : "its last transaction is \(last)"

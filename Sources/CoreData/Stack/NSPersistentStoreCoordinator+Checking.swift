@@ -27,11 +27,11 @@ extension NSPersistentStoreCoordinator {
 
     private func checkable(_ store: NSPersistentStore) throws -> any CheckableStore {
         guard store.persistentStoreCoordinator === self else {
-            throw CoreDataError.make(134060, "The store \(store.url?.path ?? "") is not of this coordinator.")
+            throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
         }
         guard let checkable = store as? any CheckableStore else {
             throw CoreDataError.make(
-                134060, "The store \(store.url?.path ?? "") cannot be checked: only SQLite stores can.")
+                134060, "The store \(store.placeName) cannot be checked: only SQLite stores can.")
         }
         return checkable
     }

@@ -11,7 +11,7 @@ extension NSPersistentStoreCoordinator {
         let entityName = entity.name ?? "(no name)"
         if let readOnly = candidates.first {
             throw CoreDataError.make(
-                513, "Cannot save objects of \(entityName): the store \(readOnly.url?.path ?? "") is read only.",
+                513, "Cannot save objects of \(entityName): the store \(readOnly.placeName) is read only.",
                 userInfo: ["NSAffectedStoresErrorKey": [readOnly]])
         }
         throw CoreDataError.make(

@@ -37,7 +37,7 @@ extension NSPersistentStoreCoordinator {
             let store = try own(store)
             guard !FileManager.default.fileExists(atPath: url.path) else {
                 throw CoreDataError.make(
-                    516, "Cannot copy the store \(store.url?.path ?? "") to \(url.path): a file stands there already.",
+                    516, "Cannot copy the store \(store.placeName) to \(url.path): a file stands there already.",
                     userInfo: [NSFilePathErrorKey: url.path])
             }
             do { try store.operations.copyOpenContents(to: url) } catch {
@@ -49,7 +49,7 @@ extension NSPersistentStoreCoordinator {
 
     private func own(_ store: NSPersistentStore) throws -> NSPersistentStore {
         guard store.persistentStoreCoordinator === self else {
-            throw CoreDataError.make(134060, "The store \(store.url?.path ?? "") is not of this coordinator.")
+            throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
         }
         return store
     }

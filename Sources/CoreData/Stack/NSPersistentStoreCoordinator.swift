@@ -160,7 +160,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(
-                134060, "Cannot remove the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
+                134060, "Cannot remove the store \(store.placeName): it is not one of this coordinator's.")
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         try withLock {

@@ -60,7 +60,7 @@ final class QueryGeneration: @unchecked Sendable {
         for view in views where !present.contains(where: { $0 === view.store }) {
             throw CoreDataError.make(
                 134060,
-                "The query generation has the store \(view.store.url?.path ?? ""), which the context's coordinator does not "
+                "The query generation has the store \(view.store.placeName), which the context's coordinator does not "
                     + "have (any more).",
                 userInfo: [NSAffectedStoresErrorKey: [view.store]])
         }

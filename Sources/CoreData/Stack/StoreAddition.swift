@@ -37,13 +37,13 @@ struct StoreAddition {
     private func checkType(of store: NSPersistentStore) throws {
         guard let written = store.metadata?[NSStoreTypeKey] as? String, written != type else { return }
         throw CoreDataError.make(
-            134010, "Cannot open \(url.path) as a store of type \(type): it was written as one of type \(written).")
+            134010,
+            "Cannot open \(url.placeName) as a store of type \(type): it was written as one of type \(written).")
     }
 
     private func checkThatItIsNew(to coordinator: NSPersistentStoreCoordinator) throws {
         guard !url.isMemoryPlace, coordinator.persistentStore(for: url) != nil else { return }
-        let name = url.isFileURL ? url.path : url.withoutPassword.absoluteString
-        throw CoreDataError.make(134080, "The store \(name) is already open in this coordinator.")
+        throw CoreDataError.make(134080, "The store \(url.placeName) is already open in this coordinator.")
     }
 
     /// One store on a server may have many URLs.
@@ -60,6 +60,6 @@ struct StoreAddition {
             model.entities(forConfigurationName: configuration) == nil
         else { return }
         throw CoreDataError.make(
-            134080, "Cannot open \(url.path): the model has no configuration named \(configuration).")
+            134080, "Cannot open \(url.placeName): the model has no configuration named \(configuration).")
     }
 }

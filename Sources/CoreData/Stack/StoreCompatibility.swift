@@ -63,7 +63,7 @@ struct StoreCompatibility {
         guard let comparison = difference(of: store, from: model) else { return }
         throw CoreDataError.make(
             134100,
-            "The store \(store.url?.path ?? "") was written with another version of the model (\(comparison.summary)); "
+            "The store \(store.placeName) was written with another version of the model (\(comparison.summary)); "
                 + "open it with the model it was written with, or let it be migrated "
                 + "(NSMigratePersistentStoresAutomaticallyOption).",
             userInfo: [

@@ -24,7 +24,7 @@ struct StoreRelocation {
     func run() throws -> (NSPersistentStore, [NSManagedObjectID]) {
         guard let oldURL = store.url, coordinator.persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(
-                134060, "Cannot migrate the store \(store.url?.path ?? ""): it is not one of this coordinator's.")
+                134060, "Cannot migrate the store \(store.placeName): it is not one of this coordinator's.")
         }
         guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(

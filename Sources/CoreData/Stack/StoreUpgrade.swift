@@ -43,7 +43,7 @@ struct StoreUpgrade {
             from: source, by: NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: model))
     }
 
-    private var path: String { store.url?.path ?? "" }
+    private var path: String { store.placeName }
 
     /// - Throws: 134110 for a store on a server.
     private func checkThatItIsAFile() throws {

@@ -42,6 +42,17 @@ import Testing
         #expect(!description.isReadOnly)
     }
 
+    /// What a program is told whose build has no module for servers.
+    @Test func withoutTheModuleOneLineSaysHowToBuild() throws {
+        let url = try #require(URL(string: "postgresql://me:s3cret@localhost/db?schema=app"))
+        let error = ServerOpening.unknown(url)
+        #expect(error.code == 134000)
+        #expect(
+            error.localizedDescription.hasPrefix("Cannot open the store postgresql://me@localhost/db?schema=app: "))
+        #expect(error.localizedDescription.contains("--traits PostgreSQL"))
+        #expect(!error.localizedDescription.contains("s3cret") && !error.localizedDescription.contains("\n"))
+    }
+
     @Test func swiftValuesAreOptionsToo() {
         #expect(StoreOptions([NSReadOnlyPersistentStoreOption: true]).isReadOnly)
         #expect(StoreOptions([NSReadOnlyPersistentStoreOption: 1]).isReadOnly)

@@ -149,7 +149,7 @@ struct ConstraintMeeting {
         let values = constraint.constants(RowSnapshot.make(row.values, version: 0).values, entity.layout)
         return CoreDataError.make(
             133021,
-            "Cannot save to the store \(store.url?.path ?? ""): another \(entity.root.name ?? "") already has the same "
+            "Cannot save to the store \(store.placeName): another \(entity.root.name ?? "") already has the same "
                 + "\(constraint.names.joined(separator: " and ")) (\(values.map { "\($0)" }.joined(separator: ", "))). "
                 + "Set a merge policy that says which of them counts.",
             userInfo: ["constraint": constraint.names, "entity": entity.name ?? ""])

@@ -60,7 +60,7 @@ struct StoreChoice {
         }
         throw CoreDataError.make(
             134020,
-            "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.url?.path ?? "") that they are "
+            "Cannot save objects of \(entity.name ?? "(no name)") to the store \(store.placeName) that they are "
                 + "assigned to: \(reason).", userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 

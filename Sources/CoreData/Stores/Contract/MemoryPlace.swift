@@ -20,4 +20,12 @@ extension URL {
         if parts.queryItems?.isEmpty == true { parts.queryItems = nil }
         return parts.url ?? self
     }
+
+    /// The URL as messages say it: the path of a file, and without its password one of a server.
+    var placeName: String { isFileURL ? path : withoutPassword.absoluteString }
+}
+
+extension NSPersistentStore {
+    /// Where the store is, as messages say it.
+    final var placeName: String { url?.placeName ?? "" }
 }

@@ -149,7 +149,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// - Throws: 134190 where it cannot be inferred, 134110 where the rows do not fit; then the store is as it was.
     func migrateByInference(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws {
         throw CoreDataError.make(
-            134110, "Stores of the type \(type) cannot be migrated in place; \(url?.path ?? "") stays as it was.")
+            134110, "Stores of the type \(type) cannot be migrated in place; \(placeName) stays as it was.")
     }
 
     /// Does one step of what lightweight migrations of the store put off.

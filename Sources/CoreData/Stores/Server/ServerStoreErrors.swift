@@ -45,8 +45,13 @@ struct ServerStoreErrors {
             info["token"] = error.token?.uuidString
         }
         return CoreDataError.make(
-            code, "Cannot \(activity.rawValue) the store \(place.name): \(reason).", underlying: Self.underlying(error),
-            userInfo: info)
+            code, "Cannot \(activity.rawValue) the store \(place.name): \(Self.sentence(reason))",
+            underlying: Self.underlying(error), userInfo: info)
+    }
+
+    /// With a full stop, where it does not end with a mark of its own.
+    private static func sentence(_ text: String) -> String {
+        text.last.map { ".?!".contains($0) } == true ? text : text + "."
     }
 
     private static func text(_ seconds: Double) -> String {
