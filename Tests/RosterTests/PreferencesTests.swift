@@ -6,6 +6,23 @@ import Testing
 
 /// The configuration file: what is taken from it, and what is said of what is wrong.
 @Suite struct PreferencesTests {
+    /// `env -i HOME=/x` has all that the program keeps below `/x`.
+    @Test func theHomeOfTheEnvironmentCounts() async {
+        await #expect(processExitsWith: .success) {
+            for variable in ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] { unsetenv(variable) }
+            setenv("HOME", "/x", 1)
+            guard BrowserStateFile.userFolder.path == "/x/.local/state/roster" else { exit(3) }
+            guard ConfigurationFile.url.path == "/x/.config/roster/config" else { exit(4) }
+            guard UserFolder.url("XDG_DATA_HOME", else: ".local/share").path == "/x/.local/share" else { exit(5) }
+            // Relative paths are no places.
+            setenv("HOME", "x", 1)
+            setenv("XDG_STATE_HOME", "y", 1)
+            guard BrowserStateFile.userFolder.path == NSHomeDirectory() + "/.local/state/roster" else { exit(6) }
+            setenv("XDG_STATE_HOME", "/y", 1)
+            guard BrowserStateFile.userFolder.path == "/y/roster" else { exit(7) }
+        }
+    }
+
     @Test func settingsAreTaken() {
         let preferences = Preferences(
             text: """

@@ -58,10 +58,9 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
     /// Where stores stand unless a description says otherwise: a folder of the program's name among the user's data.
     /// Override it to have another.
     open class func defaultDirectoryURL() -> URL {
-        let base =
-            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
-            ?? URL(fileURLWithPath: NSHomeDirectory()).appendingPathComponent(".local/share")
-        return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+        // Foundation asks the system alone for the user's folder, where `HOME` names another one.
+        URL(fileURLWithPath: OwnFolder.data)
+            .appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
     }
 
     private static func defaultStoreURL(named name: String) -> URL {

@@ -43,15 +43,7 @@ struct ConfigurationFile {
     // MARK: Where it is
 
     /// `$XDG_CONFIG_HOME/roster/config`, or `~/.config/roster/config`.
-    static var url: URL {
-        let environment = ProcessInfo.processInfo.environment
-        // The specification wants a relative path ignored.
-        if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
-            return URL(fileURLWithPath: path).appendingPathComponent("roster/config")
-        }
-        return URL(fileURLWithPath: environment["HOME"] ?? NSHomeDirectory())
-            .appendingPathComponent(".config/roster/config")
-    }
+    static var url: URL { UserFolder.url("XDG_CONFIG_HOME", else: ".config").appendingPathComponent("roster/config") }
 }
 
 /// What is wrong in a configuration file: `config:12: unknown key “colour”`.

@@ -26,6 +26,7 @@ extension NeverHarmTests {
         await #expect(processExitsWith: .success) {
             let world = try NeverHarmTests.World()
             unsetenv("XDG_CACHE_HOME")
+            unsetenv("XDG_DATA_HOME")
             setenv("HOME", world.folder.path, 1)
             #expect(ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/"))
             #expect(ChangeToken.notesFolder.path.hasPrefix(world.folder.path + "/.cache/"))
@@ -33,6 +34,8 @@ extension NeverHarmTests {
             let attributes = try FileManager.default.attributesOfItem(atPath: ResultsCacheDirectory.path)
             guard attributes[.posixPermissions] as? Int == 0o700 else { exit(3) }
             guard ResultsCacheDirectory.path.hasPrefix(world.folder.path + "/.cache/") else { exit(4) }
+            let data = NSPersistentContainer.defaultDirectoryURL().deletingLastPathComponent().path
+            guard data == world.folder.path + "/.local/share" else { exit(5) }
         }
     }
 }

@@ -22,13 +22,7 @@ struct BrowserStateFile {
 
     /// `$XDG_STATE_HOME/roster`, or `~/.local/state/roster`.
     static var userFolder: URL {
-        let environment = ProcessInfo.processInfo.environment
-        // The specification wants a relative path ignored.
-        if let path = environment["XDG_STATE_HOME"], path.hasPrefix("/") {
-            return URL(fileURLWithPath: path).appendingPathComponent("roster", isDirectory: true)
-        }
-        let home = FileManager.default.homeDirectoryForCurrentUser
-        return home.appendingPathComponent(".local/state/roster", isDirectory: true)
+        UserFolder.url("XDG_STATE_HOME", else: ".local/state").appendingPathComponent("roster", isDirectory: true)
     }
 
     func read() -> BrowserState {
