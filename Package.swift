@@ -123,10 +123,11 @@ let package = Package(
         // Power failures and failed calls: a program of its own, since it has its own `open` and `write` and its own SQLite VFS.
         .target(name: "CSimulatedDisk", dependencies: ["CSQLite3"], path: "Tests/CSimulatedDisk"),
         .executableTarget(
-            name: "DiskTrials", dependencies: ["CoreData", "CSimulatedDisk", "CSQLite3"], path: "Tests/DiskTrials"),
+            name: "DiskTrials", dependencies: ["CoreData", "CSimulatedDisk", "CSQLite3", "RosterCommands"],
+            path: "Tests/DiskTrials"),
         // Damaged input of every kind: a program, so that a trap is seen and long runs are optimised.
         .executableTarget(
-            name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles"], path: "Tests/FuzzTrials"),
+            name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles", "RosterCommands"], path: "Tests/FuzzTrials"),
         .testTarget(name: "TrialTests"),
         .testTarget(name: "ArchitectureTests"),
     ],

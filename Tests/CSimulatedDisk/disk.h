@@ -1,6 +1,17 @@
 #pragma once
 #include <stdint.h>
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
+
+/// The C library's function of the name that this program has one of its own for.
+#define REAL(name) \
+    static __typeof__(name) *real; \
+    if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+
 // What recording.c writes down and crash.c plays back.
 
 enum { op_write, op_truncate, op_sync, op_link, op_unlink, op_rename };

@@ -38,12 +38,6 @@ enum { descriptor_count = 65536, no_node = -1 };
 /// The node of each descriptor, one more than its number; 0 for none.
 static int descriptor_nodes[descriptor_count];
 
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#else
-#define IS_SANITIZED 0
-#endif
-
 int disk_is_available(void) { return !IS_SANITIZED; }
 
 // MARK: What is written down
@@ -165,10 +159,6 @@ long disk_marked_before(long position) {
 
 // MARK: The C library's functions
 #if !IS_SANITIZED
-
-#define REAL(name) \
-    static __typeof__(name) *real; \
-    if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
 static int node_of(int descriptor) {
     return is_recording && descriptor >= 0 && descriptor < descriptor_count ? descriptor_nodes[descriptor] - 1 : no_node;

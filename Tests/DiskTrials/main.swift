@@ -1,10 +1,10 @@
 import CSimulatedDisk
 import Foundation
 
-// Power failures and failed calls under stores of the framework, from a seed: run by `SimulatedDiskTests` for a moment, and by
+// Power failures, failed calls and a clock that is set under stores of the framework, from a seed: run by `SimulatedDiskTests` for a moment, and by
 // `Scripts/soak` at length. Prints how many there were; status 1 for the first after which something was wrong.
 
-let usage = "usage: DiskTrials crash|fault SEED COUNT [everything|pictures|journal]"
+let usage = "usage: DiskTrials crash|fault|clock SEED COUNT [everything|pictures|journal]"
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard (3...4).contains(arguments.count), let seed = UInt64(arguments[1]), let count = Int(arguments[2]),
     let focus = Walk.Focus(rawValue: arguments.count == 4 ? arguments[3] : "everything")
@@ -40,6 +40,17 @@ do {
             print("\(trial.faults) runs with a fault, \(trial.calls) failed calls, \(trial.errors) errors came out")
         }
         try trial.run(count, seed: seed, isThorough: count >= 50_000)
+    case "clock":
+        // A wait without an end is ended.
+        alarm(1200 + UInt32(clamping: count))
+        var trial = try ClockTrial(seed: seed, folders: folders)
+        defer {
+            print(
+                "\(trial.commits) commits under a clock that was set, back \(trial.backwards) times; "
+                    + "\(trial.removed) transactions removed by date")
+        }
+        try trial.run(count)
+        try trial.waits()
     default:
         print(usage)
         status = 2

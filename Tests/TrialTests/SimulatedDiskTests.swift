@@ -1,6 +1,6 @@
 import Testing
 
-/// What the program `DiskTrials` finds: stores after power failures and failed calls. It is a program of its own because it has
+/// What the program `DiskTrials` finds: stores after power failures and failed calls, and under a clock that is set. It is a program of its own because it has
 /// its own `open` and `write`, under SQLite and under the framework.
 ///
 /// `ROSTER_LONG_TESTS=n` tries n times as many, from another seed for each n.
@@ -19,5 +19,11 @@ import Testing
     /// and the same work is done when it is tried again.
     @Test func nothingIsLostByAFailedCall() throws {
         try TrialProgram.run("DiskTrials", ["fault", "\(Self.factor)", "\(20 * Self.factor)"])
+    }
+
+    /// The wall clock is set forwards and back between commits and under waits: followers lose and double nothing, dates are kept,
+    /// and a wait takes the time that was asked for.
+    @Test func aClockThatIsSetLosesNothing() throws {
+        try TrialProgram.run("DiskTrials", ["clock", "\(Self.factor)", "\(100 * Self.factor)"])
     }
 }

@@ -62,13 +62,7 @@ enum SampleStore {
     // MARK: Places
 
     /// `$XDG_DATA_HOME`, or `~/.local/share`.
-    private static var userDataFolder: URL {
-        let environment = ProcessInfo.processInfo.environment
-        // The specification wants a relative path ignored.
-        if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") { return URL(fileURLWithPath: path) }
-        let home = environment["HOME"] ?? NSHomeDirectory()
-        return URL(fileURLWithPath: home).appendingPathComponent(".local/share")
-    }
+    private static var userDataFolder: URL { UserFolder.url("XDG_DATA_HOME", else: ".local/share") }
 
     /// `$ROSTER_SAMPLE_DATA`; else `sample-data` in a folder above the program, as in a build of the package; else
     /// `share/roster/sample-data` beside the program's `bin`.
@@ -103,6 +97,6 @@ private final class NoProgress: ProgressDisplay {
 
 private final class NoInterruption: Interruption {
     var isRaised: Bool { false }
-    func wait(until date: Date) {}
+    func wait(for time: Duration) {}
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
 }

@@ -38,9 +38,9 @@ final class SignalInterruption: Interruption, @unchecked Sendable {
         }
     }
 
-    func wait(until date: Date) {
+    func wait(for time: Duration) {
         guard !isRaised else { return }
-        if raised.wait(timeout: .now() + max(0, date.timeIntervalSinceNow)) == .success { raised.signal() }
+        if raised.wait(timeout: .now() + max(0, time / .seconds(1))) == .success { raised.signal() }
     }
 
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {

@@ -58,6 +58,6 @@ private final class NoProgress: ProgressDisplay {
 
 private final class NoInterruption: Interruption {
     var isRaised: Bool { false }
-    func wait(until date: Date) {}
+    func wait(for time: Duration) {}
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
 }

@@ -23,8 +23,8 @@ public protocol ProgressDisplay: AnyObject {
 public protocol Interruption: AnyObject {
     /// Whether the request has been made.
     var isRaised: Bool { get }
-    /// Waits until `date`, or until the request is made.
-    func wait(until date: Date)
+    /// Waits for `time`, however the clock is set meanwhile, or until the request is made.
+    func wait(for time: Duration)
     /// Calls `action` on the main queue when the request is made.
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void)
 }

@@ -32,11 +32,11 @@ public struct SimulateCommand {
         let session = try StoreSession(store, for: .writing, in: surroundings)
         let seed = seed ?? UInt64.random(in: .min ... .max)
         let league = try session.perform { try League(session, seed: seed) }
-        let start = Date()
+        let start = ContinuousClock.now
         for number in 0..<count {
             if let rate {
-                let due = start.addingTimeInterval(Double(number) / rate)
-                surroundings.interruption.wait(until: due)
+                let due = start + .seconds(Double(number) / rate)
+                surroundings.interruption.wait(for: due - ContinuousClock.now)
             }
             if surroundings.interruption.isRaised {
                 throw CommandError.failure("interrupted after \(number) of \(count) matches (seed \(seed))")

@@ -72,6 +72,11 @@ long faults_hits(void);
 /// The first call that failed, in words.
 const char *faults_first(void);
 
+// MARK: The clock
+
+/// Sets the wall clock of the program so many seconds off the machine's. Clocks that only measure go on.
+void clock_set_off(double seconds);
+
 // MARK: Looking
 
 /// Looks at a store through plain SQLite: its integrity check, the files of external values, and a digest of all its rows (0 for a

@@ -23,7 +23,7 @@ final class TestSurroundings: TextOutput, ProgressDisplay, Interruption {
         defer { looks += 1 }
         return raisesAfterLooks.map { looks >= $0 } ?? raisesAfterReports.map { progress.count >= $0 } ?? false
     }
-    func wait(until date: Date) {}
+    func wait(for time: Duration) {}
     func whenRaised(_ action: @escaping @Sendable @MainActor () -> Void) {}
 
     var lines: [String] { text.split(whereSeparator: \.isNewline).map(String.init) }

@@ -4,9 +4,9 @@ import Synchronization
 /// Work that goes on beside the keys, on a thread of its own. Its result is handed over once, to the main thread.
 // SAFETY: the lock guards the result, which the thread of the work writes and the main thread takes.
 final class BackgroundTask<Value>: @unchecked Sendable {
-    private let lock = NSCondition()
+    private let lock = NSLock()
+    private let ended = DispatchSemaphore(value: 0)
     private var result: Result<Value, any Error>?
-    private var isDone = false
     let stop = StopFlag()
     let began = ContinuousClock.now
 
@@ -22,11 +22,8 @@ final class BackgroundTask<Value>: @unchecked Sendable {
         nonisolated(unsafe) let whenDone = whenDone
         let thread = Thread { [self] in
             let made = Result { try work(stop) }
-            lock.withLock {
-                result = made
-                isDone = true
-                lock.broadcast()
-            }
+            lock.withLock { result = made }
+            ended.signal()
             DispatchQueue.main.async { whenDone() }
         }
         thread.stackSize = 8 << 20
@@ -41,13 +38,12 @@ final class BackgroundTask<Value>: @unchecked Sendable {
         }
     }
 
-    /// Waits for the result, but not longer than `time`. Answers whether it is there.
+    /// Waits for the result, but not longer than `time`, however the clock is set meanwhile. Answers whether it is there.
     func wait(_ time: Duration) -> Bool {
-        let end = Date(timeIntervalSinceNow: time / .seconds(1))
-        return lock.withLock {
-            while !isDone, lock.wait(until: end) {}
-            return isDone
-        }
+        guard ended.wait(timeout: .now() + time / .seconds(1)) == .success else { return false }
+        // The next one that waits finds it too.
+        ended.signal()
+        return true
     }
 }
 

@@ -84,10 +84,11 @@ final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
 
     var isRaised: Bool { state.withLock { $0.isRaised } }
 
-    func wait(until date: Date) {
+    func wait(for time: Duration) {
+        let end = ContinuousClock.now + time
         // In pieces, so that a request to stop is heard.
-        while !isRaised, date.timeIntervalSinceNow > 0 {
-            Thread.sleep(forTimeInterval: min(0.05, max(0, date.timeIntervalSinceNow)))
+        while !isRaised, case let rest = end - ContinuousClock.now, rest > .zero {
+            Thread.sleep(forTimeInterval: min(0.05, rest / .seconds(1)))
         }
     }
 
