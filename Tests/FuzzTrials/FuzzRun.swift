@@ -28,7 +28,7 @@ struct WrongAnswer: Error, CustomStringConvertible {
 
 /// The kinds of input, as they are named on the command line.
 enum FuzzKind: String, CaseIterable {
-    case formats, models, compiled, kept, mappings, archives, caches, stores, binaries, documents
+    case formats, models, compiled, kept, mappings, archives, caches, records, stores, binaries, documents
 
     func target(in folder: URL) throws -> any FuzzTarget {
         switch self {
@@ -39,6 +39,7 @@ enum FuzzKind: String, CaseIterable {
         case .mappings: try MappingTarget(folder: folder)
         case .archives: try ArchiveTarget()
         case .caches: try CacheTarget(folder: folder)
+        case .records: try RecordTarget(folder: folder)
         case .stores: try StoreTarget(folder: folder, type: .sqlite)
         case .binaries: try StoreTarget(folder: folder, type: .binary)
         case .documents: try StoreTarget(folder: folder, type: .xml)
@@ -52,6 +53,8 @@ struct FuzzRun {
     let seeds: [[UInt8]]
     /// Where the input stands that is being read.
     let input: URL
+    /// In seconds: much more than any input takes, also under a sanitizer.
+    private static let patience: UInt32 = 300
 
     /// How many inputs were read, and how many refused.
     struct Outcome: CustomStringConvertible {
@@ -73,6 +76,8 @@ struct FuzzRun {
         for number in 0..<count {
             let bytes = damage.next()
             try write(bytes)
+            // What has no end is ended as what traps is.
+            alarm(Self.patience)
             do {
                 try target.read(bytes)
                 outcome.read += 1
@@ -83,6 +88,7 @@ struct FuzzRun {
                 try WrongAnswer.unless(!"\(error)".isEmpty, "mutation \(number): an error without a text")
             }
         }
+        alarm(0)
         return outcome
     }
 
