@@ -41,6 +41,21 @@ import Testing
         expectNone("says not who or what", in: files + articles) { $0.vagueLines(inDocument: true) }
     }
 
+    /// Issue 24, point 3.
+    @Test func whatAFileSaysIsCalculatedWithChecks() throws {
+        let files = SourceTree.sourceTexts.filter { file in
+            SourceText.readingFolders.contains { file.path.hasPrefix($0) }
+        }
+        let broken = try files.map { ($0.path, try $0.uncheckedArithmeticLines()) }
+        let lines = Dictionary(uniqueKeysWithValues: broken)
+        expectNone("calculates with a file's number without a check", in: files) { lines[$0.path] ?? [] }
+        for sound in SourceText.soundArithmetic {
+            let file = files.first { $0.path == sound.path }
+            #expect(file?.content.contains(sound.code) == true, "\(sound.path) has no '\(sound.code)' any more")
+        }
+        #expect(SourceText.soundArithmetic.count <= 5)
+    }
+
     @Test func publicDeclarationsAreDocumented() {
         expectNone("needs a summary") { $0.undocumentedLines() }
     }
@@ -104,6 +119,33 @@ import Testing
         #expect(
             text("// SAFETY: a lock.", "final class A:", "    B, @unchecked Sendable", "{}").unexplainedUncheckedLines()
                 == [])
+    }
+
+    @Test func arithmetic() throws {
+        func lines(_ lines: String...) throws -> [Int] {
+            try SourceText(path: "", text: lines.joined(separator: "\n")).uncheckedArithmeticLines()
+        }
+        #expect(try lines("let a = statement.integer(at: 1) + 1", "let b = 2 * statement.integer(at: f(1))") == [0, 1])
+        #expect(try lines("f(Int32(try connection.integer(sql)))", "f(UInt(archive.integer(x)))") == [0, 1])
+        #expect(try lines("f((try connection.integer(sql) ?? 0) + 1)", "let a = Int(statement.real(at: 1))") == [0, 1])
+        #expect(
+            try lines("let a = 1 + word(8)", "let a = Int(word(8))", "let a = UInt8(number(bytes, 3))") == [0, 1, 2])
+        #expect(
+            try lines(
+                "func a() {", "    let last = try connection.integer(", "        sql)",
+                "    guard let last else { return }",
+                "    return last - 1", "}", "func b() {", "    last - 1", "}") == [4])
+        #expect(
+            try lines(
+                "    guard let count = archive.integer(fields[x]) else { return }", "    if many == count * 2 {}",
+                "    let a = Int16(count)", "    total += count") == [1, 2])
+        #expect(try lines("let time = statement.real(at: 1)", "let a = time + 1", "let b = Int(time)") == [2])
+        #expect(
+            try lines(
+                "let a = Int(clamping: statement.integer(at: 1))", "let b = statement.integer(at: place + 1)",
+                "let c = statement.integer(at: 1)", "let d = c &+ 1", "let e = c.addingReportingOverflow(1)",
+                "let f = Int(exactly: c)", "let g = try connection.integer(\"SELECT a + 1\" + more)",
+                "let h = text + number(of: entity)", "// c + 1", "func integer(at place: Int) -> Int {") == [])
     }
 
     @Test func words() {

@@ -241,7 +241,8 @@ extension ArchiveShapes {
         if count == 1 {
             return isWithin(fields["NSLocation"], 0...1 << 40) && isWithin(fields["NSLength"], 1...1 << 40)
         }
-        guard let numbers = numbers(fields["NSRangeData"]), numbers.count == count * 2 else { return false }
+        guard let numbers = numbers(fields["NSRangeData"]), numbers.count.isMultiple(of: 2), numbers.count / 2 == count
+        else { return false }
         return numbers.indices.allSatisfy { $0.isMultiple(of: 2) || numbers[$0] > 0 }
     }
 

@@ -69,6 +69,18 @@ extension NeverHarmTests {
                 #expect(try coordinator.storedValueDescription(forKey: "value", of: thing.objectID) != nil, "\(name)")
             }
         }
+        // No number of an archive is calculated with as it is.
+        for count in [Int.max, .max / 2 + 1, .min, -1, 2] {
+            let ranges: [String: Any] = ["NSRangeCount": count, "NSRangeData": Data([0, 1])]
+            let path: [String: Any] = ["NSIndexPathLength": count, "NSIndexPathData": Data([0])]
+            for (name, fields) in [("NSIndexSet", ranges), ("NSIndexPath", path)] {
+                let (_, context) = try store(world, Self.archive(name, fields))
+                try context.performAndWait {
+                    let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+                    #expect(thing.value(forKey: "value") == nil, "\(name) \(count)")
+                }
+            }
+        }
         let sparse = try Self.archive("NSOrderedSet", ["NS.object.1": "b", "NS.object.3": "d"])
         let (_, context) = try store(world, sparse)
         try context.performAndWait {

@@ -105,9 +105,9 @@ private struct CachedListHeader {
             start.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Int64.self) }
         }
         guard UInt64(bitPattern: word(0)) == CachedList.magic else { return nil }
-        let length = Int(word(8))
-        rowCount = Int(word(16))
-        rowsOffset = Int(word(24))
+        let length = Int(clamping: word(8))
+        rowCount = Int(clamping: word(16))
+        rowsOffset = Int(clamping: word(24))
         rowsChecksum = UInt64(bitPattern: word(40))
         guard length >= CachedList.headerStart, length <= rowsOffset, rowsOffset % CachedList.alignment == 0,
             rowCount >= 0, rowCount <= fileSize / 8, rowsOffset <= fileSize, fileSize - rowsOffset == rowCount * 8,
@@ -116,7 +116,7 @@ private struct CachedListHeader {
         let expected = UInt64(bitPattern: word(48))
         header.withUnsafeMutableBytes { $0.storeBytes(of: 0, toByteOffset: 48, as: UInt64.self) }
         guard Self.checksum(of: header) == expected else { return nil }
-        guard parse(header, sectionCount: Int(word(56)), historyNumber: word(32)) else { return nil }
+        guard parse(header, sectionCount: Int(clamping: word(56)), historyNumber: word(32)) else { return nil }
         if let sections, sections.entries.reduce(0, { $0 + $1.weight }) != rowCount { return nil }
     }
 

@@ -31,10 +31,10 @@ struct PrimaryKeys {
             "UPDATE Z_PRIMARYKEY SET Z_MAX = MAX(IFNULL(Z_MAX, 0), "
                 + "(SELECT IFNULL(MAX(Z_PK), 0) FROM \(SQLName.quoted(table)))) + ? WHERE Z_ENT = ? RETURNING Z_MAX",
             [.integer(count), .integer(entity)])
-        guard let last else {
+        guard let last, case (let first, false) = last.subtractingReportingOverflow(count - 1) else {
             throw CoreDataError.make(
                 134020, "The store \(connection.path) has no counter for its table \(table): it is damaged.")
         }
-        return last - count + 1
+        return first
     }
 }

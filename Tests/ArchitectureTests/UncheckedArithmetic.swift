@@ -1,0 +1,81 @@
+/// What a file says is a number of any size: a sum, a difference, a product or a narrower type of it stops the program where the
+/// number is made for that.
+///
+/// Looked at is what stands on one line with the call that reads a number, and what is done in the same block with the constant
+/// that the number was given to.
+extension SourceText {
+    /// The folders whose files read stores, models, caches, archives and histories.
+    static let readingFolders = [
+        "Sources/SQLiteAccess/", "Sources/CoreData/Stores/", "Sources/CoreData/ResultsController/Cache/",
+        "Sources/CoreData/History/", "Sources/CoreData/Support/", "Sources/ModelFiles/",
+    ]
+
+    /// Lines that are sound as they are, each with the reason.
+    static let soundArithmetic: [(path: String, code: String, reason: String)] = [
+        (
+            "Sources/ModelFiles/PropertyLists/BinaryPropertyListReader.swift",
+            "count <= (trailer - table) / offsetSize", "the line above says that `table` is at most `trailer`"
+        )
+    ]
+
+    private static let words = ["integer(", "real(", "word(", "number("]
+
+    /// A call that gives a number of a row, an archive, a property list or bytes; the second part is its name.
+    nonisolated(unsafe) private static let reading =
+        #/(?:\b(?:statement|connection|archive|row|header)\??\.(integer|real)\(|\b(integer|real)\(at: |\b(word|number)\((?=\d|at: |bytes|words|start|header|page))/#
+
+    nonisolated(unsafe) private static let naming = #/\b(?:let|var) (\w+)(?:: [\w.]+\??)? = (?:try[?!]? )?$/#
+
+    /// An operator in front of a call, and of the name on which it is called; not `&+` and its like, nor an arrow.
+    nonisolated(unsafe) private static let operatorBefore = #/[^&<>+*/-] ?[-+*] (?:try )?$/#
+    nonisolated(unsafe) private static let operatorAfter = #/^(?: \?\? [\w.]+\)?)? [-+*] /#
+
+    /// Initialisers that stop the program for what does not fit. An `Int` holds all integers of a row, and no other numbers.
+    private static func narrowing(_ name: Substring?) -> String {
+        name == "integer" ? "(?:UInt(?:8|16|32|64)?|Int(?:8|16|32))" : "U?Int(?:8|16|32|64)?"
+    }
+
+    /// Lines that calculate with such a number, or narrow it, without a check.
+    func uncheckedArithmeticLines() throws -> [Int] {
+        var found: Set<Int> = []
+        for number in Set(Self.words.flatMap(lines(with:))).sorted() where !isComment(number) {
+            let code = code(number)
+            guard !code.contains("func ") else { continue }
+            for call in code.matches(of: Self.reading) {
+                let name = call.1 ?? call.2 ?? call.3
+                let before = code[..<call.range.lowerBound]
+                let rest = Self.behindCall(code[call.range.lowerBound...])
+                let isNarrowed = try Regex("\\b\(Self.narrowing(name))\\((?:try )?$").firstMatch(in: before) != nil
+                if isNarrowed || before.contains(Self.operatorBefore) || rest.contains(Self.operatorAfter) {
+                    found.insert(number)
+                }
+                guard let named = before.firstMatch(of: Self.naming)?.1 else { continue }
+                found.formUnion(
+                    try uses(of: named, narrowing: Self.narrowing(name), isReal: name == "real", after: number))
+            }
+        }
+        return found.sorted().filter { number in
+            !Self.soundArithmetic.contains { $0.path == path && line(number).contains($0.code) }
+        }
+    }
+
+    /// The rest of a line behind the parentheses of its first call.
+    private static func behindCall(_ code: Substring) -> Substring {
+        var depth = 0
+        for index in code.indices {
+            if code[index] == "(" { depth += 1 }
+            if code[index] == ")" { depth -= 1 }
+            if code[index] == ")", depth == 0 { return code[code.index(after: index)...] }
+        }
+        return ""
+    }
+
+    /// Lines of the block below that calculate with a constant, or narrow it. Sums of floating-point numbers stop nothing.
+    private func uses(of name: Substring, narrowing: String, isReal: Bool, after start: Int) throws -> [Int] {
+        let sums = "|\\b\(name) [-+*]=? |[^&<>+*/-] ?[-+*] \(name)\\b(?!\\.)"
+        let use = try Regex("\\b\(narrowing)\\(\(name)\\)" + (isReal ? "" : sums))
+        let depth = indentation(of: start) ?? 0
+        return (start + 1..<lineCount).prefix { (indentation(of: $0) ?? depth) >= depth }
+            .filter { !isComment($0) && code($0).contains(use) }
+    }
+}
