@@ -31,13 +31,20 @@ public struct CopyCommand {
             try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
             throw error
         }
-        for entity in original {
-            try surroundings.output.write(
-                "\(VisibleText.shown(entity.name)): \(entity.count) records, checksum \(String(entity.checksum, radix: 16))\n"
-            )
+        try SavedReport.telling(true, of: "the copy is") {
+            try report(original, session.name, place.name, surroundings)
         }
-        try surroundings.output.write(
-            "copied \(VisibleText.shown(session.name)) to \(VisibleText.shown(place.name))\n")
+    }
+
+    private func report(
+        _ entities: [ContentChecksum.Entity], _ source: String, _ copy: String, _ surroundings: CommandSurroundings
+    ) throws {
+        for entity in entities {
+            let checksum = String(entity.checksum, radix: 16)
+            try surroundings.output.write(
+                "\(VisibleText.shown(entity.name)): \(entity.count) records, checksum \(checksum)\n")
+        }
+        try surroundings.output.write("copied \(VisibleText.shown(source)) to \(VisibleText.shown(copy))\n")
         try surroundings.output.flush()
     }
 

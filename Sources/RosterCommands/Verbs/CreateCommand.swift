@@ -22,11 +22,9 @@ public struct CreateCommand {
             let session = try StoreSession(creating: place.url, model: model)
             try session.close()
         }
-        do {
+        try SavedReport.telling(true, of: "the store is") {
             try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
             try surroundings.output.flush()
-        } catch let error as CommandError {
-            throw CommandError.failure("the store is made, but \(error.message)")
         }
     }
 }

@@ -104,8 +104,10 @@ public struct HistoryCommand {
             return (try session.context.execute(request) as? NSPersistentHistoryResult)?.result as? Int ?? 0
         }
         try session.close()
-        try surroundings.output.write("removed \(count) \(count == 1 ? "transaction" : "transactions")\n")
-        try surroundings.output.flush()
+        try SavedReport.telling(true) {
+            try surroundings.output.write("removed \(count) \(count == 1 ? "transaction" : "transactions")\n")
+            try surroundings.output.flush()
+        }
     }
 
     /// `nil` where nothing is to be removed.

@@ -45,8 +45,10 @@ public struct ImportCommand {
                 from: reader, into: entity, of: session, batchSize: batchSize, isDryRun: isDryRun, surroundings)
         }
         if !isDryRun { try session.close() }
-        try surroundings.output.write((isDryRun ? "would import " : "imported ") + counts.text + "\n")
-        try surroundings.output.flush()
+        try SavedReport.telling(!isDryRun) {
+            try surroundings.output.write((isDryRun ? "would import " : "imported ") + counts.text + "\n")
+            try surroundings.output.flush()
+        }
     }
 
     /// What became of the records of committed batches.

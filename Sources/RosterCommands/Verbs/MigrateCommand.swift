@@ -56,7 +56,9 @@ public struct MigrateCommand {
             return
         }
         try migrate(url, steps, surroundings)
-        try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
+        try SavedReport.telling(true) {
+            try write("\(place.name) is of version \(versions.destination.name) now", surroundings)
+        }
     }
 
     /// Whether a store can be migrated in place where a step is inferred: it is no file that is read and written as a whole, and
@@ -153,7 +155,7 @@ public struct MigrateCommand {
                 "\(url.path) was not migrated, and is as it was: \(CommandError.line(for: error))")
         }
         guard keepsBackup else { return try StoreCopies.remove(backup) }
-        try write("\(backup.path) is the store as it was", surroundings)
+        try SavedReport.telling(true) { try write("\(backup.path) is the store as it was", surroundings) }
     }
 
     /// Each step is one transaction of the server, which leaves the store as it was where it fails.
