@@ -84,6 +84,7 @@ struct SeededGenerator: RandomNumberGenerator {
                 #expect(!error.expected.isEmpty && !error.found.isEmpty)
             }
         }
+        if Self.count > 6_000 { print("predicate texts, seed \(seed): \(Self.count), read \(read)") }
         #expect(read > 100)
     }
 }

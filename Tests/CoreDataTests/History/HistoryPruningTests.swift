@@ -85,6 +85,9 @@ import Testing
         }
         #expect(counts.failures.isEmpty, "\(counts.failures)")
         for follower in followers { try follower.follow() }
+        if seconds > 2 {
+            print("followed while history was removed: \(counts.written) commits, \(counts.prunings) removals")
+        }
         #expect(counts.prunings > 3)
         for follower in followers {
             #expect(follower.names.count == counts.written)

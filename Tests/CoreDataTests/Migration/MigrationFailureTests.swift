@@ -81,6 +81,7 @@ import Testing
         }
         try desk.close(try desk.open(model(2)))
         #expect(try contents(model(2), "title") == before)
+        print("migrations on a full disk: \(5 * Self.factor)")
     }
 
     @Test func aDiskThatIsFullForTheManager() throws {

@@ -22,6 +22,7 @@ import Testing
         for edit in all {
             for _ in 0..<Self.factor { try run([edit], seed: random.next()) }
         }
+        print("migrations: \(all.count * Self.factor) of one edit, \(3 * Self.factor) of several")
     }
 
     /// Three pairs of models; `ROSTER_LONG_TESTS=n` multiplies them by n.

@@ -24,6 +24,7 @@ import Testing
                 if stored != nil { return }
             }
         }
+        if Self.factor != nil { print("shapes: seed \(seed): 250 steps") }
     }
 }
 

@@ -148,5 +148,6 @@ import Testing
                 far.recorder.clear()
             }
         }
+        if Self.rounds > 60 { print("batches followed, seed \(seed): \(Self.rounds)") }
     }
 }

@@ -100,6 +100,7 @@ import Testing
                 }
             }
         }
+        if let factor { print("change batches, part \(part): \(20 * factor * 500)") }
     }
 
     /// The fewest moves, by trying every set of moves. Brute force is exponential: short lists, few changes.

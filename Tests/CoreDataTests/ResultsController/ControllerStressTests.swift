@@ -71,6 +71,9 @@ import Testing
                     return
                 }
             }
+            if factor != nil {
+                print("controller, seed \(setup.seed): \(edits) edits, \(recorder.batches) batches told")
+            }
             #expect(recorder.batches > wanted / (setup.rows > 25 || setup.offset > 0 ? 33 : 8))
         }
     }

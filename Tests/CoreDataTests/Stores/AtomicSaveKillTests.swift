@@ -38,6 +38,8 @@ import Testing
         }
         let turns = Self.environment["ROSTER_LONG_TESTS"] == nil ? 4 : 100
         var (last, seen) = (0, 0)
+        let seed = Self.environment["RANDOM_SEED"].flatMap { UInt64($0) } ?? 24
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<turns {
             let before = try Data(contentsOf: stack.url)
             let process = Process()
@@ -52,7 +54,7 @@ import Testing
             try process.run()
             let deadline = Date(timeIntervalSinceNow: 20)
             while process.isRunning, Date() < deadline, try Data(contentsOf: stack.url) == before { usleep(2000) }
-            usleep(UInt32.random(in: 0..<40_000))
+            usleep(UInt32.random(in: 0..<40_000, using: &random))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             try stack.reopen()
@@ -62,6 +64,7 @@ import Testing
             #expect(born.count == Self.rowCount && Set(born).count == 1)
             if let now = born.first, now > last { (last, seen) = (now, seen + 1) }
         }
+        if turns > 4 { print("kills in saves of a \(type.rawValue) store, seed \(seed): \(turns)") }
         #expect(seen == turns)
     }
 }

@@ -49,7 +49,7 @@ import Testing
         let stack = try filled(type)
         let whole = try Data(contentsOf: stack.url)
         let url = stack.folder.appendingPathComponent("Damaged.store")
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 52)
         var refused = 0
         for turn in 0..<150 {
             var data = whole
@@ -57,7 +57,8 @@ import Testing
                 data = data.prefix(Int.random(in: 1..<data.count, using: &generator))
             } else {
                 for _ in 0...(turn % 4) {
-                    data[Int.random(in: 0..<data.count, using: &generator)] = UInt8.random(in: 0...255)
+                    data[Int.random(in: 0..<data.count, using: &generator)] = UInt8.random(
+                        in: 0...255, using: &generator)
                 }
             }
             try data.write(to: url)

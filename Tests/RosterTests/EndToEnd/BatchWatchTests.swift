@@ -128,6 +128,7 @@ import Testing
             }
             try #require(caughtUp, "round \(number): \(replay.sections) instead of \(expected)")
         }
+        if Self.rounds > 60 { print("changes watched, seed \(seed): \(Self.rounds), \(applied) lines") }
         #expect(applied > 1)
     }
 }

@@ -34,6 +34,7 @@ import Testing
             connection.close()
             try check(sample.store)
         }
+        print("kills of \(arguments[0]), seed \(Self.seed): \(Self.kills), at work \(killed)")
         #expect(killed > Self.kills / 4, "only \(killed) runs were killed at work")
     }
 

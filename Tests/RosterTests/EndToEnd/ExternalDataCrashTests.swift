@@ -70,7 +70,7 @@ import Testing
             left += files("_PENDING_EXTERNAL_DATA").count
             #expect(try check().isMultiple(of: Self.batch))
         }
-        print("kills in saves with files: \(Self.kills), at work \(killed), notes left to clear up \(left)")
+        print("kills in saves with files, seed 2027: \(Self.kills), at work \(killed), notes left to clear up \(left)")
         #expect(killed > Self.kills / 4, "only \(killed) runs were killed at work")
     }
 

@@ -144,6 +144,7 @@ import Testing
             #expect(try teams(in: sample.store) == wanted, "\(name)")
             try expectSound(name)
         }
+        if Self.isLong { print("restores over stores with a log: \(Self.cases.count)") }
     }
 
     /// A user who says that the log is the file's own is believed.

@@ -42,6 +42,7 @@ import Testing
             return
         }
         #expect(walk.saves > 2)
+        if Self.factor != nil { print("conflicts: \(policy), seed \(seed): \(trail.count) steps, \(walk.saves) saves") }
         if let difference = Result(catching: { try walk.close() }).problem {
             Issue.record("\(policy), seed \(seed), at the end: \(difference)")
         }

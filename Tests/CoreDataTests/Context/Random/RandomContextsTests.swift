@@ -24,6 +24,7 @@ import Testing
             return
         }
         #expect(walk.done["save", default: 0] > 3 && walk.done["undo", default: 0] > 0, "\(walk.done)")
+        if factor != nil { print("contexts: \(kind), seed \(seed): \(trail.count) steps") }
         try walk.close()
     }
 
