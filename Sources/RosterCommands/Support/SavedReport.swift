@@ -1,15 +1,23 @@
 import Foundation
 
-/// The part of a command that says what was saved: where it cannot be written, the error says that the changes stand all the same.
+/// The part of a command that says what was saved: where it cannot be written, the error says that all is saved all the same.
 enum SavedReport {
+    enum What {
+        case changes, copy, store
+    }
+
     /// - Parameters:
     ///   - isSaved: whether anything was saved before `body`.
-    ///   - what: the beginning of a sentence on what was saved.
-    static func telling(_ isSaved: Bool, of what: String = "the changes are", _ body: () throws -> Void) throws {
+    ///   - what: what was saved.
+    static func telling(_ isSaved: Bool, of what: What = .changes, _ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as CommandError where isSaved {
-            throw CommandError.failure("\(what) saved, but \(error.message)")
+            switch what {
+            case .changes: throw CommandError.failure("the changes are saved, but \(error.message)")
+            case .copy: throw CommandError.failure("the copy is made, but \(error.message)")
+            case .store: throw CommandError.failure("the store is made, but \(error.message)")
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ public struct CopyCommand {
             try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
             throw error
         }
-        try SavedReport.telling(true, of: "the copy is") {
+        try SavedReport.telling(true, of: .copy) {
             try report(original, session.name, place.name, surroundings)
         }
     }

@@ -22,7 +22,7 @@ public struct CreateCommand {
             let session = try StoreSession(creating: place.url, model: model)
             try session.close()
         }
-        try SavedReport.telling(true, of: "the store is") {
+        try SavedReport.telling(true, of: .store) {
             try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
             try surroundings.output.flush()
         }

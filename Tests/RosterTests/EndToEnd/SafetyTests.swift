@@ -52,11 +52,11 @@ import Testing
 
     /// The output is full; afterwards so many teams are there, or changed, as the verb should have made.
     @Test(arguments: [
-        ("update \"$1\" Team --where \"teamName = 'Japan'\" wins=987", "the changes are", "wins = 987", "1"),
-        ("import \"$1\" Team \"$2\"", "the changes are", "wins = 987", "1"),
-        ("copy \"$1\" \"$3\"", "the copy is", "TRUEPREDICATE", "80"),
-        ("history \"$1\" --delete-before 2", "the changes are", "TRUEPREDICATE", "80"),
-        ("create \"$3\" --model \"$4\"", "the store is", "TRUEPREDICATE", "0"),
+        ("update \"$1\" Team --where \"teamName = 'Japan'\" wins=987", "the changes are saved", "wins = 987", "1"),
+        ("import \"$1\" Team \"$2\"", "the changes are saved", "wins = 987", "1"),
+        ("copy \"$1\" \"$3\"", "the copy is made", "TRUEPREDICATE", "80"),
+        ("history \"$1\" --delete-before 2", "the changes are saved", "TRUEPREDICATE", "80"),
+        ("create \"$3\" --model \"$4\"", "the store is made", "TRUEPREDICATE", "0"),
     ])
     func whatIsSavedIsSaidToBeSaved(line: String, what: String, condition: String, count: String) throws {
         let file = try sample.file("one.csv", "teamName,qualifyingZone,wins\nAtlantis,OFC,987\n")
@@ -64,7 +64,7 @@ import Testing
         let outcome = try RosterProcess.shell(
             "exec \"$roster\" \(line) > /dev/full", [sample.store, file, new, SampleFolder.model])
         #expect(outcome.status == 1 && outcome.errorLines.count == 1, "\(outcome.errors)")
-        #expect(outcome.errors.contains("\(what) saved, but cannot write standard output"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("\(what), but cannot write standard output"), "\(outcome.errors)")
         let store = line.contains("$3") ? new : sample.store
         #expect(try RosterProcess.run(["count", store, "Team", "--where", condition]).output == count)
         if line.hasPrefix("history") {
