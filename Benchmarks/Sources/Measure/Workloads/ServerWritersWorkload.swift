@@ -6,6 +6,7 @@
     /// A process that changes rows of a store on a server, at a rate or as quickly as it can.
     struct ServerWriter {
         static let argument = "--write"
+        static let isReady = "ready"
         let number: Int
         let seconds: Double
         /// Commits a second; 0 for as many as there can be.
@@ -27,13 +28,15 @@
 
         var arguments: [String] { [Self.argument, "\(number)", "\(seconds)", "\(rate)"] }
 
-        /// Prints a line for each commit: what it wrote, and when it was answered. Each moves one from a team's venue to
-        /// another's, and takes both to other places of the list.
+        /// Says when it has read the store, waits for a line, and then prints one for each commit: what it wrote, and when it was
+        /// answered. Each moves one from a team's venue to another's, and takes both to other places of the list.
         @MainActor func run() throws {
             let stack = try League.Stack(MeasuredServer.store("written"), keepsHistory: false)
             let context = stack.context
             var random = SeededRandom(seed: UInt64(number + 1))
             let ids = try context.fetch(Self.allIDs())
+            FileHandle.standardOutput.write(Data((Self.isReady + "\n").utf8))
+            _ = readLine()
             let start = Clock.wall.now
             var lines: [String] = []
             var conflicts = 0
@@ -116,38 +119,52 @@
             try check(stack, list, sum, raw, lines, listener)
         }
 
-        /// Starts the writers and follows them until they are done and all is seen.
-        private func follow(_ listener: Listener) throws -> [String: Double] {
-            let begin = Clock.wall.now
-            var pipes: [Pipe] = []
-            var processes: [Process] = []
-            for number in 0..<Self.writers {
-                let (process, pipe) = (Process(), Pipe())
+        /// A writer that runs, with the file that it prints into and the pipe that it waits for.
+        private struct Part {
+            let process = Process()
+            let output: URL
+            let start = Pipe()
+
+            @MainActor init(_ number: Int, in folder: URL) throws {
+                output = folder.appendingPathComponent("writer-\(number).txt")
+                _ = FileManager.default.createFile(atPath: output.path, contents: nil)
                 process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
                 process.arguments =
                     ServerWriter(
-                        number: number, seconds: Self.seconds, rate: Self.rate
+                        number: number, seconds: ServerWritersWorkload.seconds, rate: ServerWritersWorkload.rate
                     ).arguments
-                process.standardOutput = pipe
+                process.standardOutput = try FileHandle(forWritingTo: output)
+                process.standardInput = start
                 try process.run()
-                processes.append(process)
-                pipes.append(pipe)
             }
-            let limit = begin + Self.seconds + 3
-            while Clock.wall.now < limit {
+
+            var lines: [Substring] {
+                get throws { try String(contentsOf: output, encoding: .utf8).split(separator: "\n") }
+            }
+        }
+
+        /// Starts the writers, lets all of them go at once when each has read the store, and follows them until they are done and
+        /// all is seen.
+        private func follow(_ listener: Listener) throws -> [String: Double] {
+            let parts = try (0..<Self.writers).map { try Part($0, in: stage.folder) }
+            while try !parts.allSatisfy({ try !$0.lines.isEmpty }) {
+                precondition(parts.allSatisfy { $0.process.isRunning }, "a writer ended before it wrote")
+                _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.1))
+            }
+            for part in parts { try part.start.fileHandleForWriting.write(contentsOf: Data("go\n".utf8)) }
+            while parts.contains(where: { $0.process.isRunning }) {
                 _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.005))
             }
             var commits: [String: Double] = [:]
             var conflicts = 0
-            for pipe in pipes {
-                let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                for line in text.split(separator: "\n") {
+            for part in parts {
+                precondition(part.process.terminationStatus == 0, "a writer: status \(part.process.terminationStatus)")
+                for line in try part.lines {
                     let words = line.split(separator: " ")
                     guard words.count == 2, let time = Double(words[1]) else { continue }
                     if words[0] == "conflicts" { conflicts += Int(time) } else { commits[String(words[0])] = time }
                 }
             }
-            for process in processes { process.waitUntilExit() }
             let end = Clock.wall.now + 30
             while Clock.wall.now < end, !commits.keys.allSatisfy({ listener.seen[$0] != nil }) {
                 _ = RunLoop.main.run(mode: .default, before: Date(timeIntervalSinceNow: 0.02))
@@ -172,6 +189,11 @@
             let pace = Self.rate > 0 ? " \(Int(Self.rate)) times a second each" : ""
             let what = "\(Self.writers) processes write to \(stage.count) rows\(pace), commit to delegate"
             Line(number: 25, what: "\(what) (median)", unit: .milliseconds, figure: timing.median).report()
+            let sorted = delays.sorted()
+            let parts = [0.75, 0.9, 0.95, 0.99, 0.999].map { part in
+                "\(part): \(Int(1_000 * sorted[Int(Double(sorted.count - 1) * part)])) ms"
+            }
+            print("<!-- \(parts.joined(separator: ", ")) -->")
             Line(
                 number: 25, what: "… 99th of 100", unit: .milliseconds, figure: timing.percentile99,
                 target: .absolute(0.2)
