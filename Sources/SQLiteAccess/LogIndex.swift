@@ -1,5 +1,11 @@
 import CSQLite3
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// How far a write-ahead log has come, as its index (`-shm`) says. The index's form is part of SQLite's documentation.
 package struct LogState: Hashable, Sendable {
     /// What tells this round of the log from all others: the two salts, as they stand in the log's header.
@@ -21,6 +27,17 @@ package struct LogState: Hashable, Sendable {
         salts = Array(index[32..<40])
         copied = Self.number(index, 96)
         begun = Self.number(index, 128)
+    }
+
+    /// - Parameter path: that of an index, which no connection of this process has open: its locks would go when the file is
+    ///   closed here. `nil` where it is none that is whole.
+    package init?(indexAt path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: Self.length)
+        guard pread(file, &bytes, bytes.count, 0) == bytes.count else { return nil }
+        self.init(index: bytes)
     }
 
     /// Whether nothing is being copied, nor was cut off: the file stays as it is until `copied` or `salts` change.

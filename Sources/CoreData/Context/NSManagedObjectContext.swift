@@ -357,8 +357,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     private func refuse(_ access: String) -> Never {
         let text = name.map { " named '\($0)'" } ?? ""
-        preconditionFailure(
-            "A managed object context\(text) is used outside of its queue, by \(access): wrap the use in perform(_:).")
+        let message =
+            "A managed object context\(text) is used outside of its queue, by \(access): wrap the use in perform(_:)."
+        if let watch = queue.watch {
+            QueueWatchdog.tell(message, [("It is used here", QueueWatchdog.stack), watch.side])
+        }
+        preconditionFailure(message)
     }
 
     final func scheduleProcessing() { events.schedule() }

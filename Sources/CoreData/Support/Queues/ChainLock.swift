@@ -7,6 +7,7 @@ final class ChainLock: @unchecked Sendable {
     private struct Hold {
         var depth = 1
         let loan: QueueLoan?
+        let reason: QueueWaiter.Reason
     }
 
     private let queue = WorkQueue.makeForLock()
@@ -20,7 +21,7 @@ final class ChainLock: @unchecked Sendable {
             holds[holds.count - 1].depth += 1
         } else {
             let loan = queue.begin(reason)
-            holds.append(Hold(loan: loan))
+            take(loan, reason)
         }
     }
 
@@ -31,7 +32,7 @@ final class ChainLock: @unchecked Sendable {
             return true
         }
         guard queue.takeIfFree() else { return false }
-        holds.append(Hold(loan: nil))
+        take(nil, .beneath)
         return true
     }
 
@@ -41,8 +42,15 @@ final class ChainLock: @unchecked Sendable {
         let last = holds.count - 1
         holds[last].depth -= 1
         guard holds[last].depth == 0 else { return }
-        let loan = holds.removeLast().loan
-        queue.end(loan)
+        let hold = holds.removeLast()
+        if queue.watch != nil, hold.reason == .beneath { QueueWatchdog.lockWasLeft() }
+        queue.end(hold.loan)
+    }
+
+    /// The caller's chain has the lock.
+    private func take(_ loan: QueueLoan?, _ reason: QueueWaiter.Reason) {
+        holds.append(Hold(loan: loan, reason: reason))
+        if queue.watch != nil, reason == .beneath { QueueWatchdog.lockWasTaken() }
     }
 
     func withLock<Result>(_ reason: QueueWaiter.Reason, _ body: () throws -> Result) rethrows -> Result {

@@ -22,10 +22,13 @@ enum QueueWaits {
 
     /// Notes that a thread waits from now on, unless the queue is free, and breaks the circle that it closes.
     static func begin(_ waiter: QueueWaiter) {
-        waiting.withLock { waiting in
-            if waiter.queue.enter(waiter) { return waiter.end() }
+        let broken = waiting.withLock { waiting -> [QueueWaiter] in
+            if waiter.queue.enter(waiter) {
+                waiter.end()
+                return []
+            }
             waiting[waiter.chain] = waiter
-            guard let circle = circle(closedBy: waiter, waiting) else { return }
+            guard let circle = circle(closedBy: waiter, waiting) else { return [] }
             let index = borrower(in: circle)
             let borrower = circle[index]
             waiting[borrower.chain] = nil
@@ -36,7 +39,16 @@ enum QueueWaits {
                 borrower.queue.lend(to: borrower.chain)
                 borrower.end(loan)
             }
+            return circle
         }
+        if ConcurrencyChecking.isOn, !broken.isEmpty { tell(broken) }
+    }
+
+    private static func tell(_ circle: [QueueWaiter]) {
+        QueueWatchdog.tell(
+            "\(circle.count) threads wait for each other's queues in a circle. One of them runs its block in the place of another, in the "
+                + "middle of that one's work: let one of them use perform(_:), which does not wait.",
+            circle.enumerated().map { ("Thread \($0 + 1) waits here", $1.stack) })
     }
 
     /// The waits that lead from `last` to itself, each to the one that has its queue; `nil` if none do.
@@ -127,6 +139,8 @@ final class QueueWaiter: @unchecked Sendable {
     let queue: WorkQueue
     let chain: UInt
     let reason: Reason
+    /// Where the thread waits, while the use of queues is checked.
+    let stack = QueueWatchdog.stack
     /// In how many circles it has to stand still at the moment.
     fileprivate(set) var frozen = 0
     /// The loan that it waited for.

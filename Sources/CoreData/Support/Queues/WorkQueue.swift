@@ -24,6 +24,8 @@ final class WorkQueue: Sendable {
     /// Whether threads get the queue in the order in which they came. Otherwise who runs may take it before those that have
     /// to wake up first, which is less fair and costs fewer changes of threads.
     private let keepsOrder: Bool
+    /// Who made the queue and who is on it, while the use of queues is checked.
+    let watch: QueueWatch?
 
     /// The main queue, or a new one.
     static func make(isMain: Bool) -> WorkQueue { isMain ? main : WorkQueue(isMain: false, keepsOrder: true) }
@@ -34,6 +36,7 @@ final class WorkQueue: Sendable {
     private init(isMain: Bool, keepsOrder: Bool) {
         self.isMain = isMain
         self.keepsOrder = keepsOrder
+        watch = ConcurrencyChecking.isOn ? QueueWatch() : nil
         worker = isMain ? .main : DispatchQueue(label: "NSManagedObjectContext")
     }
 
@@ -79,6 +82,7 @@ final class WorkQueue: Sendable {
         _ reason: QueueWaiter.Reason = .asked, _ block: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         if isCurrent { return try block() }
+        if watch != nil, reason == .asked { QueueWatchdog.programWaits() }
         if isMain { return try onMainThread(reason, block) }
         let loan = begin(reason)
         defer { end(loan) }
@@ -115,7 +119,9 @@ final class WorkQueue: Sendable {
     /// Notes `chain` while `body` runs.
     func holding(by chain: UInt, _ body: () -> Void) {
         let previous = holder.exchange(chain, ordering: .relaxed)
+        watch?.note(chain)
         body()
+        watch?.note(previous)
         holder.store(previous, ordering: .relaxed)
     }
 
@@ -173,7 +179,10 @@ final class WorkQueue: Sendable {
     }
 
     /// Makes `chain` the one that is on the queue.
-    func lend(to chain: UInt) { holder.store(chain, ordering: .relaxed) }
+    func lend(to chain: UInt) {
+        holder.store(chain, ordering: .relaxed)
+        watch?.note(chain)
+    }
 
     /// Runs the first block of the line.
     private func runNext() {

@@ -138,7 +138,7 @@ struct StoreFile {
             if try reader.usesLog() { return reader }
             reader.close()
         }
-        if hasLogIndex, logSize == Self.logHeaderSize { return try openWithBareLog() }
+        if hasLogIndex, !isLogFollowed { return try openBesideOtherIndex() }
         let reader = try Connection(path: path, access: .readOnly, busyTimeout: timeout)
         do {
             _ = try reader.pragma("schema_version")
@@ -170,13 +170,26 @@ struct StoreFile {
         }
     }
 
-    /// Opens the file beside a log that is nothing but its header. The process that began it may have been killed at
-    /// that moment, and then SQLite waits ten seconds for another process that mends the index, and gives up, unless
-    /// the reader may do so.
-    private func openWithBareLog() throws -> Connection {
-        // There is nothing in the log: without the right to mend the index, the main file is all there is.
-        let mayMend = access(path + "-shm", W_OK) == 0
-        return try Connection(path: path, access: mayMend ? .recovering : .immutable, busyTimeout: timeout)
+    /// Whether the index beside the log is that of the log. It is not where the process that began the log anew was killed at
+    /// that moment, nor beside what is no log.
+    private var isLogFollowed: Bool {
+        if logSize == 0 { return true }
+        guard logSize > Self.logHeaderSize, let salts = LogContents.salts(ofLogAt: path + "-wal") else { return false }
+        // A connection of this process knows both. Its locks would go with the index that is closed here.
+        if LogOwnership(path: path).isOpenHere { return true }
+        guard let index = LogState(indexAt: path + "-shm") else { return true }
+        return index.salts == salts
+    }
+
+    /// Opens the file beside an index that is not the log's. SQLite waits ten seconds for another process that mends the
+    /// index, and gives up, unless the reader may do so.
+    private func openBesideOtherIndex() throws -> Connection {
+        if access(path + "-shm", W_OK) == 0 {
+            return try Connection(path: path, access: .recovering, busyTimeout: timeout)
+        }
+        // Without the right to mend the index: where there is nothing in the log, the main file is all there is.
+        let isEmpty = LogContents(path: path + "-wal") == nil
+        return try Connection(path: path, access: isEmpty ? .immutable : .readOnly, busyTimeout: timeout)
     }
 
     private var hasLogIndex: Bool { access(path + "-shm", F_OK) == 0 }

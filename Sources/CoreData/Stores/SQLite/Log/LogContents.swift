@@ -26,14 +26,10 @@ struct LogContents {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
-        let header = Self.read(file, count: Self.headerSize, at: 0)
-        guard header.count == Self.headerSize, Self.number(header, 0) & ~1 == 0x377f_0682 else { return nil }
+        guard let (header, start) = Self.header(of: file) else { return nil }
         let pageSize = Int(Self.number(header, 8))
-        guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
         self.pageSize = pageSize
-        var sum = Checksum(isBigEndian: header[3] & 1 == 1)
-        sum.add(header[0..<24])
-        guard sum.equals(header[24..<32]) else { return nil }
+        var sum = start
         var place = Self.headerSize
         var pending: [(page: UInt32, firstByte: UInt8)] = []
         while true {
@@ -55,6 +51,25 @@ struct LogContents {
         if size == 0 { return nil }
         // Pages behind the end are those of a database that was longer once.
         firstBytes = firstBytes.filter { Int64($0.key) <= size }
+    }
+
+    /// What tells this round of a log from all others: the two salts of its header; `nil` where the file is no log.
+    static func salts(ofLogAt path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return header(of: file).map { Array($0.bytes[16..<24]) }
+    }
+
+    /// The head of a log with the checksum that its frames go on from; `nil` where the file is no log.
+    private static func header(of file: Int32) -> (bytes: [UInt8], sum: Checksum)? {
+        let header = read(file, count: headerSize, at: 0)
+        guard header.count == headerSize, number(header, 0) & ~1 == 0x377f_0682 else { return nil }
+        let pageSize = number(header, 8)
+        guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+        var sum = Checksum(isBigEndian: header[3] & 1 == 1)
+        sum.add(header[0..<24])
+        return sum.equals(header[24..<32]) ? (header, sum) : nil
     }
 
     /// Where the page of a frame begins in the log.

@@ -189,7 +189,7 @@ struct LogOwnership {
     // MARK: Who has the store open
 
     /// Whether this process has the file open, by whatever means.
-    private var isOpenHere: Bool {
+    var isOpenHere: Bool {
         var own = stat()
         guard stat(path, &own) == 0,
             let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")

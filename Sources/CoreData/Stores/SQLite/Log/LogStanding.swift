@@ -14,7 +14,8 @@ import SQLiteAccess
 //   so, the log is its own.
 //   The note may also say that a program which had both open saw the file written over: then the times of the two say nothing.
 // - Else the copying of the log may have changed it. Then the file holds pages of the log, as far as the log's index says,
-//   or all of them.
+//   or all of them. Of a first copying that was cut off the index says nothing: then the file holds the lowest pages of
+//   those that the log changed (`LogComparison.holdsPart`), and where they tell too little, the log is refused.
 // - Else, if it was changed later than the log, it is another one: put there under its name, or written over it. A log that
 //   was copied together with its file is judged by its pages alone (`LogOwnership`): in which order the two were written
 //   says nothing then.
@@ -32,12 +33,12 @@ struct LogStanding {
     /// - Returns: `nil` where one of the files is not there or is no log.
     init?(_ path: String) {
         guard let main = FileFacts(path), let log = FileFacts(path + "-wal"),
-            let header = Self.bytes(of: path + "-wal", 32)
+            let salts = LogContents.salts(ofLogAt: path + "-wal")
         else { return nil }
         self.path = path
         self.main = main
         self.log = log
-        salts = Array(header[16..<24])
+        self.salts = salts
         note = LogNote(ofLogAt: path + "-wal", log)
     }
 
@@ -75,68 +76,8 @@ struct LogStanding {
         if main.size == contents.size * Int64(contents.pageSize), comparison.holds(contents.frames.count) {
             return true
         }
-        guard let index = Self.bytes(of: path + "-shm", LogState.length).flatMap(LogState.init(index:)),
-            index.salts == salts, index.begun > 0
-        else { return false }
+        guard let index = LogState(indexAt: path + "-shm"), index.salts == salts, index.begun > 0 else { return false }
         if index.copied > 0 { return comparison.holds(Int(index.copied), orUpTo: Int(index.begun)) }
-        return comparison.holdsBeginning(of: Int(index.begun))
-    }
-
-    /// The beginning of a file; `nil` where it is shorter.
-    private static func bytes(of path: String, _ count: Int) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        return pread(file, &bytes, count, 0) == count ? bytes : nil
-    }
-}
-
-/// Compares the pages of a database's file with those of its log.
-final class LogComparison {
-    private let contents: LogContents
-    private let file: Int32
-    private let log: Int32
-
-    /// - Returns: `nil` where one of them cannot be read.
-    init?(_ contents: LogContents, file path: String, log logPath: String) {
-        self.contents = contents
-        file = open(path, O_RDONLY | O_CLOEXEC)
-        log = open(logPath, O_RDONLY | O_CLOEXEC)
-        if file < 0 || log < 0 { return nil }
-    }
-
-    deinit {
-        if file >= 0 { close(file) }
-        if log >= 0 { close(log) }
-    }
-
-    /// Whether the file has every page as the first `count` frames leave it.
-    ///
-    /// - Parameter greatest: where a later copying was cut off, how many frames it would have copied: pages may be as these
-    ///   leave them, too.
-    func holds(_ count: Int, orUpTo greatest: Int = 0) -> Bool {
-        let pages = contents.lastFrames(count)
-        let later = contents.lastFrames(max(count, greatest))
-        return pages.allSatisfy { page, frame in
-            hasPage(page, ofFrame: frame) || later[page].map { $0 != frame && hasPage(page, ofFrame: $0) } == true
-        }
-    }
-
-    /// Whether the file has the lowest page of these frames as one of them has it: pages are copied in their order.
-    func holdsBeginning(of count: Int) -> Bool {
-        let frames = contents.frames.prefix(count)
-        guard let lowest = frames.min() else { return false }
-        return frames.indices.contains { frames[$0] == lowest && hasPage(lowest, ofFrame: $0) }
-    }
-
-    private func hasPage(_ page: UInt32, ofFrame frame: Int) -> Bool {
-        guard let own = read(file, Int64(page - 1) * Int64(contents.pageSize)) else { return false }
-        return own == read(log, contents.place(ofFrame: frame))
-    }
-
-    private func read(_ file: Int32, _ place: Int64) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: contents.pageSize)
-        return pread(file, &bytes, bytes.count, off_t(place)) == bytes.count ? bytes : nil
+        return comparison.holdsPart(of: Int(index.begun))
     }
 }

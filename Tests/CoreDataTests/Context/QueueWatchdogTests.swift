@@ -1,0 +1,112 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// What is told on standard error while the use of queues is checked: each mistake with the stacks of both sides.
+@Suite struct QueueWatchdogTests {
+    private static func check() { setenv("CoreDataConcurrencyDebug", "1", 1) }
+
+    /// The output of a process, and how many calls the stack after a text has there.
+    private func output(_ result: ExitTest.Result?) -> String {
+        String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    }
+
+    private func depth(of place: String, in output: String) -> Int {
+        let lines = output.split(separator: "\n")
+        guard let start = lines.firstIndex(of: "\(place):") else { return 0 }
+        return lines[(start + 1)...].prefix { $0.hasPrefix("  ") }.count
+    }
+
+    @Test func useOffAQueueThatNobodyIsOn() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.check()
+            _ = try ClubStack().context().make("Player")
+        }
+        let text = output(result)
+        #expect(text.contains("A managed object context is used outside of its queue"))
+        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
+        #expect(depth(of: "Its queue was made here, and nobody is on it", in: text) > 2, "\(text)")
+    }
+
+    @Test func useOffAQueueThatIsAtWork() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Self.check()
+            let context = try ClubStack().context()
+            let isAtWork = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                context.performAndWait {
+                    isAtWork.signal()
+                    Thread.sleep(forTimeInterval: 60)
+                }
+            }
+            isAtWork.wait()
+            context.undo()
+        }
+        let text = output(result)
+        #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
+        #expect(depth(of: "Its queue is taken here", in: text) > 2, "\(text)")
+    }
+
+    @Test func aCircleOfQueues() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Self.check()
+            let stack = try ClubStack()
+            let contexts = UncheckedSendable((stack.context(), stack.context()))
+            let (isFirstAtWork, isSecondAtWork) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                contexts.value.0.performAndWait {
+                    isFirstAtWork.signal()
+                    isSecondAtWork.wait()
+                    contexts.value.1.performAndWait {}
+                }
+                isDone.signal()
+            }
+            Thread.detachNewThread {
+                contexts.value.1.performAndWait {
+                    isSecondAtWork.signal()
+                    isFirstAtWork.wait()
+                    contexts.value.0.performAndWait {}
+                }
+                isDone.signal()
+            }
+            isDone.wait()
+            isDone.wait()
+            exit(EXIT_SUCCESS)
+        }
+        let text = output(result)
+        #expect(text.contains("2 threads wait for each other's queues in a circle"), "\(text)")
+        for thread in 1...2 { #expect(depth(of: "Thread \(thread) waits here", in: text) > 2, "\(text)") }
+    }
+
+    @Test func codeThatWaitsUnderALock() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            Self.check()
+            let stack = try ClubStack()
+            let context = stack.context()
+            // What a program takes itself is its own affair, and so is a fetch whose code waits: that runs under no lock.
+            stack.coordinator.performAndWait { context.performAndWait {} }
+            let other = stack.context()
+            try context.performAndWait {
+                for name in ["City", "United"] { _ = context.team(name) }
+                try context.save()
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                request.sortDescriptors = [
+                    NSSortDescriptor(key: "name", ascending: true) { _, _ in
+                        other.performAndWait { .orderedSame }
+                    }
+                ]
+                _ = try context.fetch(request)
+            }
+            FileHandle.standardError.write(Data("now\n".utf8))
+            stack.coordinator.withLock { context.performAndWait {} }
+            exit(EXIT_SUCCESS)
+        }
+        let parts = output(result).components(separatedBy: "now\n")
+        #expect(parts.count == 2 && !parts[0].contains("under the lock"), "\(parts)")
+        #expect(parts.last?.contains("waits for a context under the lock of a coordinator") == true)
+        #expect(depth(of: "The lock was taken here", in: parts.last ?? "") > 2)
+    }
+}
