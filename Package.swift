@@ -77,7 +77,9 @@ let package = Package(
             name: "Roster", dependencies: ["RosterCommands", "TerminalKit", "CoreData", "CGetopt", "Translation"]),
 
         .testTarget(name: "SQLiteAccessTests", dependencies: ["SQLiteAccess"]),
-        .target(name: "PostgreSQLCluster", path: "Tests/PostgreSQLCluster"),
+        // A program that tests run to its end.
+        .target(name: "ChildProgram", path: "Tests/ChildProgram"),
+        .target(name: "PostgreSQLCluster", dependencies: ["ChildProgram"], path: "Tests/PostgreSQLCluster"),
         .testTarget(
             name: "PostgreSQLAccessTests",
             dependencies: [
@@ -88,7 +90,8 @@ let package = Package(
             dependencies: ["CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster"]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
         .testTarget(
-            name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles"], exclude: ["Golden", "Models"]),
+            name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles", "ChildProgram"],
+            exclude: ["Golden", "Models"]),
         .testTarget(name: "PredicateSyntaxTests", dependencies: ["PredicateSyntax"]),
         .testTarget(name: "SourcePortTests", dependencies: ["SourcePort"], exclude: ["Pairs"]),
         // Not of the macro itself: then SwiftPM would build all tests, and the framework once more, as tools.
@@ -98,7 +101,7 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "SQLiteAccess", "ModelFiles", "PredicateSyntax", "StoreConformance", "PostgreSQLCluster",
-                .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "ChildProgram", .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         // The package of Examples/Stores as one module.
         .testTarget(
@@ -115,7 +118,7 @@ let package = Package(
             name: "RosterTests",
             dependencies: [
                 "Roster", "RosterCommands", "TerminalKit", "CoreData", "SQLiteAccess", "Translation",
-                "PostgreSQLCluster",
+                "PostgreSQLCluster", "ChildProgram",
             ],
             exclude: ["Golden"]),
         // The code of the documentation's articles, with a model as their readers would have it.
@@ -128,7 +131,7 @@ let package = Package(
         // Damaged input of every kind: a program, so that a trap is seen and long runs are optimised.
         .executableTarget(
             name: "FuzzTrials", dependencies: ["CoreData", "ModelFiles", "RosterCommands"], path: "Tests/FuzzTrials"),
-        .testTarget(name: "TrialTests"),
+        .testTarget(name: "TrialTests", dependencies: ["ChildProgram"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -119,6 +119,7 @@ public final class StoreConformance {
     /// Opens the same store in a new coordinator.
     ///
     /// - Parameter options: `nil` takes those of the first opening.
+    /// - Throws: what removing and adding the store throw.
     public func reopen(options: [AnyHashable: Any]? = nil) throws {
         try coordinator.remove(store)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

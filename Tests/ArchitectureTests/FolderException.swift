@@ -1,88 +1,62 @@
-/// Why folders of `CoreData` name types of folders below them: a rule, and the places that it holds for.
+/// Why files of `CoreData` name types of folders below theirs, or members that only such a folder has.
 struct FolderException {
-    /// What the places have in common.
+    /// Folders, which end in a slash, and beginnings of the names of files.
+    let places: [String]
+    /// The types and members that may be named there.
+    let names: Set<String>
     let reason: String
-    /// The start of a path, relative to `Sources/CoreData` → the types that may be named there.
-    let types: [String: [String]]
 
-    init(_ reason: String, _ types: [String: [String]]) { (self.reason, self.types) = (reason, types) }
-
-    private static func covers(_ place: String, file path: String) -> Bool {
-        path.hasPrefix("Sources/CoreData/" + place)
+    /// - Parameter line: the places, a colon, the names, an equals sign, the reason.
+    private init(line: Substring) {
+        let halves = line.split(separator: "=", maxSplits: 1)
+        let parts = halves[0].split(separator: ":", maxSplits: 1)
+        places = parts[0].split(separator: " ").map(String.init)
+        names = Set(parts[1].split(separator: " ").map(String.init))
+        reason = halves[1].trimmingPrefix(" ").description
     }
 
-    static func allows(file path: String, type: String) -> Bool {
-        all.contains { rule in rule.types.contains { covers($0, file: path) && $1.contains(type) } }
-    }
-
-    /// What no file of `files` needs.
-    func unused(in files: [SourceFile]) -> [String] {
-        types.flatMap { place, types in
-            let identifiers = files.filter { Self.covers(place, file: $0.path) }.map(\.identifiers)
-            return types.filter { type in !identifiers.contains { $0.contains(type) } }.map { "\($0) in \(place)" }
+    private func covers(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return places.contains { place in
+            place.hasSuffix("/") ? path.hasPrefix("Sources/CoreData/" + place) : name.hasPrefix(place)
         }
     }
 
-    /// At most fifteen rules, most of them Apple's API, which is one cycle of types.
-    static let all: [FolderException] = [
-        FolderException(
-            "Apple's API: a store is made for its coordinator, and tells it",
-            [
-                "Stores/Contract/NSPersistentStore": ["NSPersistentStoreCoordinator"],
-                "Stores/Server/ServerStore.swift": ["NSPersistentStoreCoordinator"],
-                "Stores/Atomic/NSAtomicStore.swift": ["NSPersistentStoreCoordinator"],
-                "Stores/Incremental/NSIncrementalStore.swift": ["NSPersistentStoreCoordinator"],
-            ]),
-        FolderException(
-            "Apple's API: stores of a program's own are called with a context, or with objects",
-            [
-                "Stores/Incremental/": ["NSManagedObjectContext"],
-                "Stores/Atomic/AtomicStoreRows": ["NSManagedObjectContext"],
-            ]),
-        FolderException(
-            "Apple's API: a store type names the class of its migration manager",
-            ["Stores/Contract/NSPersistentStore": ["NSMigrationManager"]]),
-        FolderException(
-            "Apple's API: a store that is added may have to be migrated first, at once or in stages",
-            ["Stack/StoreUpgrade": ["NSMigrationManager", "NSStagedMigrationManager", "StagedMigration"]]),
-        FolderException(
-            "Apple's API: adding a store with the remote-change option begins to watch it",
-            ["Stack/NSPersistentStoreCoordinator": ["RemoteChangeWatcher"]]),
-        FolderException(
-            "Apple's API: a container makes contexts",
-            ["Stack/NSPersistentContainer": ["NSManagedObjectContext"]]),
-        FolderException(
-            "Apple's API: a model has expressions and named requests, and its file says what these find and how they sort",
-            [
-                "Model/": ["NSExpression", "NSFetchRequest", "NSFetchRequestResult"],
-                "Model/ModelAssembly+Predicate": ["NSFetchRequestResultType", "SortSelector"],
-            ]),
-        FolderException(
-            "Apple's API: an object is made in a context, goes into it and tells it; its home keeps what it tells",
-            [
-                "Objects/NSManagedObject.swift": ["NSManagedObjectContext"],
-                "Objects/NSManagedObject+Home": ["NSManagedObjectContext"],
-                "Objects/ObjectHome": ["NSManagedObjectContext"],
-            ]),
-        FolderException(
-            "Apple's API: a class of objects makes the request for them",
-            ["Objects/NSManagedObject.swift": ["NSFetchRequest", "NSFetchRequestResult"]]),
-        FolderException(
-            "Apple's API: an ID tells its store", ["Objects/NSManagedObjectID": ["NSPersistentStore"]]),
-        FolderException(
-            "Apple's API: a request names the stores to ask",
-            [
-                "Requests/NSPersistentStoreRequest": ["NSPersistentStore"],
-                "Requests/NSFetchRequest.swift": ["NSPersistentStore"],
-            ]),
-        FolderException(
-            "the value of a to-one relationship is its destination's ID, by which objects are also compared and, last, sorted",
-            ["Support/SlotValue": ["NSManagedObjectID"], "Predicates/": ["NSManagedObjectID"]]),
-        FolderException(
-            "any objects may be evaluated and sorted: the frequent class is known without a search for what it conforms to",
-            [
-                "Predicates/NSPredicate+Tree": ["NSManagedObject", "SlotProgram"],
-                "Predicates/NSSortDescriptor+Key": ["NSManagedObject"],
-            ]),
-    ]
+    static func allows(file path: String, name: String) -> Bool {
+        all.contains { $0.names.contains(name) && $0.covers(path) }
+    }
+
+    /// The places and names that no file of `files` needs.
+    func unused(in files: [SourceFile]) -> [String] {
+        let covered = files.filter { covers($0.path) }
+        let idle = places.filter { place in
+            let files = covered.filter { FolderException(places: [place], names: names, reason: "").covers($0.path) }
+            return !files.contains { !names.isDisjoint(with: $0.identifiers.union($0.uses)) }
+        }
+        let needed = covered.reduce(into: Set<String>()) { $0.formUnion($1.identifiers.union($1.uses)) }
+        return idle + names.subtracting(needed)
+    }
+
+    private init(places: [String], names: Set<String>, reason: String) {
+        (self.places, self.names, self.reason) = (places, names, reason)
+    }
+
+    /// At most fifteen lines. What they have in common is Apple's API, which is one cycle of types.
+    static let all = """
+        NSPersistentStore. ServerStore. NSAtomicStore. NSIncrementalStore.: NSPersistentStoreCoordinator = a store has one
+        NSPersistentStore.: NSMigrationManager = a store type names the class of its migration manager
+        IncrementalRows. NSIncrementalStore. AtomicStoreRows.: NSManagedObjectContext = a program's stores are called with one
+        IncrementalRows. AtomicStoreRows.: performAndWait privateQueueConcurrencyType registry tellsStores = it is made for them
+        StoreUpgrade.: NSMigrationManager NSStagedMigrationManager StagedMigration isAwaited migrateStore = adding migrates
+        NSPersistentStoreCoordinator.: RemoteChangeWatcher ownCommit = adding a store begins to watch it
+        NSPersistentContainer: NSManagedObjectContext mainQueueConcurrencyType privateQueueConcurrencyType = it makes contexts
+        Model/: NSExpression NSFetchRequest NSFetchRequestResult withSubstitutionVariables = a model has these
+        ModelAssembly+ ModelDisassembly+: NSFetchRequestResultType SortSelector sortDescriptors syntaxTree = so has its file
+        NSManagedObject. NSManagedObject+Home. ObjectHome. ObjectHomes.: NSManagedObjectContext = an object is made in a context
+        NSManagedObject.: NSFetchRequest NSFetchRequestResult = a class of objects makes the request for them
+        NSManagedObjectID. PropertyRule.: NSPersistentStore idFamily cannotRead = an ID tells its store
+        NSPersistentStoreRequest. NSFetchRequest.: NSPersistentStore = a request names the stores to ask
+        SlotValue. Predicates/: NSManagedObjectID permanent temporary = the value of a to-one relationship is an ID
+        NSPredicate+Tree. NSSortDescriptor+Key.: NSManagedObject SlotProgram = the frequent class is known without a search
+        """.split(separator: "\n").map(FolderException.init(line:))
 }

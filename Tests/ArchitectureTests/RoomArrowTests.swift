@@ -57,11 +57,48 @@ import Testing
             for name in file.identifiers.sorted() {
                 guard let lower = lowerTypes[name], !file.declaredTypes.contains(name) else { continue }
                 #expect(
-                    FolderException.allows(file: file.path, type: name),
+                    FolderException.allows(file: file.path, name: name),
                     "\(file.path) names \(name) of \(lower), a folder below \(folder)")
             }
         }
     }
+
+    /// The same for members: those of a type that a folder may name, but which only a folder below declares.
+    @Test(arguments: folders)
+    func usesOnlyMembersOfFoldersAboveIt(folder: String) throws {
+        let rank = try #require(Self.folders.firstIndex(of: folder))
+        var known = Self.foreignMembers
+        for upper in Self.folders[...rank] {
+            for file in SourceTree.files(below: "Sources/CoreData/\(upper)") { known.formUnion(file.names) }
+        }
+        var lowerMembers: [String: String] = [:]
+        for lower in Self.folders[(rank + 1)...] {
+            for file in SourceTree.files(below: "Sources/CoreData/\(lower)") {
+                for name in file.members.subtracting(known) { lowerMembers[name] = lower }
+            }
+        }
+        for file in SourceTree.files(below: "Sources/CoreData/\(folder)") {
+            for name in file.uses.intersection(lowerMembers.keys).sorted() {
+                #expect(
+                    FolderException.allows(file: file.path, name: name),
+                    "\(file.path) uses .\(name), which only \(lowerMembers[name] ?? "") has, a folder below \(folder)")
+            }
+        }
+    }
+
+    /// What other modules have: all that rooms use which do not see `CoreData`, and a few names more.
+    private static let foreignMembers: Set<String> = {
+        let lower = ["SQLiteAccess", "ModelFiles", "PredicateSyntax", "CoreDataPredicates", "PostgreSQLAccess"]
+        let others = ["ModelCompiler", "ManagedExpansion", "SourcePort", "TerminalKit", "Translation"]
+        var names: Set<String> = ["exchange", "addObserver", "objectEnumerator", "subtract"]
+        for room in lower + others {
+            for file in SourceTree.files(below: "Sources/\(room)") {
+                names.formUnion(file.uses)
+                if lower.contains(room) { names.formUnion(file.names) }
+            }
+        }
+        return names
+    }()
 
     /// Without the package trait nothing of PostgreSQL is compiled, and no room needs its library.
     @Test(arguments: ["PostgreSQLAccess", "CoreDataPostgreSQL"])

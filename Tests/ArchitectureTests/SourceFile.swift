@@ -12,6 +12,12 @@ struct SourceFile: Sendable {
     let declaredTypes: Set<String>
     /// The modules imported.
     let imports: Set<String>
+    /// Every name with a small letter that follows a dot: members that the code uses.
+    let uses: Set<String>
+    /// Every name that the code declares or labels, wherever.
+    let names: Set<String>
+    /// The members of types and extensions that other files see.
+    let members: Set<String>
 
     private static let typeKeywords: Set<String> = ["class", "struct", "enum", "protocol", "actor", "typealias"]
 
@@ -20,12 +26,15 @@ struct SourceFile: Sendable {
         var identifiers: Set<String> = []
         var declared: Set<String> = []
         var imports: Set<String> = []
+        var words = MemberWords()
         var count = 0
         Self.code(of: Array(text.utf8) + [0]).withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
             Self.forEachWord(from: start) { word in
                 if word[0] == UInt8(ascii: "_") || (0x41...0x5A).contains(word[0]) {
                     identifiers.insert(String(decoding: word, as: UTF8.self))
+                } else {
+                    words.note(word, after: start)
                 }
             }
             var line = start
@@ -42,6 +51,7 @@ struct SourceFile: Sendable {
         self.identifiers = identifiers
         declaredTypes = declared
         self.imports = imports
+        (uses, names, members) = (words.uses, words.names, words.members)
         codeLineCount = count
     }
 

@@ -59,6 +59,10 @@ import Testing
     @Test func publicDeclarationsAreDocumented() {
         expectNone("needs a summary") { $0.undocumentedLines() }
     }
+
+    @Test func throwingDeclarationsSayWhichErrors() {
+        expectNone("throws, and does not say what") { $0.silentThrowingLines() }
+    }
 }
 
 /// That each rule finds what breaks it, and nothing else.
@@ -152,6 +156,15 @@ import Testing
         #expect(text("// Nobody holds it.", "let nobody = 1", "let a = 1 // mostly").vagueLines() == [0, 2])
         #expect(text("// An antibody, and the utmost.").vagueLines() == [])
         #expect(text("What stands there.", "It is whoever's.").vagueLines(inDocument: true) == [0, 1])
+    }
+
+    @Test func errors() {
+        #expect(text("/// Reads.", "public func read() throws -> Int {").silentThrowingLines() == [1])
+        #expect(
+            text("/// Reads.", "///", "/// - Throws: 260.", "public func read() throws {").silentThrowingLines() == [])
+        #expect(text("/// Reads.", "open func read(", "    at url: URL", ") throws {").silentThrowingLines() == [1])
+        #expect(text("/// Runs.", "public func run(_ body: () throws -> Int) rethrows {").silentThrowingLines() == [])
+        #expect(text("/// Runs.", "public var handler: (() throws -> Void)?").silentThrowingLines() == [])
     }
 
     @Test func documentation() {

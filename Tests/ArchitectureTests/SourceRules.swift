@@ -90,6 +90,32 @@ extension SourceText {
         return false
     }
 
+    /// Public functions and initialisers that throw, and whose comments do not say what.
+    func silentThrowingLines() -> [Int] {
+        let candidates = Set(lines(with: "public ") + lines(with: "open ")).sorted()
+        return candidates.filter { number in
+            guard !isComment(number), isDeclaration(number), throwsByItself(number) else { return false }
+            let comment = commentLines(above: number).map(line)
+            return !comment.contains { $0.contains("hrows") || $0.contains("rror") }
+        }
+    }
+
+    /// Whether the declaration that begins on a line says `throws` outside of its parameters, which may be closures.
+    private func throwsByItself(_ number: Int) -> Bool {
+        guard line(number).contains("func ") || line(number).contains("init") else { return false }
+        var depth = 0
+        for next in number..<min(number + 12, lineCount) {
+            for word in code(next).split(separator: " ") {
+                // What throws as its closure does says so by its type.
+                if depth == 0, word == "throws" { return true }
+                if depth == 0, word == "{" { return false }
+                depth += word.reduce(0) { $0 + ($1 == "(" || $1 == "[" ? 1 : $1 == ")" || $1 == "]" ? -1 : 0) }
+            }
+            if depth == 0, next > number || !code(next).hasSuffix("(") { break }
+        }
+        return false
+    }
+
     nonisolated(unsafe) private static let witnesses =
         /func (==|<|hash\(into|encode\(|copy\(with|index\(|next\(\)|make(Async)?Iterator)|init\??\((coder|from decoder)|CodingKeys|var (description|debugDescription|errorDescription|hashValue|startIndex|endIndex)\b|subscript\(position: Int\)|typealias (Element|Index|Iterator)\b/
 

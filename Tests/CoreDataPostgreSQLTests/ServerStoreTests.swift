@@ -183,7 +183,7 @@
                 }
                 let error = #expect(throws: NSError.self) { try context.save() }
                 #expect(error?.code == 133020)
-                let conflicts = error?.userInfo["conflictList"] as? [NSMergeConflict] ?? []
+                let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
                 #expect(conflicts.count == 2)
                 #expect(
                     try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Good\" WHERE stock IN (1, 2)") == "0")

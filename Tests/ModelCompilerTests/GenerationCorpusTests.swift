@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import Testing
 
@@ -28,15 +29,6 @@ struct GenerationCorpusTests {
 enum SwiftCompiler {
     /// Runs `swiftc`, and gives what it says.
     static func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc"] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let said = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: said, as: UTF8.self)
+        try ChildProgram(named: "swiftc", arguments).output
     }
 }

@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 
 #if canImport(Glibc)
@@ -229,19 +230,12 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     /// Runs SQL by `psql` and gives what it prints, without headings.
     @discardableResult
     public func psql(_ sql: String, database: String = "postgres") throws -> String {
-        let process = Process()
-        process.executableURL = programs.appendingPathComponent("psql")
-        process.arguments = [
+        let arguments = [
             "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", folder.path, "-p", "\(port)", "-U", user, "-d",
             database, "-c", sql,
         ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(description: said) }
-        return said.trimmingCharacters(in: .whitespacesAndNewlines)
+        let ended = try ChildProgram(programs.appendingPathComponent("psql"), arguments)
+        guard ended.status == 0 else { throw Failure(description: ended.output) }
+        return ended.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

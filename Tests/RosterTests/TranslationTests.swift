@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import TerminalKit
 import Testing
@@ -122,15 +123,9 @@ import Translation
         defer { try? FileManager.default.removeItem(at: folder) }
         let place = folder.appendingPathComponent("zh_CN/LC_MESSAGES")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: msgfmt)
-        compiler.arguments = [
-            "--check", "-o", place.appendingPathComponent("roster.mo").path,
-            Self.folder.appendingPathComponent("zh_CN.po").path,
-        ]
-        try compiler.run()
-        compiler.waitUntilExit()
-        #expect(compiler.terminationStatus == 0)
+        let catalogue = ["-o", place.appendingPathComponent("roster.mo").path]
+        let texts = Self.folder.appendingPathComponent("zh_CN.po").path
+        #expect(try ChildProgram(URL(fileURLWithPath: msgfmt), ["--check"] + catalogue + [texts]).status == 0)
         return try RosterProcess.run(
             arguments, environment: ["LC_ALL": locale, "LANGUAGE": "", "ROSTER_LOCALE_DIR": folder.path])
     }

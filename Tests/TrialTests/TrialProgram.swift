@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import Testing
 
@@ -11,18 +12,9 @@ enum TrialProgram {
     /// - Returns: what it printed, also seen in the log of a long run.
     @discardableResult
     static func run(_ name: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().appendingPathComponent(name)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments.joined(separator: " ")):\n\(output)")
-        if factor != nil { print(output) }
-        return output
+        let run = try ChildProgram(built: name, arguments)
+        #expect(run.status == 0, "\(arguments.joined(separator: " ")):\n\(run.output)")
+        if factor != nil { print(run.output) }
+        return run.output
     }
 }

@@ -5,7 +5,8 @@ import Foundation
 /// Only reading looks at it. A save writes to what is newest, and meets conflicts with what others have written since.
 final class ContextGeneration {
     // SAFETY: the context owns the generation, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private var pin: Pin = .none
 
     private enum Pin {
@@ -15,7 +16,7 @@ final class ContextGeneration {
         case kept(NSQueryGenerationToken, QueryGeneration)
     }
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     /// `nil` while the context reads what is newest.
     var token: NSQueryGenerationToken? {

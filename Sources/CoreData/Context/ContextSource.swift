@@ -40,9 +40,6 @@ protocol ContextSource: RowsByID, AnyObject {
     /// The same for a store whose IDs depend on the objects; `nil` for any other.
     func obtainPermanentIDs(of objects: [NSManagedObject], in store: NSPersistentStore) throws -> [NSManagedObjectID]?
 
-    /// Takes over the unsaved changes of the context whose save it is: validated, with hooks called.
-    func write(_ save: SavePipeline) throws
-
     /// Writes the changes of each store: all of them or none.
     ///
     /// - Returns: the rows that the stores themselves changed beside what they were told (see
@@ -80,13 +77,14 @@ extension ContextSource {
 final class CoordinatorSource: ContextSource {
     private let stack: NSPersistentStoreCoordinator
     // SAFETY: the context owns its source, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     /// What `data_version` was at the last fetch, by store.
     private var dataVersions: [ObjectIdentifier: Int64] = [:]
 
     init(_ coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext) {
         stack = coordinator
-        self.context = context
+        unretained = Unretained(context)
     }
 
     var coordinator: NSPersistentStoreCoordinator? { stack }
@@ -196,8 +194,6 @@ final class CoordinatorSource: ContextSource {
     ) throws -> [NSManagedObjectID]? {
         try withLock { try store.operations.obtainPermanentIDs(of: objects) }
     }
-
-    func write(_ save: SavePipeline) throws { try save.writeToStores() }
 
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
         try withLock {

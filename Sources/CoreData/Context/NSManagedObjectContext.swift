@@ -43,8 +43,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private let settings = ContextSettings()
     /// Whether the context has a parent.
     final private(set) var isNested = false
-    /// The value that an object's validation is at.
-    final var valueInValidation: ObjectValidation.ValueInValidation?
+    /// What the next validation of an object is done with; `nil` during one.
+    final var validatedValue: ValidatedValue?
     /// Old destinations of relationships that hand-written accessors are changing.
     final var manualChanges: [ManualChanges.Change: ManualChanges.Before] = [:]
 
@@ -245,6 +245,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// Gives permanent IDs to new objects before they are saved. They are reserved in the store at once.
+    ///
+    /// - Throws: 134030 without a coordinator, 513 where the store is read-only, and what the store throws.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         requireQueue("obtainPermanentIDs(for:)")
         var seen: Set<NSManagedObject> = []
@@ -375,10 +377,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// Notes that what was read and is not in use may be stale: others saved, or the parent's objects changed. Any thread.
-    final func noteChangesBeneath() {
-        othersSaved.raise()
-        for child in children.live { child.objectsBeneathDidChange() }
-    }
+    final func noteChangesBeneath() { merger.objectsBeneathDidChange() }
 
     /// The objects of the context changed: its children see them so when they read next.
     final func tellChildrenOfEvent() {

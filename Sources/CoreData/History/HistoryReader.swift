@@ -103,7 +103,7 @@ struct HistoryReader {
             134301,
             "The history token is of no use for \(place) any more: it names transaction \(number), and \(reason). "
                 + "Read the store anew, and go on from currentPersistentHistoryToken(fromStores:).",
-            userInfo: ["NSAffectedStoresErrorKey": [store]])
+            userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
     // MARK: Removing

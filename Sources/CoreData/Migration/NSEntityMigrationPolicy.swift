@@ -15,6 +15,8 @@ open class NSEntityMigrationPolicy: NSObject {
 
     /// Makes what a source object becomes: an object of the destination entity with the values of the attribute mappings,
     /// associated with the source object. A subclass may make none, one or several, and associates each.
+    ///
+    /// - Throws: what an expression of the mapping throws; it ends the migration.
     open func createDestinationInstances(
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
@@ -22,10 +24,14 @@ open class NSEntityMigrationPolicy: NSObject {
     }
 
     /// Called when all objects of the mapping are made. Does nothing by itself.
+    ///
+    /// - Throws: what ends the migration.
     open func endInstanceCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// Fills the relationships of a destination object by the relationship mappings. Called once the objects of all
     /// mappings are made.
+    ///
+    /// - Throws: what an expression of the mapping throws; it ends the migration.
     open func createRelationships(
         forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
@@ -33,12 +39,18 @@ open class NSEntityMigrationPolicy: NSObject {
     }
 
     /// Called when the relationships of all objects of the mapping are filled. Does nothing by itself.
+    ///
+    /// - Throws: what ends the migration.
     open func endRelationshipCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// Called before the usual validation of the destination's objects. Does nothing by itself.
+    ///
+    /// - Throws: what ends the migration.
     open func performCustomValidation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// Called after the last step of the mapping. Does nothing by itself.
+    ///
+    /// - Throws: what ends the migration.
     open func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// The value of `FUNCTION($entityPolicy, "selector", …)` in a value expression.

@@ -94,6 +94,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     ///   - dURL: where the new store is made; nothing may be there yet.
     ///   - dStoreType: the new store's type.
     ///   - dOptions: with which the destination is made.
+    /// - Throws: 134140 without a mapping model; what the other member throws.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,

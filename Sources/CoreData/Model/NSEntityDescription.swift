@@ -59,6 +59,8 @@ open class NSEntityDescription: NSObject, NSCoding, NSCopying, @unchecked Sendab
         }
     }
     final var explicitClassName: String?
+    /// The class that a program or an object named for the entity. Guarded by the lock of `ManagedObjectClasses`.
+    final var registeredClass: AnyClass?
 
     /// Whether only descendants of the entity have objects. `false` by default.
     open var isAbstract = false { willSet { willModify() } }

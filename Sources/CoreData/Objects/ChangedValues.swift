@@ -5,7 +5,7 @@ enum ChangedValues {
     /// The slots whose values are saved and differ from the saved row.
     static func changedSlots(of object: NSManagedObject) -> [Int] {
         guard let snapshot = object.snapshot else {
-            return object.managedObjectContext?.faults.unread.slots(of: object) ?? []
+            return object.managedObjectContext?.slotsSet(inUnread: object) ?? []
         }
         guard object.hasOwnValues else { return [] }
         let isTransient = object.layout.traits.isTransient
@@ -45,10 +45,10 @@ enum ChangedValues {
     static func same(_ left: SlotValue, _ right: SlotValue, _ object: NSManagedObject) -> Bool {
         if left == right { return true }
         guard case .reference(let leftID) = left, case .reference(let rightID) = right,
-            leftID.isTemporaryID != rightID.isTemporaryID, let registry = object.managedObjectContext?.registry
+            leftID.isTemporaryID != rightID.isTemporaryID, let context = object.managedObjectContext
         else { return false }
-        let known = registry.registered(leftID)
-        return known != nil && known === registry.registered(rightID)
+        let known = context.knownObject(leftID)
+        return known != nil && known === context.knownObject(rightID)
     }
 
     // MARK: As dictionaries
@@ -154,6 +154,6 @@ enum ChangedValues {
             return AttributeCoercion.value(value, type: attribute.attributeType) ?? NSNull()
         }
         guard case .reference(let id) = value else { return NSNull() }
-        return object.managedObjectContext?.registry.object(for: id) ?? NSNull()
+        return object.managedObjectContext?.ownedObject(id) ?? NSNull()
     }
 }

@@ -34,9 +34,9 @@ final class EntityTraits: @unchecked Sendable {
     let oneToOneSlots: [Int]
     /// The checks that a save makes of each property.
     let rules: [PropertyRule]
-    /// Those of them that can find fault with a value. References that `rules` holds: every object of a save asks for all.
+    /// The same as references that `rules` holds: every object of a save asks for all.
     // SAFETY: `rules`, which never changes, holds them.
-    let demandingRules: [Unmanaged<PropertyRule>]
+    let heldRules: [Unmanaged<PropertyRule>]
     /// Whether reading by name looks at the queue first: asked for at each reading, where a global would be looked for.
     let checksQueue = ConcurrencyChecking.isOn
     /// Where the properties of the entity's class live, for its accessors.
@@ -69,7 +69,7 @@ final class EntityTraits: @unchecked Sendable {
         hasPairs = isToldByMembers.contains(false)
         rules = PropertyRule.rules(of: layout)
         // SAFETY: `rules`, which never changes, holds them.
-        demandingRules = rules.filter(\.demandsAnything).map(Unmanaged.passUnretained)
+        heldRules = rules.map(Unmanaged.passUnretained)
     }
 
     private static func startingValue(of property: NSPropertyDescription) -> SlotValue {

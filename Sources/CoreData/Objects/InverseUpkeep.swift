@@ -59,7 +59,7 @@ enum InverseUpkeep {
         }
         for member in wanted where !state.contains(member) { add(member, to: owner, number: number) }
         if state.isOrdered { owner.changing(.toMany(number)) { state.reorder(wanted) } }
-        if !state.isLoaded { owner.managedObjectContext?.faults.unread.didReplace(owner, number: number) }
+        if !state.isLoaded { owner.managedObjectContext?.noteReplacement(inUnread: owner, number: number) }
     }
 
     /// Brings the inverses in line after a to-many relationship went from `old` to what it holds now.

@@ -11,12 +11,11 @@ enum ManagedObjectClasses {
         weak var model: NSManagedObjectModel?
     }
 
-    // SAFETY: the lock guards all of it.
+    // SAFETY: the lock guards all of it, and the `registeredClass` of entities.
     private final class Known: @unchecked Sendable {
         struct Values {
             var models: [WeakModel] = []
             var modules: [String] = []
-            var classes: [ObjectIdentifier: NSManagedObject.Type] = [:]
         }
 
         // Not a `Mutex`: the thread sanitizer does not see that one being handed over between threads that wait for it.
@@ -83,9 +82,9 @@ enum ManagedObjectClasses {
     static func register(_ type: NSManagedObject.Type, for entity: NSEntityDescription) {
         let module = String(String(reflecting: type).prefix { $0 != "." })
         known.withLock { known in
-            guard known.classes[ObjectIdentifier(entity)] != type else { return }
+            guard entity.registeredClass != type else { return }
             if !known.modules.contains(module) { known.modules.append(module) }
-            known.classes[ObjectIdentifier(entity)] = type
+            entity.registeredClass = type
             registrations.add(1, ordering: .releasing)
         }
     }
@@ -132,8 +131,10 @@ enum ManagedObjectClasses {
     private static func findObjectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         let name = entity.managedObjectClassName ?? ""
         guard !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
-        let registered = known.withLock { $0.classes[ObjectIdentifier(entity)] }
-        if let registered, lastComponent(name) == String(describing: registered) { return registered }
+        let registered: AnyClass? = known.withLock { _ in entity.registeredClass }
+        if let registered = registered as? NSManagedObject.Type, lastComponent(name) == String(describing: registered) {
+            return registered
+        }
         for candidate in candidateNames(name, modules: entity.owningModel?.classModules ?? []) {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
         }

@@ -10,10 +10,10 @@ enum ManualChanges {
         guard let context = object.managedObjectContext else { return }
         switch object.layout.place(of: key) {
         case .toOne(let slot):
-            context.manualChanges[Change(object: ObjectIdentifier(object), key: key)] = .toOne(object.toOneTarget(slot))
+            context.manualChanges[Change(object: object, key: key)] = .toOne(object.toOneTarget(slot))
         case .toMany(let number):
             let members = object.loadedToManyState(number).memberSet
-            context.manualChanges[Change(object: ObjectIdentifier(object), key: key)] = .toMany(members)
+            context.manualChanges[Change(object: object, key: key)] = .toMany(members)
         default: break
         }
     }
@@ -23,7 +23,7 @@ enum ManualChanges {
             ObservedObjects.didChange(object, key)
         }
         guard let context = object.managedObjectContext,
-            let before = context.manualChanges.removeValue(forKey: Change(object: ObjectIdentifier(object), key: key)),
+            let before = context.manualChanges.removeValue(forKey: Change(object: object, key: key)),
             !object.flags.contains(.awakening)
         else { return }
         switch (before, object.layout.place(of: key)) {
@@ -34,8 +34,9 @@ enum ManualChanges {
         }
     }
 
+    /// Keeps the object: another one at its address would be taken for it.
     struct Change: Hashable {
-        let object: ObjectIdentifier
+        let object: NSManagedObject
         let key: String
     }
 

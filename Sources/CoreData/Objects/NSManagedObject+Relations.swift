@@ -23,7 +23,7 @@ extension NSManagedObject {
             if target.isNamed(id), isInSameContext(target) { return target }
         }
         guard let context = managedObjectContext else { return nil }
-        let target = context.registry.object(for: id)
+        let target = context.ownedObject(id)
         remember(target, slot: slot)
         return target
     }
@@ -55,7 +55,7 @@ extension NSManagedObject {
     /// The state with its contents read.
     final func loadedToManyState(_ number: Int) -> ToManyState {
         let state = toManyState(number)
-        if !state.isLoaded { managedObjectContext?.faults.load([self], number: number) }
+        if !state.isLoaded { managedObjectContext?.loadMembers(of: self, number: number) }
         return state
     }
 
@@ -118,7 +118,7 @@ extension NSManagedObject {
         case .toOne(let slot):
             if isFault { return true }
             guard case .reference(let id) = currentValue(slot) else { return false }
-            return managedObjectContext?.registry.registered(id)?.isFault ?? true
+            return managedObjectContext?.knownObject(id)?.isFault ?? true
         default: preconditionFailure("'\(entity.name ?? "")' has no relationship named '\(key)'.")
         }
     }

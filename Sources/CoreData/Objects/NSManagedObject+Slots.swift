@@ -25,7 +25,7 @@ extension NSManagedObject {
             // What is new is to be saved anyway. What was deleted and comes back is not.
             !flags.isSuperset(of: [.pendingInserted, .inserted])
         else { return }
-        contextReference._withUnsafeGuaranteedRef { $0.changes.noteChange(self) }
+        contextReference._withUnsafeGuaranteedRef { $0.noteChange(of: self) }
     }
 
     @inline(__always)
@@ -36,13 +36,10 @@ extension NSManagedObject {
     /// Makes a fault real.
     ///
     /// - Parameter place: The property that needs it, if it is one.
-    // SAFETY: the firer is a part of the context, and holds itself during `realise`; see `willChange`.
+    // SAFETY: what realises faults is a part of the context, and holds itself meanwhile; see `willChange`.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
-        // The firer outlives what follows, and looks whether the context does.
-        if hasRow, let contextReference {
-            return contextReference._withUnsafeGuaranteedRef(\.faults).realise(self)
-        }
+        if hasRow, let contextReference { return contextReference._withUnsafeGuaranteedRef { $0.realise(self) } }
         // Held: `awakeFromFetch` is the user's code, and may give the context up.
         guard let context = managedObjectContext else {
             if flags.contains(.inaccessible) {
@@ -53,7 +50,7 @@ extension NSManagedObject {
             preconditionFailure(
                 "CoreData could not fulfill a fault for '\(objectID)': its context was reset or is gone.")
         }
-        context.faults.fire(self, for: place)
+        context.fire(self, for: place)
     }
 
     /// Makes what was set while awaking the starting point, not a change.

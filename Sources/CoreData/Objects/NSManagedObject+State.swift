@@ -161,7 +161,7 @@ extension NSManagedObject {
 
     /// A fault without its row has only what was set after it could not be read.
     private final func unreadValue(_ slot: Int) -> SlotValue {
-        managedObjectContext?.faults.unread.value(slot, of: self) ?? .null
+        managedObjectContext?.unreadValue(slot, of: self) ?? .null
     }
 
     /// Calls `body`, which must not change the object, with each value and its slot; not at all where the row has not been
@@ -192,7 +192,7 @@ extension NSManagedObject {
 
     @inline(never)
     private final func writeUnread(_ value: SlotValue, slot: Int) {
-        if isFault, let context = managedObjectContext { return context.faults.unread.set(value, slot, of: self) }
+        if isFault, let context = managedObjectContext { return context.setUnread(value, slot, of: self) }
         makeExtras(hasValues: true).begin(with: layout.traits.startingRow)
         write(value, slot: slot)
     }

@@ -258,8 +258,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Checks a value of a property against the model, after bringing it into the attribute's form.
     ///
-    /// Called for each property by `validateForInsert()` and `validateForUpdate()` of subclasses. Override it for checks of
-    /// a property (Apple's calls a method `validate<Key>(_:)` by name, which cannot be found here).
+    /// Called for each property by `validateForInsert()` and `validateForUpdate()`. Override it for checks of a property
+    /// (Apple's calls a method `validate<Key>(_:)` by name, which cannot be found here).
     ///
     /// - Parameters:
     ///   - value: points to the value, and may be replaced.
@@ -270,15 +270,30 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         try ObjectValidation.validate(value, of: self, for: key)
     }
 
+    /// Checks the value in a variable: `validateValue(&value, forKey: "wins")`.
+    ///
+    /// - Parameters:
+    ///   - value: the variable, whose value may be replaced.
+    ///   - key: the name of the property.
+    /// - Throws: a `CocoaError` of the validation range.
+    // SAFETY: the caller holds the variable during the call.
+    public final func validateValue(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        try validateValue(AutoreleasingUnsafeMutablePointer(value), forKey: key)
+    }
+
     /// Checks a new object before it is saved. Overriders call `super` first.
     ///
     /// - Throws: one `CocoaError`, or 1560 with several under `NSDetailedErrorsKey`.
     open func validateForInsert() throws { try ObjectValidation.validateProperties(of: self) }
 
     /// Checks a changed object before it is saved. Overriders call `super` first.
+    ///
+    /// - Throws: as ``validateForInsert()`` does.
     open func validateForUpdate() throws { try ObjectValidation.validateProperties(of: self) }
 
     /// Checks that the object may be deleted. Overriders call `super` first.
+    ///
+    /// - Throws: 1600 for each relationship that denies it; 1560 with several under `NSDetailedErrorsKey`.
     open func validateForDelete() throws { try ObjectValidation.validateDeletion(of: self) }
 
     // MARK: NSObject
@@ -287,7 +302,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // SAFETY: the address is compared and not followed.
     public final override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
-        if let other = Unmanaged<NSManagedObject>(in: object, ofExactly: type(of: self)) {
+        if let other = Unmanaged<NSManagedObject>.exactly(type(of: self), object) {
             return other.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
         }
         return object as? NSManagedObject === self
@@ -311,7 +326,3 @@ public enum NSKeyValueSetMutationKind: UInt, Sendable {
     /// The members are replaced.
     case set = 4
 }
-
-/// The form in which Apple's API passes a value that may be replaced.
-// SAFETY: a name for a type; a caller with a pointer keeps what it points to.
-public typealias AutoreleasingUnsafeMutablePointer = UnsafeMutablePointer

@@ -23,7 +23,7 @@ enum ObjectDescription {
         switch value {
         case .null: return "nil"
         case .reference(let id):
-            return word(text(of: object.managedObjectContext?.registry.registered(id)?.objectID ?? id))
+            return word(text(of: object.managedObjectContext?.knownObject(id)?.objectID ?? id))
         case .integer(let number): return word("\(number)")
         // Foundation stops the program when it prints a date that is not finite.
         case .real(let number) where !number.isFinite: return word("\(number)")

@@ -6,18 +6,35 @@ enum ObjectValidation {
     static func validateProperties(of object: NSManagedObject) throws {
         guard !object.flags.contains(.inaccessible) else { return }
         object.fireIfNeeded()
-        try throwAll(ValidationOverride.exists(in: type(of: object)) ? errors(object) : quickErrors(object))
+        let context = object.managedObjectContext
+        // The objects of a save have one in turn; a validation within another one makes its own.
+        let value = context?.validatedValue.take() ?? ValidatedValue()
+        value.begin(object)
+        defer {
+            value.begin(nil)
+            context?.validatedValue = value
+        }
+        try throwAll(errors(object, value))
     }
 
-    /// Without calling `validateValue(_:forKey:)`, which is not overridden.
-    // SAFETY: the traits hold the rules in `rules`, and the object's layout holds the traits.
-    private static func quickErrors(_ object: NSManagedObject) -> [any Error] {
+    // SAFETY: the traits hold their rules, and the object's layout, which does not change, holds the traits.
+    private static func errors(_ object: NSManagedObject, _ value: ValidatedValue) -> [any Error] {
         var errors: [any Error] = []
         object.withTraits { traits in
-            for rule in traits.demandingRules {
-                if let failure = rule._withUnsafeGuaranteedRef({ failure($0, object) }) { errors.append(failure) }
+            for (number, rule) in traits.heldRules.enumerated() {
+                rule._withUnsafeGuaranteedRef { rule in
+                    if case .toMany(let list) = rule.place, !mayHaveChanged(list, object) { return }
+                    value.begin(number)
+                    do {
+                        try object.validateValue(AutoreleasingUnsafeMutablePointer(value), forKey: rule.key)
+                        if !value.isUnchanged { object.setValue(value.memory.pointee, forKey: rule.key) }
+                    } catch {
+                        errors += details(of: error)
+                    }
+                }
             }
         }
+        value.begin(0)
         return errors
     }
 
@@ -27,56 +44,6 @@ enum ObjectValidation {
         case .toMany(let number): countFailure(rule, number, object)
         case .fetched: nil
         }
-    }
-
-    private static func errors(_ object: NSManagedObject) -> [any Error] {
-        var errors: [any Error] = []
-        for rule in object.layout.traits.rules {
-            do {
-                switch rule.place {
-                case .attribute(let slot): try validateAttribute(rule, slot, object)
-                case .toOne(let slot):
-                    let before = object.toOneTarget(slot)
-                    var target: AnyObject? = before
-                    try object.validateValue(&target, forKey: rule.property.name)
-                    if target !== before { object.setValue(target, forKey: rule.property.name) }
-                case .toMany(let number): try validateMembers(rule, number, object)
-                case .fetched: break
-                }
-            } catch {
-                errors += details(of: error)
-            }
-        }
-        return errors
-    }
-
-    private static func validateAttribute(_ rule: PropertyRule, _ slot: Int, _ object: NSManagedObject) throws {
-        let key = rule.property.name
-        let type = object.layout.attribute(at: slot)?.attributeType ?? .undefinedAttributeType
-        let before = AttributeCoercion.object(object.currentValue(slot), type: type)
-        var value = before
-        object.managedObjectContext?.valueInValidation = ValueInValidation(
-            object: ObjectIdentifier(object), slot: slot, key: key, value: before)
-        defer { object.managedObjectContext?.valueInValidation = nil }
-        try object.validateValue(&value, forKey: key)
-        if value !== before { object.setValue(value, forKey: key) }
-    }
-
-    /// The value that `validateValue(_:forKey:)` was just called with: when the call arrives here unchanged, the slot is
-    /// checked without taking the value apart again.
-    struct ValueInValidation {
-        let object: ObjectIdentifier
-        let slot: Int
-        let key: String
-        let value: AnyObject?
-    }
-
-    private static func validateMembers(_ rule: PropertyRule, _ number: Int, _ object: NSManagedObject) throws {
-        guard mayHaveChanged(number, object) else { return }
-        let before = KeyValueAccess.collection(of: object, number: number)
-        var members: AnyObject? = before
-        try object.validateValue(&members, forKey: rule.property.name)
-        if members !== before { object.setValue(members, forKey: rule.property.name) }
     }
 
     /// A relationship that was not touched was valid when it was saved, and is not read for this.
@@ -91,24 +58,29 @@ enum ObjectValidation {
 
     // MARK: One value
 
-    // SAFETY: the caller holds the variable during the call.
+    /// Cheap for the value that a save passes, as long as no override replaced it.
+    // SAFETY: as in `errors`.
     static func validate(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, of object: NSManagedObject, for key: String
     ) throws {
-        if let known = object.managedObjectContext?.valueInValidation, known.object == ObjectIdentifier(object),
-            known.value === value.pointee, known.key == key
-        {
-            let rule = object.layout.traits.rules[known.slot]
-            if let failure = rule.failure(of: object.currentValue(known.slot), in: object) { throw failure }
-            return
+        if let known = value.value, known.object === object, known.isUnchanged {
+            let isDone = try object.withTraits { traits in
+                try traits.heldRules[known.number]._withUnsafeGuaranteedRef { rule in
+                    guard rule.key == key else { return false }
+                    if rule.demandsAnything, let failure = failure(rule, object) { throw failure }
+                    return true
+                }
+            }
+            if isDone { return }
         }
         guard let place = object.layout.place(of: key) else { return }
         let rules = object.layout.traits.rules
         switch place {
         case .attribute(let slot):
             guard let attribute = object.layout.attribute(at: slot) else { return }
-            guard let coerced = AttributeCoercion.slotValue(value.pointee, for: attribute) else {
-                throw unacceptable(value.pointee, attribute, object)
+            let given = value.pointee
+            guard let coerced = AttributeCoercion.slotValue(given, for: attribute) else {
+                throw unacceptable(given, attribute, object)
             }
             if let failure = rules[slot].failure(of: coerced, in: object) { throw failure }
         case .toOne(let slot):
@@ -116,7 +88,8 @@ enum ObjectValidation {
             let reference: SlotValue = target.map { .reference($0.objectID) } ?? .null
             if let failure = rules[slot].failure(of: reference, in: object) { throw failure }
         case .toMany(let number):
-            let count = (value.pointee as? NSSet)?.count ?? (value.pointee as? NSOrderedSet)?.count ?? 0
+            let members = value.pointee
+            let count = (members as? NSSet)?.count ?? (members as? NSOrderedSet)?.count ?? 0
             let rule = rules[object.layout.slots.count + number]
             if let failure = rule.failure(ofCount: count, number, in: object) { throw failure }
         case .fetched: return

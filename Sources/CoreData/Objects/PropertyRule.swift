@@ -3,6 +3,8 @@ import Foundation
 /// What a model demands of one property, in the form in which it is checked at each save.
 final class PropertyRule {
     let property: NSPropertyDescription
+    /// The property's name.
+    let key: String
     let place: EntityLayout.Place
     private let isOptional: Bool
     private let bounds: ValueBounds
@@ -16,6 +18,8 @@ final class PropertyRule {
     /// The conditions beside those above, with their codes or messages.
     private let predicates: [(predicate: NSPredicate, warning: Any)]
     private let counts: (minimum: Int, maximum: Int)?
+    /// Whether there are values that the rule does not let pass.
+    let demandsAnything: Bool
 
     /// The rules of all attributes and relationships; slots first, then to-many relationships by number.
     static func rules(of layout: EntityLayout) -> [PropertyRule] {
@@ -27,6 +31,7 @@ final class PropertyRule {
 
     private init(_ property: NSPropertyDescription, _ place: EntityLayout.Place) {
         self.property = property
+        key = property.name
         self.place = place
         // A derived value is there only once its store has worked it out.
         isOptional = property.isOptional || property is NSDerivedAttributeDescription
@@ -47,6 +52,9 @@ final class PropertyRule {
         }
         let relationship = property as? NSRelationshipDescription
         counts = relationship.flatMap { $0.isToMany ? ($0.minCount, $0.maxCount) : nil }
+        demandsAnything =
+            !isOptional || isDate || hasBounds || !lengthBounds.isEmpty || pattern != nil || !predicates.isEmpty
+            || counts != nil
     }
 
     /// The attribute's limits, and those of its kind of number.
@@ -66,12 +74,6 @@ final class PropertyRule {
     }
 
     // MARK: Checking
-
-    /// Whether there are values that the rule does not let pass.
-    var demandsAnything: Bool {
-        !isOptional || isDate || !bounds.isEmpty || !lengthBounds.isEmpty || pattern != nil || !predicates.isEmpty
-            || counts != nil
-    }
 
     /// What is wrong with a slot's value; `nil` if nothing is. Cheap when all is well.
     func failure(of value: SlotValue, in object: NSManagedObject) -> NSError? {
@@ -171,7 +173,7 @@ final class PropertyRule {
     }
 
     private func boxed(_ value: SlotValue, _ object: NSManagedObject) -> Any? {
-        if case .reference(let id) = value { return object.managedObjectContext?.registry.object(for: id) }
+        if case .reference(let id) = value { return object.managedObjectContext?.ownedObject(id) }
         let type = (property as? NSAttributeDescription)?.attributeType ?? .undefinedAttributeType
         return AttributeCoercion.value(value, type: type)
     }

@@ -106,13 +106,17 @@ final class LazyEvaluator: @unchecked Sendable {
     /// The predicate for the entity whose object came first: usually all objects are of it. Kept by the evaluator, so
     /// that its users need not retain it.
     private let first = Atomic<UInt>(0)
-    /// The predicates for the entities that came. Guarded by the lock.
+    /// What `first` names. Guarded by the lock.
+    private var kept: ForLayout?
+    /// The predicates for the entities that came later, which they keep. Guarded by the lock.
     private var others: [ObjectIdentifier: ForLayout] = [:]
+    /// How many these are at most: a predicate may outlive the models of its objects.
+    private static let mostOthers = 64
 
     // SAFETY: the predicate is immutable. `type` is compared as a word; a value whose type is that of managed objects
     // has a reference to one in its first word (`AnyWords`), which the caller holds.
     private final class ForLayout: Sendable {
-        private let layout: EntityLayout
+        let layout: EntityLayout
         /// The type as which the first object came, where that is a class of managed objects: then all that come as that type
         /// are. No type at all otherwise, as for an object among others in a list of `NSObject`s, or in a box.
         private let type: UInt
@@ -121,10 +125,13 @@ final class LazyEvaluator: @unchecked Sendable {
 
         init(_ object: NSManagedObject, in value: Any?, _ predicate: CompiledPredicate) {
             layout = object.layout
-            let type = AnyWords(value).type
-            self.type = unsafeBitCast(type, to: Any.Type.self) is NSManagedObject.Type ? type : .max
+            type = if let value { Self.typeWord(of: value) } else { .max }
             self.predicate = predicate
             program = predicate.program(for: object.layout)
+        }
+
+        private static func typeWord<Value>(of value: Value) -> UInt {
+            Value.self is NSManagedObject.Type ? AnyWords.word(of: Value.self) : .max
         }
 
         /// `nil` where `value` is of another type, or its object of another entity.
@@ -144,7 +151,7 @@ final class LazyEvaluator: @unchecked Sendable {
 
     /// Whether `object` matches, where it is of the entity of the first one that came, and was put into a value of any type
     /// as one of the same class; `nil` otherwise.
-    // SAFETY: `first` is 0 or an entry of `others`, which is never removed while the evaluator lives.
+    // SAFETY: `first` is 0 or names `kept`, which is set once and stays while the evaluator lives.
     @inline(__always)
     func evaluateKnown(_ object: borrowing Any?) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
@@ -161,7 +168,7 @@ final class LazyEvaluator: @unchecked Sendable {
     }
 
     /// The same for an object.
-    // SAFETY: `first` is 0 or an entry of `others`, which is never removed while the evaluator lives.
+    // SAFETY: `first` is 0 or names `kept`, which is set once and stays while the evaluator lives.
     @inline(__always)
     private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
@@ -180,17 +187,21 @@ final class LazyEvaluator: @unchecked Sendable {
     }
 
     /// The predicate that reads the values of such objects by slot.
-    // SAFETY: `others` holds what `first` names.
+    // SAFETY: `kept` holds what `first` names.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
         if let known = lock.withLock({ others[ObjectIdentifier(layout)] }) { return known }
         let made = ForLayout(object, in: value, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
         return lock.withLock {
-            if let known = others[ObjectIdentifier(layout)] { return known }
-            others[ObjectIdentifier(layout)] = made
-            if first.load(ordering: .relaxed) == 0 {
+            guard let kept else {
+                kept = made
                 first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+                return made
             }
+            if kept.layout === layout { return kept }
+            if let known = others[ObjectIdentifier(layout)] { return known }
+            if others.count == Self.mostOthers { others = [:] }
+            others[ObjectIdentifier(layout)] = made
             return made
         }
     }

@@ -12,6 +12,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The metadata of the store at `storeURL`.
+    ///
+    /// - Throws: what ``metadataForPersistentStore(ofType:at:options:)`` throws.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType, at storeURL: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
@@ -19,6 +21,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Writes the metadata of the store at `url` at once.
+    ///
+    /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store, 513 for want of permission.
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -27,6 +31,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Writes the metadata of the store at `storeURL` at once.
+    ///
+    /// - Throws: as the member above does.
     public class func setMetadata(
         _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
@@ -110,11 +116,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The store classes by type; each value is the address of the class as a number, since Foundation's `NSValue` holds no
     /// pointers here.
-    // SAFETY: the address of a class, which is never freed, becomes a number.
     public class var registeredStoreTypes: [String: NSValue] {
-        StoreTypeRegistry.all.mapValues {
-            NSNumber(value: UInt(bitPattern: unsafeBitCast($0, to: UnsafeRawPointer.self)))
-        }
+        StoreTypeRegistry.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
     /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.

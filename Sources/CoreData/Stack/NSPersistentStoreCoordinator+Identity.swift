@@ -12,7 +12,7 @@ extension NSPersistentStoreCoordinator {
         if let readOnly = candidates.first {
             throw CoreDataError.make(
                 513, "Cannot save objects of \(entityName): the store \(readOnly.placeName) is read only.",
-                userInfo: ["NSAffectedStoresErrorKey": [readOnly]])
+                userInfo: [NSAffectedStoresErrorKey: [readOnly]])
         }
         throw CoreDataError.make(
             134020, "Cannot save objects of \(entityName): no store of the coordinator holds this entity.")

@@ -33,6 +33,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`.
+    ///
+    /// - Throws: as the member above does.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -73,6 +75,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Saves a store as another one.
+    ///
+    /// - Throws: as the member above does.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,

@@ -121,6 +121,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
+    ///
+    /// - Throws: what ``addPersistentStore(ofType:configurationName:at:options:)`` throws.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -157,6 +159,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Closes a store and takes it out. Its objects become invalid in every context.
+    ///
+    /// - Throws: 134060 for a store that is not of this coordinator; what closing it throws.
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(

@@ -48,10 +48,12 @@ final class QueryGeneration: @unchecked Sendable {
 
     /// Runs `body`, under the coordinator's lock, with its stores as they were.
     func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let before = views.map(\.operations.snapshotInUse)
-        for view in views { view.operations.snapshotInUse = view.snapshot }
-        defer { for (view, snapshot) in zip(views, before) { view.operations.snapshotInUse = snapshot } }
-        return try body()
+        try reading(views[...], body)
+    }
+
+    private func reading<Result>(_ views: ArraySlice<View>, _ body: () throws -> Result) rethrows -> Result {
+        guard let view = views.first else { return try body() }
+        return try view.operations.reading(from: view.snapshot) { try reading(views.dropFirst(), body) }
     }
 
     /// Throws where a store of the state is not one of `coordinator`'s, or not any more.

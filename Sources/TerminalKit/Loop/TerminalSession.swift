@@ -12,6 +12,8 @@ public final class TerminalSession {
     private var isClosed = false
 
     /// Takes the terminal, and arms the handlers that give it back after a crash or `exit`.
+    ///
+    /// - Throws: ``TerminalError`` where the terminal is not known, or its cursor cannot be placed.
     // SAFETY: the C code copies the bytes during the call.
     public init(options: CursesScreen.Options = CursesScreen.Options()) throws {
         // The modes to return to are those from before curses.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -32,6 +33,45 @@ import Testing
         func team(_ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
             try #require(try context.fetch(League.request("Team", NSPredicate(format: "name == %@", name))).first)
         }
+    }
+
+    /// Is told of commits as the child of a context, and does something then.
+    private final class Listener: CommitObserver {
+        let onTold: @Sendable () -> Void
+        var isBehind: Bool { false }
+
+        init(_ onTold: @escaping @Sendable () -> Void) { self.onTold = onTold }
+
+        func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {}
+        func coordinatorDidRemove(_ store: NSPersistentStore) {}
+        func objectsBeneathDidChange() { onTold() }
+    }
+
+    /// A thread that tells of a commit holds no context: its objects would be changed there, off their queue, if it were the last
+    /// to do so. Issue 19, sound 2.
+    @Test(arguments: [false, true]) func aCommitHoldsNoContext(mergesAutomatically: Bool) throws {
+        let pair = try Pair(automatic: mergesAutomatically)
+        let coordinator = try #require(pair.reader.persistentStoreCoordinator)
+        let kept = Mutex<NSManagedObjectContext?>(League.context(coordinator))
+        weak let context = kept.withLock { $0 }
+        context?.automaticallyMergesChangesFromParent = mergesAutomatically
+        let wasGone = Mutex<Bool?>(nil)
+        let listener = Listener {
+            guard kept.withLock({ $0.take() }) != nil else { return }
+            wasGone.withLock { $0 = context == nil }
+        }
+        context?.children.add(listener)
+        let queue = try #require(context).queue
+        // The queue is busy until the commit was told.
+        let (told, busy) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        queue.async {
+            busy.signal()
+            told.wait()
+        }
+        busy.wait()
+        try pair.edit { $0.addTeam("Kenya", wins: 3) }
+        #expect(wasGone.withLock { $0 } == true)
+        told.signal()
     }
 
     @Test func aSaveReachesASiblingThatMergesByItself() throws {

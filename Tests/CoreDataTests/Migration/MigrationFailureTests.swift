@@ -1,4 +1,5 @@
 import CoreData
+import ChildProgram
 import Foundation
 import Testing
 
@@ -159,13 +160,7 @@ import Testing
     }
 
     private func run(_ arguments: String...) -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return -1 }
-        process.waitUntilExit()
-        return process.terminationStatus
+        (try? ChildProgram(named: arguments[0], Array(arguments.dropFirst())).status) ?? -1
     }
 
     /// A policy that throws, or cancels, when a hook is called for the nth time, whichever hook that is.

@@ -1,4 +1,5 @@
 import CoreData
+import ChildProgram
 import Foundation
 import Testing
 
@@ -98,12 +99,8 @@ extension NeverHarmTests {
     @Test func p1_destroyLeavesAnotherProgramsDatabaseAlone() throws {
         let world = try World()
         let url = world.url("other.sqlite")
-        let made = Process()
-        made.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        made.arguments = ["sqlite3", url.path, "CREATE TABLE precious (x); INSERT INTO precious VALUES ('y')"]
-        do { try made.run() } catch { return print("skipped: no sqlite3 here") }
-        made.waitUntilExit()
-        guard made.terminationStatus == 0 else { return print("skipped: no sqlite3 here") }
+        let making = [url.path, "CREATE TABLE precious (x); INSERT INTO precious VALUES ('y')"]
+        guard try ChildProgram(named: "sqlite3", making).status == 0 else { return print("skipped: no sqlite3 here") }
         let before = try Data(contentsOf: url)
         for isForced in [false, true] {
             let options = [NSPersistentStoreForceDestroyOption: isForced]

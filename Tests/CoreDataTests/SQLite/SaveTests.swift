@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import SQLiteAccess
 import Testing
@@ -258,11 +259,6 @@ import Testing
     }
 
     private func run(_ arguments: String...) -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        do { try process.run() } catch { return -1 }
-        process.waitUntilExit()
-        return process.terminationStatus
+        (try? ChildProgram(named: arguments[0], Array(arguments.dropFirst())).status) ?? -1
     }
 }

@@ -6,7 +6,8 @@ final class ChangeTracker {
     // Retaining a context costs more than other objects, because there are weak references to it: what happens for every
     // object does without it.
     // SAFETY: the context owns the tracker, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let events: EventProcessor
 
     // Every change asks for these, on the context's queue alone: not checked for overlapping accesses.
@@ -29,7 +30,7 @@ final class ChangeTracker {
     private(set) var event: UInt64 = 1
 
     init(context: NSManagedObjectContext, events: EventProcessor) {
-        self.context = context
+        unretained = Unretained(context)
         self.events = events
     }
 

@@ -3,7 +3,8 @@ import Foundation
 /// Processes the changes of an event: propagates deletions, registers undo, posts objects-did-change.
 final class EventProcessor {
     // SAFETY: the context owns the processor, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private var isProcessing = false
     /// Whether the event's notification is being posted: its observers may save.
     private var isPosting = false
@@ -15,7 +16,7 @@ final class EventProcessor {
     /// and to make a set of many objects takes as long as writing them.
     private var posted: [(objects: [NSManagedObject], set: Set<NSManagedObject>)]?
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Sets of objects
 

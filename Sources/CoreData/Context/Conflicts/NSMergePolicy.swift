@@ -74,6 +74,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Resolves conflicts over rows that others changed or deleted. Overriders may change the source objects, and call
     /// `super` for what the policy's kind does.
+    ///
+    /// - Throws: 133020 with the conflicts where the policy decides none.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         guard mergeType != .errorMergePolicyType else { throw Self.unresolved(list) }
         for conflict in list { ConflictResolution(conflict: conflict, type: mergeType).apply() }
@@ -81,6 +83,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Resolves conflicts over values that must be unique. Overriders may change the objects, and call `super` for what
     /// the policy's kind does with those that still conflict.
+    ///
+    /// - Throws: 133021 with the conflicts where the policy cannot decide them.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         let resolutions = list.map { ConstraintResolution(conflict: $0, type: mergeType) }
         guard mergeType != .errorMergePolicyType, resolutions.allSatisfy(\.isDecidable) else {

@@ -3,7 +3,8 @@ import Foundation
 /// Makes faults real: rows of objects, contents of to-many relationships.
 final class FaultFirer {
     // SAFETY: the context owns the firer; after code of the user's, `realise` looks whether it is still there.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
     /// What could not be read.
     let unread: UnreadFaults
@@ -16,7 +17,7 @@ final class FaultFirer {
     let ahead: ListReadAhead
 
     init(context: NSManagedObjectContext) {
-        self.context = context
+        unretained = Unretained(context)
         ahead = ListReadAhead(context: context)
         unread = UnreadFaults(context: context)
     }

@@ -17,12 +17,13 @@ final class ListReadAhead {
     private static let fetchLimit = 4
 
     // SAFETY: the context owns it, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     /// The latest last.
     private var fetches: [FetchOrder] = []
     private var walks: [ObjectIdentifier: ListWalk] = [:]
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: What others tell
 

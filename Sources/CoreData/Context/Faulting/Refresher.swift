@@ -3,12 +3,13 @@ import Foundation
 /// Takes objects back to what the store has: refresh, rollback, reset, and the rows that merges bring.
 final class Refresher {
     // SAFETY: the context owns it, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
     /// The faults that were made one by one lately: they are likely to be touched one by one, too.
     private var openBatch = FaultBatch.open()
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Refresh
 

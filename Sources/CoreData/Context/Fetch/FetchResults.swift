@@ -28,17 +28,14 @@ enum FetchResults {
     }
 
     /// The results as elements of `type`; `nil` where one of them is none.
-    // SAFETY: an array of references is the same in memory for each class, and all elements were found to be of `T`.
     func typed<T: AnyObject>(as type: T.Type) -> [T]? {
         switch self {
-        // A list of references is the same in memory whatever class it is declared with; casting it would copy it, at a
-        // third of the cost of a whole fetch.
         case .objects(let objects):
             T.self == AnyObject.self || Self.classes(of: objects).allSatisfy { $0 is T.Type }
-                ? unsafeBitCast(objects, to: [T].self) : nil
+                ? objects.recast(as: type) : nil
         case .objectIDs(let ids):
             T.self == AnyObject.self || ids.isEmpty || NSManagedObjectID.self is T.Type
-                ? unsafeBitCast(ids, to: [T].self) : nil
+                ? ids.recast(as: type) : nil
         default: untyped as? [T]
         }
     }

@@ -15,11 +15,15 @@ extension NSManagedObjectContext {
 
     /// As above, for a request whose result type is not known. Each result can be cast to what bridges to its class, such as a
     /// dictionary of Swift.
+    ///
+    /// - Throws: as the member above does.
     public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
         try fetchPipeline.fetch(request)
     }
 
     /// How many objects `request` finds; its offset and limit count, and so do unsaved changes. Reads no object.
+    ///
+    /// - Throws: as ``fetch(_:)`` does.
     public func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
         try fetchPipeline.count(request.erased)
     }
@@ -58,6 +62,8 @@ protocol ContextExecutable: NSPersistentStoreRequest {
 extension NSPersistentStoreCoordinator {
     /// Carries out a request for a context: a fetch gives an array, a save an empty one, any other request its result.
     /// Prefer the context's own members: a save request goes to the stores without hooks and validation.
+    ///
+    /// - Throws: what the same request throws in a context.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         if let save = request as? NSSaveChangesRequest {

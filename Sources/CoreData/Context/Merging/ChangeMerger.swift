@@ -11,17 +11,29 @@ import Synchronization
 
 /// Takes over into one context what was saved elsewhere: in another context of the coordinator, in another coordinator,
 /// in another process.
-// SAFETY: the flag is an atomic, the weak context is set once; all else is touched on the context's queue only.
+// SAFETY: the flag is an atomic, the weak context is set once; all else is immutable, or touched on the context's queue only.
 final class ChangeMerger: CommitObserver, @unchecked Sendable {
-    /// Weak, because commits are heard on any thread and the context may be on its way out.
+    /// For the context's queue alone: a thread that hears of a commit could be the last to hold the context, and its objects
+    /// would be changed off their queue when it goes away.
     private weak var context: NSManagedObjectContext?
+    // What the threads of commits need of the context, which they must not hold.
+    private let address: ObjectIdentifier
+    private let queue: WorkQueue
+    private let othersSaved: AtomicFlag
+    private let children: CommitObservers
     private let isAutomatic = Atomic<Bool>(false)
     /// What other processes committed and the context's queue has not come to yet.
     private let foreign = Mutex(ForeignCommits())
     /// When another context of this process saved last, in nanoseconds of `DispatchTime`.
     private let lastOwnCommit = Atomic<UInt64>(0)
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) {
+        self.context = context
+        address = ObjectIdentifier(context)
+        queue = context.queue
+        othersSaved = context.othersSaved
+        children = context.children
+    }
 
     /// Whether commits of others are merged by themselves. Any thread.
     var mergesAutomatically: Bool {
@@ -32,12 +44,13 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     // MARK: Commits of the coordinator
 
     func coordinatorDidCommit(_ changes: CommittedChanges, from source: AnyObject?) {
-        guard let context, source !== context else { return }
-        context.noteChangesBeneath()
+        // The source is there: where it has the address, the context of this merger is it, or is gone.
+        if let source, ObjectIdentifier(source) == address { return }
+        objectsBeneathDidChange()
         guard mergesAutomatically else { return }
         guard source == nil else {
             lastOwnCommit.store(DispatchTime.now().uptimeNanoseconds, ordering: .relaxed)
-            context.perform { [weak self] in self?.merge(changes) }
+            onQueue { $0.merge(changes) }
             return
         }
         if foreign.withLock({ $0.add(changes) }) { mergeForeignLater() }
@@ -49,7 +62,18 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// Whether a commit of another process that concerns the row waits to be merged: the store has it already. Any thread.
     func isPending(_ key: RowKey) -> Bool { foreign.withLock { $0.mayConcern(key) } }
 
-    private func mergeForeignLater() { context?.perform { [weak self] in self?.mergeForeign() } }
+    private func mergeForeignLater() { onQueue { $0.mergeForeign() } }
+
+    /// Runs `body` on the context's queue, as one of its blocks, if the context is still there then.
+    private func onQueue(_ body: @escaping @Sendable (ChangeMerger) -> Void) {
+        queue.async { [weak self] in
+            guard let self, let context = self.context else { return }
+            CurrentContext.entering(context) {
+                body(self)
+                context.processPendingChanges()
+            }
+        }
+    }
 
     /// Merges as much as one turn of the queue should take, and leaves the rest to later turns: what else the queue has to
     /// do, such as keys that were pressed, comes in between.
@@ -62,12 +86,15 @@ final class ChangeMerger: CommitObserver, @unchecked Sendable {
     }
 
     func coordinatorDidRemove(_ store: NSPersistentStore) {
-        guard let context else { return }
-        context.perform { [weak self] in self?.invalidateObjects(of: store) }
-        for child in context.children.live { child.coordinatorDidRemove(store) }
+        onQueue { $0.invalidateObjects(of: store) }
+        for child in children.live { child.coordinatorDidRemove(store) }
     }
 
-    func objectsBeneathDidChange() { context?.noteChangesBeneath() }
+    /// What was read and is not in use may be stale, here and in the children.
+    func objectsBeneathDidChange() {
+        othersSaved.raise()
+        for child in children.live { child.objectsBeneathDidChange() }
+    }
 
     // MARK: Merging, on the context's queue
 

@@ -64,8 +64,6 @@ final class ParentSource: ContextSource {
             134030, "The parent context has no persistent store coordinator yet: give it one first.")
     }
 
-    func write(_ save: SavePipeline) throws { try save.handOver(to: context) }
-
     func save(_ parts: [MultiStoreSave.Part]) throws -> [NSManagedObjectID: RowSnapshot] {
         preconditionFailure("a context that has a parent does not write to stores")
     }

@@ -3,7 +3,8 @@ import Foundation
 /// How objects come into a context and leave it.
 final class ObjectLifeCycle {
     // SAFETY: the context owns it, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     // What the insertion of every object needs without retaining the context, see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
     private let homes: ObjectHomes
@@ -11,7 +12,7 @@ final class ObjectLifeCycle {
     private let changes: ChangeTracker
     /// The last class asked for, and the generation of known classes then: objects of one entity are usually made in a
     /// row.
-    private var last: (entity: ObjectIdentifier, generation: Int, type: NSManagedObject.Type)?
+    private var last: (entity: NSEntityDescription, generation: Int, type: NSManagedObject.Type)?
     /// The layout of the last new object, and those of all: their entities belong to the model and are not abstract.
     private var lastInserted: EntityLayout?
     private var inserted: [ObjectIdentifier: EntityLayout] = [:]
@@ -20,7 +21,7 @@ final class ObjectLifeCycle {
     private var lastEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
 
     init(context: NSManagedObjectContext, homes: ObjectHomes, registry: ObjectRegistry, changes: ChangeTracker) {
-        self.context = context
+        unretained = Unretained(context)
         self.homes = homes
         contextReference = .passUnretained(context)
         self.registry = registry
@@ -142,11 +143,10 @@ final class ObjectLifeCycle {
     // MARK: Classes and entities
 
     func objectClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
-        let key = ObjectIdentifier(entity)
         let generation = ManagedObjectClasses.generation
-        if let last, last.entity == key, last.generation == generation { return last.type }
+        if let last, last.entity === entity, last.generation == generation { return last.type }
         let found = ManagedObjectClasses.objectClass(of: entity)
-        last = (key, generation, found)
+        last = (entity, generation, found)
         return found
     }
 

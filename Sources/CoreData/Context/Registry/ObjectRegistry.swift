@@ -6,7 +6,8 @@
 /// all are kept.
 final class ObjectRegistry {
     // SAFETY: the context owns the registry, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     // For what happens for every object, without retaining the context: see ChangeTracker.
     private let contextReference: Unmanaged<NSManagedObjectContext>
     private let homes: ObjectHomes
@@ -38,7 +39,7 @@ final class ObjectRegistry {
     private var knownSuccessions: UInt64 = 0
 
     init(context: NSManagedObjectContext, homes: ObjectHomes) {
-        self.context = context
+        unretained = Unretained(context)
         self.homes = homes
         contextReference = .passUnretained(context)
         children = context.children

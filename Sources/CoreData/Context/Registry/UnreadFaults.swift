@@ -26,7 +26,8 @@ extension NSNotification.Name {
 /// What a context knows of faults that could not be read: failures, and what was set in such objects meanwhile.
 final class UnreadFaults {
     // SAFETY: the context owns it, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
     /// Whether there ever were `writes`. Every fault that becomes real asks: not checked for overlapping accesses.
     @exclusivity(unchecked)
@@ -51,7 +52,7 @@ final class UnreadFaults {
     private var reported: Set<NSManagedObjectID> = []
     private var isReporting = false
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Failures
 

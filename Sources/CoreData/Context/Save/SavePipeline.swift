@@ -6,7 +6,8 @@ import Foundation
 /// objects have permanent IDs from then on.
 final class SavePipeline {
     // SAFETY: the context owns the pipeline, and is held by the caller of a save.
-    unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private var lockedObjects: [NSManagedObject] = []
     private var isSaving = false
     /// Whether objects are validated before they are written. A migration validates all of its objects in its end.
@@ -17,7 +18,7 @@ final class SavePipeline {
     /// How often hooks may change objects again.
     private static let hookLimit = 1000
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     private var changes: ChangeTracker { context.changes }
 
@@ -42,8 +43,7 @@ final class SavePipeline {
         if validates { try validate() }
         // Hooks and checks may have met more that could not be read.
         try context.faults.readUnread()
-        // Calls back: writeToStores() above a coordinator, handOver(to:) above a parent.
-        try source.write(self)
+        if let parent = source.parent { try handOver(to: parent) } else { try writeToStores() }
         // What a merge policy changed.
         if changes.hasPending { context.processPendingChanges() }
         context.registry.tellStores()

@@ -5,12 +5,13 @@
 /// again, and recorded: that is how redo comes about.
 final class UndoRecorder {
     // SAFETY: the context owns the recorder, and is not used by it once it goes away.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let unretained: Unretained<NSManagedObjectContext>
+    private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     /// Whether an undo or redo is being applied.
     private(set) var isApplying = false
     private var isRecording = false
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext) { unretained = Unretained(context) }
 
     // MARK: Recording
 

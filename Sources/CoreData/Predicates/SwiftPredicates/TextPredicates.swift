@@ -16,6 +16,8 @@ extension PredicateExpressions {
         public let other: Other
 
         /// Whether the text contains the other one, without regard to case and diacritics.
+        ///
+        /// - Throws: what the texts throw.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
             try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
         }
@@ -33,6 +35,8 @@ extension PredicateExpressions {
         public let other: Other
 
         /// The order of the two texts without regard to case.
+        ///
+        /// - Throws: what the texts throw.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).caseInsensitiveCompare(try other.evaluate(bindings))
         }
@@ -49,6 +53,8 @@ extension PredicateExpressions {
         public let other: Other
 
         /// The order of the two texts by the rules of the current locale.
+        ///
+        /// - Throws: what the texts throw.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).localizedCompare(try other.evaluate(bindings))
         }

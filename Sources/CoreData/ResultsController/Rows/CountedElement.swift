@@ -12,10 +12,6 @@ struct RowToken: Hashable, CountedElement {
     let code: UInt64
 
     var weight: Int { 1 }
-
-    // A number by itself is hashed in a third of the time that a `Hasher` takes, and hashing is the greater part of an
-    // edit of many rows.
-    func _rawHashValue(seed: Int) -> Int { code._rawHashValue(seed: seed) }
 }
 
 /// One section of a list: its number, which stays the same while sections before it come and go, and how many rows it has.

@@ -98,11 +98,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     /// Reads the metadata of the store at `url` without a coordinator. Subclasses must override it.
+    ///
+    /// - Throws: 260 where nothing is there, 259 where it is no store.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         preconditionFailure("\(self) must override metadataForPersistentStore(with:)")
     }
 
     /// Writes the metadata of the store at `url` at once, without a coordinator. Subclasses must override it.
+    ///
+    /// - Throws: 260 where nothing is there, 259 where it is no store, 513 for want of permission.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         preconditionFailure("\(self) must override setMetadata(_:forPersistentStoreAt:)")
     }

@@ -3,6 +3,7 @@ protocol SnapshotReading: StoreOperations {
     /// A view of the store as it is now, which ends with its last reference; `nil` where the store cannot keep one.
     func makeSnapshot() throws -> AnyObject?
 
-    /// The view, made by this store, from which rows are read; `nil` for what is newest. Used under the coordinator's lock.
-    var snapshotInUse: AnyObject? { get set }
+    /// Runs `body`, in which rows are read from a view that this store made, or from what is newest. Used under the
+    /// coordinator's lock.
+    func reading<Result>(from snapshot: AnyObject?, _ body: () throws -> Result) rethrows -> Result
 }

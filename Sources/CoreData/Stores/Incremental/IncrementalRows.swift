@@ -230,7 +230,7 @@ final class IncrementalRows: StoreOperations {
         guard store.isReadOnly else { return }
         throw CoreDataError.make(
             513, "Cannot save to the store \(store.url?.absoluteString ?? ""): it was opened read-only.",
-            userInfo: ["NSAffectedStoresErrorKey": [store]])
+            userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
     func save(_ changes: StoreChangeSet) throws {

@@ -91,6 +91,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Returns: of a to-one relationship an ID or `NSNull`; of a to-many one an array of IDs, in its order if it has one, or a
     ///   set.
+    /// - Throws: where the row is gone, or cannot be read.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -98,6 +99,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// IDs for new objects, in the same order, made with ``newObjectID(for:referenceObject:)``. Called before the save request.
     /// Subclasses that can be saved to must override it.
+    ///
+    /// - Throws: 134000 where it is not overridden.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         throw Swift.type(of: self).lacks("obtainPermanentIDs(for:)")
     }

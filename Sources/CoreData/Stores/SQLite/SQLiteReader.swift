@@ -10,12 +10,12 @@ final class SQLiteReader: SQLiteStore, @unchecked Sendable {
 
     override var refusesSaves: Bool { true }
 
-    static func make(for origin: SQLiteStore, _ snapshot: AnyObject) -> SQLiteReader {
+    static func make(for origin: SQLiteStore, _ snapshot: SQLiteSnapshot) -> SQLiteReader {
         let reader = SQLiteReader(
             persistentStoreCoordinator: nil, configurationName: origin.configurationName,
             at: origin.url ?? .memoryPlace, options: origin.options)
         reader.origin = origin
-        reader.snapshotInUse = snapshot
+        reader.snapshot = snapshot
         return reader
     }
 

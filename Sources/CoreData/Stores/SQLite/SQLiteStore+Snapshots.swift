@@ -47,8 +47,10 @@ extension SQLiteStore: SnapshotReading {
         }
     }
 
-    var snapshotInUse: AnyObject? {
-        get { snapshot }
-        set { snapshot = newValue as? SQLiteSnapshot }
+    func reading<Result>(from snapshot: AnyObject?, _ body: () throws -> Result) rethrows -> Result {
+        let before = self.snapshot
+        self.snapshot = snapshot as? SQLiteSnapshot
+        defer { self.snapshot = before }
+        return try body()
     }
 }

@@ -17,8 +17,8 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// The transactions of the history that this store wrote.
     var ownTransactions = TransactionNumbers()
     /// What the last save derived, until it is asked for.
-    private var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
-    private var metadataIsDirty = false
+    var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
+    var metadataIsDirty = false
     /// What rows are read from; `nil` for the session, which shows what is newest.
     var snapshot: SQLiteSnapshot?
     /// What the IDs of each entity have in common, by the numbers of ``RowKey``s. Set before the store is used, and never changed.
@@ -248,7 +248,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Runs `body`, which reads rows, with the snapshot in use, or else with the open store.
-    private func withVisibleSession<Result>(_ body: (SQLiteSession) throws -> Result) throws -> Result {
+    func withVisibleSession<Result>(_ body: (SQLiteSession) throws -> Result) throws -> Result {
         guard let snapshot else { return try withSession(.reading, body) }
         return try SQLiteStoreErrors(path: url?.path ?? snapshot.session.connection.path).translating(.reading) {
             try body(snapshot.session)
@@ -270,177 +270,5 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         let renewed = try makeSession(opened, try creation(file))
         self.session = renewed
         return renewed
-    }
-}
-
-// MARK: - Operations
-
-extension SQLiteStore: StagedSaving, BesideReading {
-    /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
-    func makeReader() throws -> NSPersistentStore? {
-        guard try !file().isInMemory, let snapshot = try makeSnapshot() else { return nil }
-        return SQLiteReader.make(for: self, snapshot)
-    }
-
-    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
-        guard let connection = snapshot?.session.connection ?? connection else { return try body() }
-        return try connection.cancelling(when: isCancelled, body)
-    }
-
-    var answersFromIndexes: Bool { true }
-
-    func fetch(_ query: StoreQuery) throws -> StoreQueryResult {
-        try withVisibleSession { try $0.rowQueries.fetch(query) }
-    }
-
-    func count(_ query: StoreQuery) throws -> Int? {
-        try withVisibleSession { try $0.rowQueries.count(query) }
-    }
-
-    func groups(_ query: StoreGroupQuery) throws -> [[PredicateValue]]? {
-        try withVisibleSession { try $0.rowQueries.groups(query) }
-    }
-
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        let rows = try rows(inOrderOf: ids)
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        result.reserveCapacity(ids.count)
-        for (id, row) in zip(ids, rows) { result[id] = row }
-        return result
-    }
-
-    func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
-        if ids.isEmpty { return [] }
-        return try withVisibleSession { try $0.rowLookup.rows(inOrderOf: ids) }
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
-        let lists = try destinations(of: relationship, inOrderOf: ids)
-        return Dictionary(zip(ids, lists), uniquingKeysWith: { first, _ in first })
-    }
-
-    func destinations(
-        of relationship: NSRelationshipDescription, inOrderOf ids: [NSManagedObjectID]
-    ) throws -> [[NSManagedObjectID]] {
-        try withVisibleSession { try $0.toManyQueries.destinations(of: relationship, inOrderOf: ids) }
-    }
-
-    func destinationRows(
-        of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
-    ) throws -> DestinationRows? {
-        try withVisibleSession {
-            try $0.toManyQueries.rows(of: relationship, inOrderOf: owners, limit: limit, most: most)
-        }
-    }
-
-    func obtainPermanentIDs(for entities: [NSEntityDescription]) throws -> [NSManagedObjectID] {
-        try obtainPermanentIDs(for: entities.map { EntityRun(entity: $0, count: 1) })
-    }
-
-    func obtainPermanentIDs(for runs: [EntityRun]) throws -> [NSManagedObjectID] {
-        if runs.isEmpty { return [] }
-        try checkWritable()
-        return try reserveIDs(for: runs)
-    }
-
-    func obtainPermanentIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? {
-        try checkWritable()
-        return try reserveIDs(of: objects)
-    }
-
-    func save(_ changes: StoreChangeSet) throws {
-        guard !changes.isEmpty || hasUnsavedMetadata else { return }
-        try stage(changes)
-        try commitStaged()
-    }
-
-    func stage(_ changes: StoreChangeSet) throws {
-        try checkWritable()
-        try withSession(.saving) { session in
-            do {
-                try session.stage(changes, metadata: metadataIsDirty ? metadata : nil)
-            } catch let error as SQLiteError where error.kind == .uniqueConstraint {
-                throw UniqueViolation(error: error, changes: changes, layout: session.layout).cocoaError(store: face)
-            }
-        }
-        didStage(changes)
-    }
-
-    func commitStaged() throws {
-        do { try willCommit() } catch {
-            abandonStaged()
-            throw error
-        }
-        let outcome = try withSession(.saving) { try $0.commitStaged() }
-        didWriteMetadata()
-        tellOfLongDecimals()
-        noteOwnTransaction(outcome.historyNumber)
-        derivedRows = outcome.rows
-    }
-
-    /// Notes the number of a transaction in the history that this store wrote.
-    func noteOwnTransaction(_ number: Int64?) {
-        if let number { ownTransactions.insert(number) }
-    }
-
-    func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] {
-        defer { derivedRows = [:] }
-        return derivedRows
-    }
-
-    /// The metadata in memory follow what a save wrote beside them.
-    ///
-    /// - Parameter wroteAll: whether it wrote the metadata as they stand in memory.
-    func tellOfLongDecimals(wroteAll: Bool = true) {
-        guard let session, session.layout.keepsLongDecimals, !session.saysLongDecimals else { return }
-        let wasDirty = metadataIsDirty
-        metadata[DecimalCoding.metadataKey] = true
-        metadataIsDirty = wasDirty && !wroteAll
-        session.saysLongDecimals = true
-    }
-
-    func abandonStaged() {
-        session?.abandonStaged()
-        didAbandon()
-    }
-
-    func checkWritable() throws {
-        guard refusesSaves else { return }
-        throw CoreDataError.make(
-            513, "Cannot save to the store \(face.url?.path ?? ""): it was opened read-only.",
-            userInfo: ["NSAffectedStoresErrorKey": [face]])
-    }
-
-    func dataVersion() throws -> Int64 {
-        try withSession { session in
-            // A connection that was opened anew counts anew.
-            try session.connection.dataVersion() &+ reader.openings << 40
-        }
-    }
-
-    var readingNotes: [String] {
-        guard let session else { return [] }
-        return session.layout.unreadable.notes + session.context.unreadable.values.sorted()
-    }
-
-    var unreadable: UnreadableProperties { (snapshot?.session ?? session)?.layout.unreadable ?? UnreadableProperties() }
-
-    func storedData(of attribute: NSAttributeDescription, _ id: NSManagedObjectID) throws -> Data? {
-        try withVisibleSession { session in
-            guard let column = session.layout.column(of: attribute, in: id.entity) else { return nil }
-            let table = SQLName.quoted(session.layout.table(of: id.entity))
-            let value = try session.connection.value(
-                "SELECT \(SQLName.quoted(column)) FROM \(table) WHERE Z_PK = ?", [.integer(id.savedKey)])
-            if case .blob(let data)? = value { return data }
-            return nil
-        }
-    }
-
-    var ownChangeCount: Int64? { session.map { $0.connection.totalChanges &+ reader.openings << 40 } }
-
-    func changeToken() throws -> String {
-        try withSession { session in try changeTokens?.current(session.connection) ?? UUID().uuidString }
     }
 }

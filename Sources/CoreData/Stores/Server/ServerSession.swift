@@ -7,25 +7,25 @@ import Foundation
 
 /// The open store: its connection, and what is known of its tables.
 final class ServerSession {
-    private let opening: ServerOpening
-    private let line: ServerLine
+    let opening: ServerOpening
+    let line: ServerLine
     let version: ServerStoreVersion
     private(set) var layout: ServerLayout!
     private(set) var history: ServerHistory!
     private(set) var writings: ServerWritings!
     let keys = ServerKeys()
-    private(set) var ownTransactions = TransactionNumbers()
+    var ownTransactions = TransactionNumbers()
     /// The number of the newest transaction that was written or seen here.
     private(set) var newestNumber: Int64 = 0
     let readers: ServerReaders
     private let replica: ServerReplica?
-    private var staged: StagedTransaction?
-    private var doubt: DoubtfulTransaction?
+    var staged: StagedTransaction?
+    var doubt: DoubtfulTransaction?
     /// Whether a batch has its transaction open.
     private var isInSteps = false
     private var messages: Int64 = 0
     private var lastAsked: UInt64 = 0
-    private var lastNumber: Int64?
+    var lastNumber: Int64?
     /// Whether another program has replaced the tables: the session is of no more use.
     private var isReplaced = false
     /// What is to be called when others have committed.
@@ -71,7 +71,7 @@ final class ServerSession {
     }
 
     /// The connection, once it is known to lead to the same tables.
-    private func begun(_ connection: any ServerConnection) throws -> any ServerConnection {
+    func begun(_ connection: any ServerConnection) throws -> any ServerConnection {
         // What was told in the meantime was missed: it counts as one message.
         messages += 1
         guard layout != nil else { return connection }
@@ -242,36 +242,8 @@ final class ServerSession {
         written = changes
     }
 
-    /// Runs the guarded statements of a save, and the commit with them.
-    private func commitAtOnce(
-        _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection
-    ) throws {
-        let results: [any ServerResult]
-        do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
-            where error.kind == .lost
-        {
-            line.drop()
-            // What it would at least have as its number.
-            let doubt = DoubtfulTransaction(
-                token: token, number: max(newestNumber, lastNumber ?? 0) + 1, changes: changes)
-            guard let isThere = isCommitted(doubt) else {
-                self.doubt = doubt
-                throw doubt.error
-            }
-            guard isThere, let live = line.live else { throw error }
-            if let number = try? number(history.search(for: token), live) { noteOwn(number) }
-            return
-        }
-        noteOwn(try recordedNumber(results.dropLast().last, connection))
-    }
-
-    private func noteOwn(_ number: Int64) {
-        ownTransactions.insert(number)
-        noteSeen(number)
-    }
-
     /// What ``staged`` writes.
-    private var written: StoreChangeSet?
+    var written: StoreChangeSet?
 
     /// The number that a transaction got.
     ///
@@ -297,41 +269,7 @@ final class ServerSession {
         return result
     }
 
-    // MARK: Commits
-
-    /// Does nothing where the save was committed with its statements.
-    ///
-    /// - Throws: ``ServerError`` where nothing was committed; `uncertain` where that is not known.
-    func commit() throws {
-        guard let staged else { return }
-        let changes = written
-        (self.staged, written) = (nil, nil)
-        guard line.live === staged.connection else {
-            throw ServerError(
-                kind: .lost, state: nil,
-                message: "the connection was lost, and the transaction with it, before the commit")
-        }
-        do {
-            let result = try staged.connection.run([ServerStatement("COMMIT")])[0]
-            guard result.command == "COMMIT" else {
-                throw ServerError(
-                    kind: .other, state: "25P02",
-                    message: "the server has taken the transaction back, because one of its statements had failed")
-            }
-        } catch let error as ServerError where error.kind == .lost {
-            line.drop()
-            let doubt = DoubtfulTransaction(token: staged.token, number: staged.number, changes: changes)
-            guard let isThere = isCommitted(doubt) else {
-                self.doubt = doubt
-                throw doubt.error
-            }
-            guard isThere else { throw error }
-        } catch {
-            rollBack()
-            throw error
-        }
-        noteOwn(staged.number)
-    }
+    // MARK: The newest state that was seen
 
     /// Notes that what is read from now on must hold a transaction.
     func noteSeen(_ number: Int64) { newestNumber = max(newestNumber, number) }
@@ -345,66 +283,6 @@ final class ServerSession {
 
     /// Notes that the replica did not do what was asked of it.
     func replicaFailed(_ error: ServerError) { replica?.failed(error) }
-
-    /// Whether the transaction whose commit was not answered is there; `nil` where the server cannot be asked, or no longer
-    /// knows. It may still be about to end it, so it is asked for a while.
-    private func isCommitted(_ doubt: DoubtfulTransaction) -> Bool? {
-        let patience = opening.place.lockTimeout == 0 ? 10_000 : min(opening.place.lockTimeout, 10_000)
-        let end = DispatchTime.now() + .milliseconds(patience)
-        var pause = 0.05
-        repeat {
-            do {
-                return try isThere(doubt, line.live ?? begun(line.connectNow()))
-            } catch let error as ServerError {
-                if error.kind == .lost { line.drop() } else { rollBack() }
-                Thread.sleep(forTimeInterval: pause * Double.random(in: 0.7...1.3))
-                pause = min(pause * 1.5, 0.5)
-            } catch {
-                // Migrated meanwhile, and its history begun anew.
-                return nil
-            }
-        } while DispatchTime.now() < end
-        return nil
-    }
-
-    /// `nil` where the part of the history in which the transaction would stand was removed.
-    private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
-        if try hasHistory(of: doubt, connection) == true { return true }
-        // The lock that the transaction holds until its end: who gets it comes after it.
-        _ = try connection.run([
-            ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
-            ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),
-            ServerStatement("SELECT changes FROM \(layout.tableText(ServerStoreTables.store)) FOR UPDATE"),
-            ServerStatement("COMMIT"),
-        ])
-        return try hasHistory(of: doubt, connection)
-    }
-
-    private func hasHistory(of doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
-        let result = try connection.run([history.search(for: doubt.token)])[0]
-        guard result.rowCount == 1, case .integer(let removed) = result.value(0, 1) else { return nil }
-        if case .integer = result.value(0, 0) { return true }
-        return removed >= doubt.number ? nil : false
-    }
-
-    /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
-    /// for nothing.
-    private func settled(_ changes: StoreChangeSet?) throws -> StoreChangeSet? {
-        guard let doubt else { return changes }
-        let found: Bool?
-        do { found = try isThere(doubt, connection()) } catch {
-            rollBack()
-            throw error
-        }
-        guard let isThere = found else {
-            // It will never be known: said once more, and then left behind.
-            self.doubt = nil
-            throw doubt.error
-        }
-        self.doubt = nil
-        guard isThere, let changes else { return changes }
-        return doubt.rest(of: changes)
-    }
 
     // MARK: Batches
 

@@ -102,11 +102,10 @@ extension ServerStore: BatchWriting {
     func writeInSteps(
         author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
     ) throws {
-        let pinned = snapshotInUse
-        snapshotInUse = nil
-        defer { snapshotInUse = pinned }
-        try writing { session in
-            try session.writeInSteps(store: self, author: author, contextName: contextName, body)
+        try reading(from: nil) {
+            try writing { session in
+                try session.writeInSteps(store: self, author: author, contextName: contextName, body)
+            }
         }
     }
 }

@@ -27,9 +27,11 @@ extension ServerStore: SnapshotReading {
         }
     }
 
-    var snapshotInUse: AnyObject? {
-        get { snapshot }
-        set { snapshot = newValue as? ServerSnapshot }
+    func reading<Result>(from snapshot: AnyObject?, _ body: () throws -> Result) rethrows -> Result {
+        let before = self.snapshot
+        self.snapshot = snapshot as? ServerSnapshot
+        defer { self.snapshot = before }
+        return try body()
     }
 }
 

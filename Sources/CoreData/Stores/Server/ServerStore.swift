@@ -232,7 +232,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
         guard isReadOnly else { return }
         throw CoreDataError.make(
             513, "Cannot save to the store \(url?.absoluteString ?? ""): it was opened read-only.",
-            userInfo: ["NSAffectedStoresErrorKey": [self]])
+            userInfo: [NSAffectedStoresErrorKey: [self]])
     }
 }
 

@@ -68,7 +68,7 @@ struct SaveAttempt {
     }
 
     private func outcome(of error: NSError) -> Outcome {
-        if let list = error.userInfo["conflictList"] as? [NSMergeConflict], !list.isEmpty {
+        if let list = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict], !list.isEmpty {
             return .conflicts(list.map(Self.conflict))
         }
         if StoreLock.isReason(for: error) { return .locked }

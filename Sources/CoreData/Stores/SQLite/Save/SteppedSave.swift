@@ -110,13 +110,12 @@ extension SQLiteStore: BatchWriting {
                 "The store \(face.url?.path ?? "") is written whole: it knows no batch requests. Save objects instead.")
         }
         try checkWritable()
-        let pinned = snapshotInUse
-        snapshotInUse = nil
-        defer { snapshotInUse = pinned }
-        let number = try withSession(.saving) { session in
-            let save = SteppedSave(session, store: face, author: author, contextName: contextName)
-            try save.run(body)
-            return save.historyNumber
+        let number = try reading(from: nil) {
+            try withSession(.saving) { session in
+                let save = SteppedSave(session, store: face, author: author, contextName: contextName)
+                try save.run(body)
+                return save.historyNumber
+            }
         }
         tellOfLongDecimals(wroteAll: false)
         noteOwnTransaction(number)

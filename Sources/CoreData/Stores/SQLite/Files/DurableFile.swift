@@ -1,0 +1,65 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Files that are on the disk when the call returns.
+enum DurableFile {
+    /// Makes a file. One of that name must not be there.
+    static func create(_ url: URL, _ data: Data) throws {
+        let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw failure(errno, url.path) }
+        defer { close(descriptor) }
+        try append(data, to: descriptor, url.path)
+        guard fsync(descriptor) == 0 else { throw failure(errno, url.path) }
+    }
+
+    // SAFETY: `write` reads at most what is left of the bytes, which the data hold.
+    static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if written < 0 && errno == EINTR { continue }
+                guard written > 0 else { throw failure(errno, path) }
+                rest = rest.dropFirst(written)
+            }
+        }
+    }
+
+    /// Makes the commits of a store last that SQLite has made but not synced.
+    ///
+    /// A log that is opened and closed here loses no lock: SQLite has none on it.
+    ///
+    /// - Returns: whether they do.
+    static func syncCommits(toStoreAt path: String) -> Bool {
+        let log = open(path + "-wal", O_RDONLY | O_CLOEXEC)
+        if log >= 0 {
+            defer { close(log) }
+            return fsync(log) == 0
+        }
+        guard errno == ENOENT else { return false }
+        // Without a log SQLite has synced the main file; what commits is that the journal's name goes.
+        return (try? sync(folder: URL(fileURLWithPath: path).deletingLastPathComponent())) != nil
+    }
+
+    /// Makes the names of new files in a folder last.
+    static func sync(folder: URL) throws {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno, folder.path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(errno, folder.path) }
+    }
+
+    /// 640 for a full disk, 513 for want of permission, 512 for anything else.
+    static func failure(_ code: Int32, _ path: String) -> NSError {
+        let cocoa =
+            code == ENOSPC || code == EDQUOT ? 640 : code == EACCES || code == EPERM || code == EROFS ? 513 : 512
+        return CoreDataError.make(
+            cocoa, "Cannot write the file \(path): \(String(cString: strerror(code))).",
+            underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(code)), userInfo: [NSFilePathErrorKey: path])
+    }
+}

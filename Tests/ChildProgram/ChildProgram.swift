@@ -1,0 +1,33 @@
+import Foundation
+
+/// A program that tests run to its end.
+public struct ChildProgram: Sendable {
+    /// What it printed on standard output and standard error.
+    public let output: String
+    public let status: Int32
+
+    /// Runs a program.
+    public init(_ program: URL, _ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        status = process.terminationStatus
+    }
+
+    /// Runs a program of this package, which stands beside the tests.
+    public init(built name: String, _ arguments: [String]) throws {
+        let folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        try self.init(folder.appendingPathComponent(name), arguments)
+    }
+
+    /// Runs a program of the system's, which the path leads to.
+    public init(named name: String, _ arguments: [String]) throws {
+        try self.init(URL(fileURLWithPath: "/usr/bin/env"), [name] + arguments)
+    }
+}

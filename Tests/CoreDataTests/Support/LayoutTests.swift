@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// What counts on how the compiler in use lays out values: one test for each such place.
+@Suite struct LayoutTests {
+    private struct Large {
+        let words = (1, 2, 3, 4, 5)
+    }
+
+    /// A value of any type: its type is the last word, and an object's reference the first.
+    @Test func aValueOfAnyTypeIsItsWords() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team()
+            let address = UInt(bitPattern: Unmanaged.passUnretained(team).toOpaque())
+            func expectWords<Value>(_ value: Value, isReference: Bool, _ location: SourceLocation = #_sourceLocation) {
+                let words = AnyWords(value)
+                #expect(words.type == AnyWords.word(of: Value.self), sourceLocation: location)
+                if isReference { #expect(words.reference == address, sourceLocation: location) }
+            }
+            expectWords(team, isReference: true)
+            expectWords(team as NSManagedObject, isReference: true)
+            expectWords(team as NSObject, isReference: true)
+            expectWords(7, isReference: false)
+            expectWords("text", isReference: false)
+            expectWords(Large(), isReference: false)
+            expectWords(AnyHashable(team), isReference: false)
+            expectWords(NSManagedObject.self, isReference: false)
+            #expect(AnyWords(nil).type != AnyWords.word(of: ClubTeam.self))
+            #expect(AnyWords(Optional(team) as Any).type == AnyWords.word(of: ClubTeam?.self))
+        }
+    }
+
+    /// An object in a value of any type is found as what it is, and nothing else is taken for one.
+    @Test func anObjectIsOfExactlyOneClass() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team()
+            func found(_ value: Any) -> Bool? {
+                Unmanaged<NSManagedObject>.exactly(type(of: team), value).map {
+                    $0.toOpaque() == Unmanaged.passUnretained(team).toOpaque()
+                }
+            }
+            for same: Any in [team, team as NSManagedObject, team as NSObject, team as AnyObject] {
+                #expect(found(same) == true)
+            }
+            for other: Any in [context.make("Venue"), Optional(team) as Any, AnyHashable(team), 7, "text", Large()] {
+                #expect(found(other) == nil)
+            }
+        }
+    }
+
+    /// A predicate knows objects of its first one's entity and declared type, and evaluates all others all the same.
+    @Test func predicatesKnowTheirObjects() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let (team, other) = (context.team("Rovers"), context.team("United"))
+            let venue = context.make("Venue", ["name": "Rovers"])
+            let evaluator = LazyEvaluator()
+            let tree = NSPredicate(format: "name == 'Rovers'").syntaxTree
+            #expect(evaluator.evaluateKnown(team) == nil)
+            #expect(evaluator.evaluate(tree, with: team, variables: nil))
+            #expect(evaluator.evaluateKnown(team) == true && evaluator.evaluateKnown(other) == false)
+            for stranger: Any? in [nil, team as NSObject, venue, 7, "Rovers", AnyHashable(team), Optional(team) as Any]
+            {
+                #expect(evaluator.evaluateKnown(stranger) == nil)
+            }
+            #expect(evaluator.evaluate(tree, with: venue, variables: nil))
+            #expect(evaluator.evaluate(tree, with: team as NSObject, variables: nil))
+        }
+    }
+
+    /// A predicate that outlives the models of its objects does not keep them all.
+    @Test func aPredicateKeepsFewEntities() throws {
+        let evaluator = LazyEvaluator()
+        let tree = NSPredicate(format: "name == 'Rovers'").syntaxTree
+        weak var second: EntityLayout?
+        for turn in 0..<100 {
+            let entity = NSEntityDescription()
+            entity.name = "Item"
+            entity.properties = [Club.attribute("name", .stringAttributeType)]
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            let object = NSManagedObject(entity: entity, insertInto: nil)
+            object.setValue(turn % 2 == 0 ? "Rovers" : "United", forKey: "name")
+            #expect(evaluator.evaluate(tree, with: object, variables: nil) == (turn % 2 == 0))
+            if turn == 1 { second = entity.layout }
+        }
+        #expect(second == nil)
+    }
+
+    /// An array is the same in memory whatever class its objects are declared with: lists of fetches are handed on so.
+    @Test func listsMayBeOfAnotherClass() throws {
+        weak var gone: NSManagedObject?
+        try ClubStack().contextKeepingStack().use { context in
+            for name in ["aa", "bb", "cc", "dd"] { _ = context.team(name) }
+            try context.save()
+            let all: [NSManagedObject] = try context.fetch(NSFetchRequest<ClubTeam>(entityName: "Team"))
+            #expect(FetchResults.objects(all).typed(as: ClubTeam.self)?.count == 4)
+            #expect(FetchResults.objects(all).typed(as: NSManagedObjectID.self) == nil)
+            var teams = all.recast(as: ClubTeam.self)
+            var objects = all.recast(as: AnyObject.self)
+            #expect(teams.map(\.name).sorted() == ["aa", "bb", "cc", "dd"])
+            // Both are written to, and their memory is theirs from then on.
+            teams.sort { $0.name > $1.name }
+            teams.append(context.team("ee"))
+            objects.removeFirst()
+            objects.append(NSObject())
+            #expect(teams.first?.name == "dd" && teams.last?.name == "ee" && objects.count == 4 && all.count == 4)
+            gone = teams.first
+            teams = []
+            #expect(gone != nil, "the context's list has it still")
+        }
+        #expect(gone == nil, "each reference was given back")
+    }
+
+    /// `Unmanaged` is a reference: what goes through arrays without counting counts on it.
+    @Test func anUnmanagedReferenceIsAReference() {
+        let object = NSObject()
+        let words = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
+        #expect(words == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
+        #expect(MemoryLayout<Unmanaged<NSObject>>.size == MemoryLayout<NSObject>.size)
+        #expect(MemoryLayout<Unmanaged<NSObject>?>.size == MemoryLayout<NSObject?>.size)
+    }
+
+    /// A type's number is its address, which programs may have from before.
+    @Test func storeTypesAreNumbers() {
+        let types = NSPersistentStoreCoordinator.registeredStoreTypes
+        let number = (types[NSSQLiteStoreType] as? NSNumber)?.uintValue
+        #expect(number == UInt(bitPattern: ObjectIdentifier(SQLiteStore.self)))
+    }
+
+    /// A large set has what the standard initialiser would put there, whatever memory it got.
+    @Test(arguments: [0, 1, 3_999, 4_000, 50_000]) func setsOfHeldObjects(count: Int) {
+        let objects = (0..<count).map { _ in NSObject() }
+        let made = Set(held: objects)
+        #expect(made == Set(objects) && made.count == count)
+    }
+}
