@@ -32,7 +32,7 @@ import Testing
                 if difference != nil { return }
             }
             #expect(walk.saves > 2 && walk.undos > 2)
-            if isLong { print("graphs: seed \(seed): 500 steps, \(walk.saves) saves, \(walk.undos) undone") }
+            if Self.isLong { print("graphs: seed \(seed): 500 steps, \(walk.saves) saves, \(walk.undos) undone") }
         }
     }
 }
