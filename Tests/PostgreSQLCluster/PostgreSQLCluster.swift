@@ -115,8 +115,10 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         for _ in 0..<1000 where Self.isRunning(process) || hasProcesses {
             usleep(10_000)
         }
-        // The process may be there still, as one that nobody has asked for its end.
+        // The process may be there still, as one that nobody has asked for its end: the next one would take it for the server, by this
+        // file and by the one beside the socket.
         try FileManager.default.removeItem(at: file)
+        try? FileManager.default.removeItem(atPath: folder.path + "/.s.PGSQL.\(port).lock")
     }
 
     private static func kill(_ process: pid_t) -> Int32 { Glibc.kill(process, SIGKILL) }

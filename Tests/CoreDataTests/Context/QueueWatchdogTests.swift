@@ -86,8 +86,9 @@ import Testing
             Self.check()
             let stack = try ClubStack()
             let context = stack.context()
-            // What a program takes itself is its own affair, and so is a fetch whose code waits: that runs under no lock.
+            // A lock that a program takes itself is its own affair.
             stack.coordinator.performAndWait { context.performAndWait {} }
+            FileHandle.standardError.write(Data("now\n".utf8))
             let other = stack.context()
             try context.performAndWait {
                 for name in ["City", "United"] { _ = context.team(name) }
@@ -100,8 +101,6 @@ import Testing
                 ]
                 _ = try context.fetch(request)
             }
-            FileHandle.standardError.write(Data("now\n".utf8))
-            stack.coordinator.withLock { context.performAndWait {} }
             exit(EXIT_SUCCESS)
         }
         let parts = output(result).components(separatedBy: "now\n")
