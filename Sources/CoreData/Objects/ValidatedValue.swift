@@ -1,6 +1,6 @@
 /// The form in which Apple's API passes a value that may be replaced: a pointer whose `pointee` is the value.
 ///
-/// A save validates each property of each object, and overriders of ``NSManagedObject/validateValue(_:forKey:)`` look at few
+/// A save validates each property of each object, and overriders of `validateValue(_:forKey:)` look at few
 /// of them: there the value is made into an object when `pointee` is asked for. Valid during the call that it was passed
 /// to.
 // SAFETY: the memory is that of `value`, which is held, or of the pointer's owner, who keeps it as for any pointer.

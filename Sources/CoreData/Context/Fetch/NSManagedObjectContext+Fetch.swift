@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
 
     /// How many objects `request` finds; its offset and limit count, and so do unsaved changes. Reads no object.
     ///
-    /// - Throws: as ``fetch(_:)`` does.
+    /// - Throws: as `fetch(_:)` does.
     public func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
         try fetchPipeline.count(request.erased)
     }
