@@ -20,13 +20,14 @@ enum ObjectValidation {
     // SAFETY: the traits hold their rules, and the object's layout, which does not change, holds the traits.
     private static func errors(_ object: NSManagedObject, _ value: ValidatedValue) -> [any Error] {
         var errors: [any Error] = []
+        let pointer = AutoreleasingUnsafeMutablePointer(value)
         object.withTraits { traits in
             for (number, rule) in traits.heldRules.enumerated() {
                 rule._withUnsafeGuaranteedRef { rule in
                     if case .toMany(let list) = rule.place, !mayHaveChanged(list, object) { return }
                     value.begin(number)
                     do {
-                        try object.validateValue(AutoreleasingUnsafeMutablePointer(value), forKey: rule.key)
+                        try object.validateValue(pointer, forKey: rule.key)
                         if !value.isUnchanged { object.setValue(value.memory.pointee, forKey: rule.key) }
                     } catch {
                         errors += details(of: error)

@@ -186,20 +186,25 @@ final class LazyEvaluator: @unchecked Sendable {
         return untyped(tree).evaluate(any: object, variables: variables ?? [:])
     }
 
+    /// What was compiled for objects of that layout. Under the lock.
+    private func known(for layout: EntityLayout) -> ForLayout? {
+        if let kept, kept.layout === layout { return kept }
+        return others[ObjectIdentifier(layout)]
+    }
+
     /// The predicate that reads the values of such objects by slot.
     // SAFETY: `kept` holds what `first` names.
     private func forLayout(of object: NSManagedObject, in value: Any?, _ tree: PredicateTree) -> ForLayout {
         let layout = object.layout
-        if let known = lock.withLock({ others[ObjectIdentifier(layout)] }) { return known }
+        if let known = lock.withLock({ known(for: layout) }) { return known }
         let made = ForLayout(object, in: value, CompiledPredicate(tree, readingSlotsOf: layout.entity) ?? untyped(tree))
         return lock.withLock {
-            guard let kept else {
+            if let known = known(for: layout) { return known }
+            guard kept != nil else {
                 kept = made
                 first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
                 return made
             }
-            if kept.layout === layout { return kept }
-            if let known = others[ObjectIdentifier(layout)] { return known }
             if others.count == Self.mostOthers { others = [:] }
             others[ObjectIdentifier(layout)] = made
             return made

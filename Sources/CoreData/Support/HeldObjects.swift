@@ -65,31 +65,12 @@ extension Set where Element: NSObject {
     /// retained once more, after a write to memory that is usually not in the processor's cache.
     // SAFETY: the array holds its objects during the call; each is retained once for the set.
     init(held objects: [Element]) {
-        Self.warmMemory(forMembers: objects.count)
         self.init(minimumCapacity: objects.count)
         objects.withUnsafeBufferPointer { objects in
             objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
                 for reference in references { update(with: reference.retain().takeRetainedValue()) }
             }
         }
-    }
-
-    /// For how many members a table is larger than the processor's nearest cache.
-    private static var many: Int { 4_000 }
-
-    /// Writes to memory of a table's size in its order and gives it back: the allocator hands it out for the table next, as a
-    /// rule. Members come to all places of a table, and the first write to each line of new memory waits for it, and for its
-    /// page, and all that comes after waits too. Takes a third off for a large set.
-    // SAFETY: the memory is the function's own, and only written to.
-    private static func warmMemory(forMembers count: Int) {
-        guard count >= many else { return }
-        // A table has a power of two places, and members in three quarters of them at most.
-        var places = 1
-        while places / 4 * 3 < count { places *= 2 }
-        let size = places * MemoryLayout<Element>.stride + places / 8
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Element>.alignment)
-        for line in stride(from: 0, to: size, by: 64) { memory.storeBytes(of: 0, toByteOffset: line, as: UInt8.self) }
-        memory.deallocate()
     }
 }
 

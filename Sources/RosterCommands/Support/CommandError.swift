@@ -36,9 +36,7 @@ public struct CommandError: LocalizedError, CustomStringConvertible {
         } else {
             text = frameworkLine(for: error as NSError)
         }
-        // What a server says is broken into lines that are set in.
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-        return VisibleText.oneLine(lines.joined(separator: " ").replacing(" \t", with: " ")).replacing("?.", with: "?")
+        return VisibleText.oneLine(text)
     }
 
     private static func frameworkLine(for error: NSError) -> String {

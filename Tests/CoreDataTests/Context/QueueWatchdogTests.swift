@@ -27,7 +27,7 @@ import Testing
         let text = output(result)
         #expect(text.contains("A managed object context is used outside of its queue"))
         #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
-        #expect(depth(of: "Its queue was made here, and nobody is on it", in: text) > 2, "\(text)")
+        #expect(depth(of: "Its queue was made here, and no thread is on it", in: text) > 2, "\(text)")
     }
 
     @Test func useOffAQueueThatIsAtWork() async {

@@ -39,6 +39,15 @@ extension NeverHarmTests {
         return (coordinator, context)
     }
 
+    /// Reads the value from a store that has these bytes: it is `nil`, and the program goes on.
+    private func expectNothing(of bytes: Data, in world: World, _ what: Comment? = nil) throws {
+        let (_, context) = try store(world, bytes)
+        try context.performAndWait {
+            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(thing.value(forKey: "value") == nil, what)
+        }
+    }
+
     /// An archive of one object, as XML, which the tests write by hand.
     static func archive(_ name: String, _ fields: [String: Any] = [:], others: [Any] = []) throws -> Data {
         func reference(_ number: Int) -> Any { ["CF$UID": number] as [String: Any] }
@@ -74,19 +83,11 @@ extension NeverHarmTests {
             let ranges: [String: Any] = ["NSRangeCount": count, "NSRangeData": Data([0, 1])]
             let path: [String: Any] = ["NSIndexPathLength": count, "NSIndexPathData": Data([0])]
             for (name, fields) in [("NSIndexSet", ranges), ("NSIndexPath", path)] {
-                let (_, context) = try store(world, Self.archive(name, fields))
-                try context.performAndWait {
-                    let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-                    #expect(thing.value(forKey: "value") == nil, "\(name) \(count)")
-                }
+                try expectNothing(of: Self.archive(name, fields), in: world, "\(name) \(count)")
             }
         }
         let sparse = try Self.archive("NSOrderedSet", ["NS.object.1": "b", "NS.object.3": "d"])
-        let (_, context) = try store(world, sparse)
-        try context.performAndWait {
-            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-            #expect(thing.value(forKey: "value") == nil)
-        }
+        try expectNothing(of: sparse, in: world)
     }
 
     @Test func orderedSetsAndErrorsAreReadWhole() throws {
@@ -149,11 +150,7 @@ extension NeverHarmTests {
                     ]
                         as [String: Any],
                 ])
-            let (_, context) = try store(world, data)
-            try context.performAndWait {
-                let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-                #expect(thing.value(forKey: "value") == nil)
-            }
+            try expectNothing(of: data, in: world)
         }
     }
 
@@ -166,11 +163,7 @@ extension NeverHarmTests {
                 ("NSOrderedSet", ["NS.object.0": member]), ("NSSet", ["NS.objects": [member]]),
                 ("NSCountedSet", ["NS.count": 1, "NS.object0": member, "NS.count0": 1]),
             ] as [(String, [String: Any])] {
-                let (_, context) = try store(world, Self.archive(name, fields))
-                try context.performAndWait {
-                    let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-                    #expect(thing.value(forKey: "value") == nil)
-                }
+                try expectNothing(of: Self.archive(name, fields), in: world)
             }
         }
     }
@@ -185,11 +178,7 @@ extension NeverHarmTests {
             ["$classname": "NSCharacterSet", "$classes": ["NSCharacterSet", "NSObject"]] as [String: Any],
         ]
         let bytes = try Self.archive(name, ["NS.objects": members, "NS.keys": [text, text]], others: others)
-        let (_, context) = try store(world, bytes)
-        try context.performAndWait {
-            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-            #expect(thing.value(forKey: "value") == nil)
-        }
+        try expectNothing(of: bytes, in: world)
     }
 
     /// An address that is its own base, which the root does not reach, in an archive that is too deep to be read here.
@@ -206,11 +195,7 @@ extension NeverHarmTests {
             ["$classname": "NSURL", "$classes": ["NSURL", "NSObject"]] as [String: Any],
         ]
         let bytes = try Self.archive("NSArray", ["NS.objects": [reference(3)]], others: others)
-        let (_, context) = try store(world, bytes)
-        try context.performAndWait {
-            let thing = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-            #expect(thing.value(forKey: "value") == nil)
-        }
+        try expectNothing(of: bytes, in: world)
     }
 
     /// Foundation makes an `NSURL` of these texts, and stops the program where it is asked for as a `URL`.

@@ -57,6 +57,13 @@ struct AggregatePlan: @unchecked Sendable {
 
     var paths: [[String]] { keys.map(\.keys) }
 
+    /// The values of rows, by the plan's keys, from those that a store gave for ``paths``.
+    func values(of rows: [RowToken], in columns: some Sequence<[SlotValue]>) -> [[RowToken: SectionValue]] {
+        zip(keys, columns).map { key, column in
+            Dictionary(zip(rows, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
+        }
+    }
+
     func result(_ aggregate: SectionAggregate, of accumulators: [Accumulator]) -> SectionValue? {
         guard let place = places[aggregate.keyPath], place < accumulators.count,
             functions[place].contains(aggregate.function), let type = keys[place].attributeType

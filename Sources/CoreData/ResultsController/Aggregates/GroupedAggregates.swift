@@ -235,8 +235,6 @@ extension ResultsLoader {
         let found = try StoreFetch(plan: list).run(query)
         let tokens = found.keys.compactMap(RowIdentities.token)
         guard tokens.count == found.keys.count, let beside = found.beside else { return nil }
-        return zip(plan.keys, beside).map { key, column in
-            Dictionary(zip(tokens, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
-        }
+        return plan.values(of: tokens, in: beside)
     }
 }

@@ -40,9 +40,7 @@ extension ResultsLoader {
         let tokens = found.keys.map { key in
             RowIdentities.token(of: key) ?? definition.identities.token(of: found.store.operations.objectID(for: key))
         }
-        var values = zip(plan.keys, beside).map { key, column in
-            Dictionary(zip(tokens, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
-        }
+        var values = plan.values(of: tokens, in: beside)
         let unsaved = try unsaved(definition)
         let ids = unsaved.touches.map(\.object.objectID) + unsaved.changedIDs
         for token in ids.compactMap({ definition.identities.token(of: $0, in: contents) }) {

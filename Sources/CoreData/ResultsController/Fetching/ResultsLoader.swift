@@ -202,36 +202,16 @@ struct ResultsLoader {
         }
         if definition.rule != nil {
             let numbers =
-                try Self.numbers(found.groups, found.beside, definition)
+                try definition.numbers(found.groups, found.beside)
                 ?? look(at: found, definition.section(ofRow:))
             loaded.contents = ListContents(rows: rows, in: numbers, of: definition.names)
             return
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
-            sections = try Self.grouped(key, found.groups, definition) ?? looked(at: found, definition)
+            sections = try definition.sections(by: key, found.groups) ?? looked(at: found, definition)
         }
         loaded.contents = ListContents(rows: rows, sections: sections, isSectioned: definition.isSectioned)
-    }
-
-    /// The sections of rows by their values at the rule's paths; `nil` where the store did not tell them.
-    private static func numbers(
-        _ groups: [RowGroup]?, _ beside: [[SlotValue]]?, _ definition: ListDefinition
-    ) -> [UInt32]? {
-        if definition.ruledRuns != nil {
-            guard let groups else { return nil }
-            var numbers: [UInt32] = []
-            numbers.reserveCapacity(groups.reduce(0) { $0 + $1.count })
-            for group in groups {
-                numbers += repeatElement(definition.names.number(of: [group.value]), count: group.count)
-            }
-            return numbers
-        }
-        guard let beside, let rule = definition.rule, rule.isStored else { return nil }
-        let columns = beside.prefix(rule.paths.count)
-        guard let first = columns.first else { return nil }
-        if columns.count == 1 { return first.map { definition.names.number(of: [$0]) } }
-        return first.indices.map { row in definition.names.number(of: columns.map { $0[row] }) }
     }
 
     /// What `body` says of each row's object.
@@ -243,41 +223,6 @@ struct ResultsLoader {
             for object in try pipeline.objects(for: keys, in: found.store) { values.append(body(object)) }
         }
         return values
-    }
-
-    /// The sections by what the store said that the rows have in common.
-    private static func grouped(
-        _ key: SectionKey, _ groups: [RowGroup]?, _ definition: ListDefinition
-    ) throws -> [SectionEntry]? {
-        guard let groups else { return nil }
-        if let entries = newSections(key, groups, definition.names) { return entries }
-        definition.names.reserve(groups.count)
-        var run = SectionRun(names: definition.names)
-        for group in groups { try run.add(key.name(for: group.value), rows: group.count) }
-        return run.entries
-    }
-
-    /// The sections of a list that has none yet, where their names ascend or descend: then none of them can come twice, and
-    /// they get their numbers without being looked up.
-    private static func newSections(
-        _ key: SectionKey, _ groups: [RowGroup], _ names: SectionNames
-    ) -> [SectionEntry]? {
-        guard names.count == 0, names.rule == nil else { return nil }
-        var texts: [String] = []
-        texts.reserveCapacity(groups.count)
-        var order: ComparisonResult?
-        for group in groups {
-            let name = key.name(for: group.value)
-            guard group.count > 0 else { return nil }
-            if let last = texts.last {
-                let result = TextBytes.compare(last, name)
-                guard result != .orderedSame, result == order ?? result else { return nil }
-                order = result
-            }
-            texts.append(name)
-        }
-        names.append(new: texts)
-        return groups.enumerated().map { SectionEntry(number: UInt32($0), rowCount: UInt32($1.count)) }
     }
 
     /// The sections by looking at each row.
@@ -305,9 +250,7 @@ struct ResultsLoader {
         var loaded = LoadedResults(definition: definition, contents: contents)
         if let aggregates = definition.aggregates {
             guard let beside = found.beside else { return nil }
-            let values = zip(aggregates.keys, beside.suffix(aggregates.keys.count)).map { key, column in
-                Dictionary(zip(tokens, column.lazy.map(key.typed)), uniquingKeysWith: { first, _ in first })
-            }
+            let values = aggregates.values(of: tokens, in: beside.suffix(aggregates.keys.count))
             loaded.take(AggregateTable(aggregates, contents, values: values))
         }
         return loaded
@@ -317,13 +260,13 @@ struct ResultsLoader {
         of definition: ListDefinition, _ tokens: [RowToken], _ found: FoundRows
     ) throws -> ListContents? {
         if definition.rule != nil {
-            return numbers(found.groups, found.beside, definition).map {
+            return definition.numbers(found.groups, found.beside).map {
                 ListContents(rows: SharedElements(tokens), in: $0, of: definition.names)
             }
         }
         var sections: [SectionEntry] = []
         if let key = definition.sectionKey {
-            guard let grouped = try grouped(key, found.groups, definition) else { return nil }
+            guard let grouped = try definition.sections(by: key, found.groups) else { return nil }
             sections = grouped
         }
         return ListContents(
@@ -398,20 +341,4 @@ struct ResultsLoader {
         loaded.contents = ListContents(
             rows: SharedElements(tokens), sections: run.entries, isSectioned: definition.isSectioned)
     }
-}
-
-extension ListDefinition {
-    /// The key path whose values tell the sections, where rows that have the same stand together.
-    fileprivate var groupedBy: [String]? { sectionKey.flatMap { $0.isStored ? $0.keys : nil } ?? ruledRuns }
-
-    /// The key path by whose values a rule makes sections, where the rows are in the order of these values.
-    fileprivate var ruledRuns: [String]? {
-        guard let rule, rule.isStored, rule.isByValues, rule.paths.count == 1, let first = plan.query.sortKeys.first,
-            first.keyPath == rule.paths[0], first.comparison == .plain
-        else { return nil }
-        return rule.paths[0]
-    }
-
-    /// The key paths whose values are wanted of each row.
-    fileprivate var beside: [[String]] { rule.map { $0.isStored && ruledRuns == nil ? $0.paths : [] } ?? [] }
 }

@@ -25,6 +25,8 @@ struct StoreGroupQuery {
     static let highSum = "highSum:"
     static let lowSum = "lowSum:"
 
+    static func isPartOfSum(_ function: String) -> Bool { function == highSum || function == lowSum }
+
     struct SortKey {
         let tree: ExpressionTree
         let key: StoreSortKey

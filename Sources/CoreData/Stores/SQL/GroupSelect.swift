@@ -85,7 +85,7 @@ extension SelectBuilder {
 extension PredicateToSQL {
     /// `SUM(…)` and its like over the rows of a group; `nil` for another function.
     mutating func groupFunction(_ name: String, _ argument: ExpressionTree) throws -> SQLExpression? {
-        let isPart = name == StoreGroupQuery.highSum || name == StoreGroupQuery.lowSum
+        let isPart = StoreGroupQuery.isPartOfSum(name)
         guard isPart || Functions.ofCollections[name] != nil else { return nil }
         guard case .expression(let value) = try nested(4, { try $0.operand(argument) }) else {
             throw NeedsMemory("\(name) of several values of each row")
@@ -117,8 +117,7 @@ extension PredicateToSQL {
         }
         func isAggregate(_ tree: ExpressionTree) -> Bool {
             guard case .function(let name, let arguments) = tree, arguments.count == 1 else { return false }
-            return Functions.ofCollections[name] != nil || name == StoreGroupQuery.highSum
-                || name == StoreGroupQuery.lowSum
+            return Functions.ofCollections[name] != nil || StoreGroupQuery.isPartOfSum(name)
         }
         let values = wanted.columns + wanted.sortKeys.map(\.tree)
         guard wanted.groups.allSatisfy({ isKeyPath($0, in: wanted.groups) }),

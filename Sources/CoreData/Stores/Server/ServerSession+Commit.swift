@@ -10,16 +10,10 @@ extension ServerSession {
         do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
             where error.kind == .lost
         {
-            line.drop()
             // What it would at least have as its number.
-            let doubt = DoubtfulTransaction(
-                token: token, number: max(newestNumber, lastNumber ?? 0) + 1, changes: changes)
-            guard let isThere = isCommitted(doubt) else {
-                self.doubt = doubt
-                throw doubt.error
-            }
-            guard isThere, let live = line.live else { throw error }
-            if let number = try? number(history.search(for: token), live) { noteOwn(number) }
+            let number = max(newestNumber, lastNumber ?? 0) + 1
+            try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
+            if let live = line.live, let number = try? self.number(history.search(for: token), live) { noteOwn(number) }
             return
         }
         noteOwn(try recordedNumber(results.dropLast().last, connection))
@@ -50,18 +44,25 @@ extension ServerSession {
                     message: "the server has taken the transaction back, because one of its statements had failed")
             }
         } catch let error as ServerError where error.kind == .lost {
-            line.drop()
-            let doubt = DoubtfulTransaction(token: staged.token, number: staged.number, changes: changes)
-            guard let isThere = isCommitted(doubt) else {
-                self.doubt = doubt
-                throw doubt.error
-            }
-            guard isThere else { throw error }
+            try settle(
+                DoubtfulTransaction(token: staged.token, number: staged.number, changes: changes), after: error)
         } catch {
             rollBack()
             throw error
         }
         noteOwn(staged.number)
+    }
+
+    /// Finds out what became of a transaction whose commit was not answered. Returns where it is there.
+    ///
+    /// - Throws: `error` where it is not there; `uncertain` where that is not known, which the next save asks for again.
+    private func settle(_ doubt: DoubtfulTransaction, after error: ServerError) throws {
+        line.drop()
+        guard let isThere = isCommitted(doubt) else {
+            self.doubt = doubt
+            throw doubt.error
+        }
+        guard isThere else { throw error }
     }
 
     /// Whether the transaction whose commit was not answered is there; `nil` where the server cannot be asked, or no longer

@@ -29,14 +29,13 @@ enum QueueWatchdog {
     /// The locks that chains of calls took for the framework's own work, in the order in which they were taken.
     private static let locks = Mutex<[UInt: [CallStack]]>([:])
 
+    /// For what is called while the use of queues is checked, and only then.
     static func lockWasTaken() {
-        guard ConcurrencyChecking.isOn else { return }
         let stack = CallStack()
         locks.withLock { $0[CallChain.current, default: []].append(stack) }
     }
 
     static func lockWasLeft() {
-        guard ConcurrencyChecking.isOn else { return }
         locks.withLock { locks in
             let chain = CallChain.current
             _ = locks[chain]?.popLast()
@@ -46,7 +45,7 @@ enum QueueWatchdog {
 
     /// A program's code waits for a context's queue.
     static func programWaits() {
-        guard ConcurrencyChecking.isOn, let lock = locks.withLock({ $0[CallChain.current]?.last }) else { return }
+        guard let lock = locks.withLock({ $0[CallChain.current]?.last }) else { return }
         tell(
             "A program's code waits for a context under the lock of a coordinator: others wait meanwhile. Read what it needs before.",
             [("It waits here", CallStack()), ("The lock was taken here", lock)])
@@ -67,6 +66,6 @@ final class QueueWatch: Sendable {
     /// The other side of a use off the queue: who is on it, or who made it.
     var side: (place: String, stack: QueueWatchdog.CallStack?) {
         if let stack = taken.withLock({ $0 }) { return ("Its queue is taken here", stack) }
-        return ("Its queue was made here, and nobody is on it", made)
+        return ("Its queue was made here, and no thread is on it", made)
     }
 }
