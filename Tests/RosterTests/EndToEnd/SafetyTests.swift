@@ -24,7 +24,12 @@ import Testing
         for name in [other, forged] { _ = try sample.file(name, "half") }
         let killed = try LiveProcess(roster: ["export", sample.store, "Team", file])
         let own = "teams.json.\(killed.identifier).part"
-        while killed.isRunning, try !parts().contains(own) { usleep(200) }
+        func size() -> Int {
+            let file = sample.url.appendingPathComponent(own)
+            return (try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize) ?? 0
+        }
+        // What has bytes is locked.
+        while killed.isRunning, size() == 0 { usleep(200) }
         // The first export that goes on takes away what others left, and leaves what one still writes.
         kill(killed.identifier, SIGSTOP)
         try #require(try parts().contains(own), "the export was over before it could be stopped")
@@ -36,6 +41,15 @@ import Testing
         #expect(try parts() == [other, own])
         #expect(try RosterProcess.run(small).status == 0)
         #expect(try parts() == [other])
+    }
+
+    /// None takes another's half of the file for a leftover.
+    @Test func exportsToOneFileAtOnceAllEndWell() throws {
+        let arguments = ["export", sample.store, "Team", sample.path("teams.json")]
+        let exports = try (0..<16).map { _ in try LiveProcess(roster: arguments) }
+        for export in exports { #expect(export.waitForEnd() == 0, "\(export.errorLines)") }
+        let names = try FileManager.default.contentsOfDirectory(atPath: sample.url.path)
+        #expect(!names.contains { $0.hasSuffix(".part") }, "\(names)")
     }
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil))
