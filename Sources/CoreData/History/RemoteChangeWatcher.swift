@@ -18,7 +18,8 @@ import Foundation
 // So the looks become as seldom as the merges take, up to a limit, because other contexts may be waiting.
 
 /// Watches the stores of one coordinator that were added with the remote-change option, and announces what others
-/// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world.
+/// committed to them: as ``CommittedChanges`` to the contexts, and as `.NSPersistentStoreRemoteChange` to the world. The
+/// latter it posts for this process's own commits too.
 // SAFETY: the coordinator's lock guards `watched` and `timer`, the queue `misses`; the coordinator is set before all
 // else.
 final class RemoteChangeWatcher: @unchecked Sendable {

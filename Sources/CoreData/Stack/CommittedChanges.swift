@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What one transaction changed, as the other contexts of the coordinator hear of it.
+/// What one save changed, or several transactions of a store's history together, as the coordinator's contexts hear of it.
 ///
 /// Made by a save of a context, or from the history of a store that another process wrote to.
 struct CommittedChanges: Sendable {

@@ -120,16 +120,21 @@ extension NSPersistentStoreCoordinator {
         StoreTypeRegistry.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
-    /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.
+    /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
+    /// the type out. Stops the program where the class is neither, as that is a mistake in the program: `NSPersistentStore`
+    /// itself has no way to be asked for rows.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
-        guard let storeClass = storeClass as? NSPersistentStore.Type else {
-            preconditionFailure("\(storeClass) cannot be the class of a store type: it is no NSPersistentStore")
+        guard let storeClass = storeClass as? NSPersistentStore.Type, storeClass.hasOperations else {
+            preconditionFailure(
+                "\(storeClass) cannot be the class of a store type: it is no subclass of NSAtomicStore or NSIncrementalStore"
+            )
         }
         StoreTypeRegistry.register(storeClass, for: storeType)
     }
 
-    /// Makes `storeClass`, a subclass of `NSPersistentStore`, the class of a store type; `nil` takes the type out.
+    /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
+    /// the type out. Stops the program where the class is neither.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }

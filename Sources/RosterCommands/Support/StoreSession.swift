@@ -10,7 +10,7 @@ enum StoreAccess {
     case writing
 }
 
-/// An open store with one context.
+/// An open store with one context, for one command. The program on the screen has another class of this name.
 final class StoreSession {
     /// How long a command waits for a store that another program has locked.
     static let patience: TimeInterval = 5

@@ -1,6 +1,6 @@
 import Translation
 
-/// The commands of a screen, found by the keys pressed.
+/// The commands of a screen, found by the keys pressed: `KeySequenceReader` follows keys until they name one.
 public struct CommandTable<Target> {
     /// What a row of keys means.
     public enum Match {

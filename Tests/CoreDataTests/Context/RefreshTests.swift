@@ -146,6 +146,7 @@ import Testing
 final class RefusingStore: NSPersistentStore, @unchecked Sendable {
     private lazy var answers = Answers(store: self)
     override var type: String { "Refusing" }
+    override class var hasOperations: Bool { true }
     override var operations: any StoreOperations { answers }
 
     override func loadMetadata() throws {

@@ -146,4 +146,17 @@ import Testing
         #expect(references(summed.updated) == [4])
         #expect(references(summed.deleted) == [2, 3])
     }
+
+    /// What a process writes itself is kept as ranges, and forgotten with the history: it does not grow with the transactions.
+    @Test func ownTransactionsAreKeptAsRanges() {
+        var own = TransactionNumbers()
+        for number in Int64(1)...100_000 where number != 500 { own.insert(number) }
+        own.insert(.max)
+        #expect(own.contains(499) && !own.contains(500) && own.contains(501) && !own.contains(.max))
+        #expect(own.rangeCount == 2)
+        own.removeAll(through: 70_000)
+        #expect(!own.contains(70_000) && own.contains(70_001) && own.rangeCount == 1)
+        own.removeAll(through: 100_000)
+        #expect(own.rangeCount == 0)
+    }
 }

@@ -27,6 +27,17 @@ import Testing
         expect(wrong, "Unacceptable type of value for attribute: property = \"number\"; desired type = NSNumber")
     }
 
+    @Test func classesThatAreNoStoresAreNotRegistered() async {
+        let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            NSPersistentStoreCoordinator.registerStoreClass(NSPersistentStore.self, forStoreType: "Bare")
+        }
+        expect(outside, "NSPersistentStore cannot be the class of a store type: it is no subclass of NSAtomicStore or")
+        let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            NSPersistentStoreCoordinator.registerStoreClass(ClubTeam.self, forStoreType: "Team")
+        }
+        expect(other, "ClubTeam cannot be the class of a store type")
+    }
+
     @Test func useOutsideOfTheQueueWhenItIsChecked() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             setenv("CoreDataConcurrencyDebug", "1", 1)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -85,6 +86,27 @@ import Testing
             ofType: MemoryStore.storeType, configurationName: nil,
             at: URL(fileURLWithPath: "/memory/\(UUID().uuidString)"))
         #expect(try coordinator.store(for: entity) === second)
+    }
+
+    /// The link is weak, and its owner goes away while it is read.
+    @Test func aStoreTellsItsCoordinatorOnEveryThread() throws {
+        for _ in 0..<100 {
+            var pair: (coordinator: NSPersistentStoreCoordinator, store: MemoryStore)? = try League.memoryStack()
+            let store = try #require(pair?.store)
+            let owner = Mutex(pair?.coordinator)
+            pair = nil
+            let left = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                for round in 0..<200 {
+                    if thread == 0, round == 100 { owner.withLock { $0 = nil } }
+                    if let known = store.persistentStoreCoordinator, known.persistentStores.first === store {
+                        left.withLock { $0 += 1 }
+                    }
+                }
+            }
+            #expect(left.withLock { $0 } > 0)
+            #expect(store.persistentStoreCoordinator == nil)
+        }
     }
 
     @Test func aStoreThatWasWrittenAsAnotherTypeIsRefused() throws {

@@ -12,6 +12,7 @@ final class MemoryStore: NSPersistentStore, @unchecked Sendable {
     private lazy var answers = MemoryOperations(self)
 
     override var type: String { Self.storeType }
+    override class var hasOperations: Bool { true }
     override var operations: any StoreOperations { answers }
     var asked: MemoryOperations { answers }
 

@@ -3,14 +3,15 @@ import Synchronization
 
 // What a merge does to an object. Its committed row is replaced by the one that was saved elsewhere; the values that were
 // changed here and not saved stay on top. Versions decide: a row that is not newer than the one at hand changes nothing,
-// so a change that arrives twice, or late, does no harm. Contents of to-many relationships are dropped and read again
+// so a change that arrives twice, or late, does no harm; derived values alone may differ under one version. Contents of to-many relationships are dropped and read again
 // when they are asked for; what was added and removed here stays.
 //
 // Merged changes are no changes of the context: they are not saved, cannot be undone, and leave `hasChanges` alone. They
 // are announced like an event of their own, after the context's pending changes were.
 
 /// Takes over into one context what was saved elsewhere: in another context of the coordinator, in another coordinator,
-/// in another process.
+/// in another process. Every context hears of commits; one with `automaticallyMergesChangesFromParent` merges them, the others
+/// note that rows may be stale.
 // SAFETY: the flag is an atomic, the weak context is set once; all else is immutable, or touched on the context's queue only.
 final class ChangeMerger: CommitObserver, @unchecked Sendable {
     /// For the context's queue alone: a thread that hears of a commit could be the last to hold the context, and its objects

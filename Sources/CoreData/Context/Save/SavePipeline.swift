@@ -1,6 +1,7 @@
 import Foundation
 
-/// Saves a context: hooks, validation, permanent IDs, one transaction for each store, and then the news.
+/// Saves a context: hooks, validation, permanent IDs (reserved in a transaction before), one transaction for each store, and
+/// then the news. Above a parent: into the parent instead.
 ///
 /// Nothing of the context changes before a store has committed, except what hooks and merge policies do, and that new
 /// objects have permanent IDs from then on.

@@ -1,4 +1,4 @@
-/// Brings a list from one state to the next: takes rows out, and puts rows where they belong by the order of the list.
+/// Carries out what a list's editor decided: takes rows out, and searches the places of those that arrive.
 ///
 /// Design. Places are searched in what remains after the removals, so that a row with new values is never compared with
 /// its own old place, and rows are only compared with rows whose values agree with their place. Few changes go into the

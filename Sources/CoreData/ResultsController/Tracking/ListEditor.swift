@@ -1,6 +1,6 @@
 import Foundation
 
-/// Brings a list up to date with objects that something happened to: which of them belong to it, and where.
+/// Decides what touched objects mean for a list: which rows leave, arrive and move.
 ///
 /// Reads the values of touched objects and of the few rows that they are compared with. O(k log n) comparisons.
 struct ListEditor {

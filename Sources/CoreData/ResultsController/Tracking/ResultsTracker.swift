@@ -6,9 +6,9 @@ import Observation
 /// Design. The context's notifications say which objects were touched. While the delegate is being called, further ones
 /// only add to the touched set, which is worked off when the delegate is done: brackets of will and did never nest.
 ///
-/// There are two states of the list. `tracked` follows the context. `published` is what the controller shows, and moves to
-/// the tracked state when the delegate is told. They differ only while it is not known whether the delegate implements
-/// anything that is to be told: then nothing was told, and the controller must look as if it did not follow changes.
+/// There are two states of the list: `tracked` is the list as the context has it, `published` the one that the controller
+/// shows. They are the same, except until it is known that the delegate implements a callback: then `published` waits. A
+/// merge sends two notifications; the list is edited at the second one.
 final class ResultsTracker {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?

@@ -128,6 +128,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
     func prepare() throws {}
 
+    /// Whether ``operations`` is there: only such classes are registered.
+    class var hasOperations: Bool { false }
+
     /// What context and coordinator ask of the store.
     var operations: any StoreOperations {
         preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")

@@ -32,6 +32,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
+    override class var hasOperations: Bool { true }
     override var operations: any StoreOperations { rows }
 
     override var wantsObjects: Bool { true }

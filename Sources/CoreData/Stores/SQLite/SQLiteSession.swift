@@ -1,7 +1,8 @@
 import Foundation
 import SQLiteAccess
 
-/// An open store with everything that was worked out for it once.
+/// The open connection of a store, what was worked out for it once, and the transaction of a save: staged, then committed or
+/// abandoned.
 final class SQLiteSession {
     let connection: Connection
     let layout: TableLayout

@@ -30,6 +30,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
+    override class var hasOperations: Bool { true }
     override var operations: any StoreOperations { self }
 
     // MARK: What a store that is kept here for another one changes

@@ -31,6 +31,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
 
     override var metadata: [String: Any]! { didSet { metadataIsDirty = true } }
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
+    override class var hasOperations: Bool { true }
     override var operations: any StoreOperations { self }
 
     // MARK: Opening

@@ -3,7 +3,8 @@ import Foundation
 
 /// The store that the program works on, with its container.
 ///
-/// Use on the main thread: everything is done in the container's view context.
+/// Use on the main thread: everything is done in the container's view context. The verbs have another class of this name,
+/// which opens a store for one command.
 final class StoreSession {
     let container: NSPersistentContainer
     /// Where the store is; changes where the program follows a file that was moved.

@@ -46,4 +46,7 @@ struct TransactionNumbers {
     }
 
     func contains(_ number: Int64) -> Bool { ranges.contains(number) }
+
+    /// How many ranges it keeps: one for each gap that another process's transactions leave.
+    var rangeCount: Int { ranges.ranges.count }
 }

@@ -1,9 +1,9 @@
 import SQLiteAccess
 
-// The order of a save: locked rows are looked at, then deletes, updates and inserts, so that a unique value that a deleted
-// row had is free for a new one; then relationship tables; then the history. A row that is not as it was when its change
-// began is written by no statement (each asks for the version), and noted; if there is any, everything is rolled back
-// and the caller hears of all of them at once.
+// The order in which rows are written: locked rows are looked at, then deletes, updates and inserts, so that a unique value
+// that a deleted row had is free for a new one; then relationship tables. The history and the rollback are the session's. A
+// row that is not as it was when its change began is written by no statement (each asks for the version), and noted; the
+// caller hears of all of them at once.
 
 /// Writes the rows of one change set, inside the transaction that ``SQLiteSession`` began and commits. Made for one save.
 final class SaveTransaction {
