@@ -1,6 +1,7 @@
 import Foundation
 
-/// A derived attribute: its value is computed from other values whenever the object is saved. SQLite stores only.
+/// A derived attribute: its value is computed from other values whenever the object is saved. By stores in SQLite files
+/// and on servers only.
 // SAFETY: as `NSPropertyDescription`: frozen with its model before other threads may see it.
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// What the value is computed from: a key path over to-one relationships, `uppercase:`, `lowercase:` or `canonical:`

@@ -5,6 +5,7 @@ import Foundation
 /// whatever order they are.
 ///
 /// A record counts with its values, and with those of the records that it is related to; ordered relationships with their order.
+/// Derived dates and real numbers do not count: a time is that of the save, and a sum of reals depends on the order of keys.
 struct ContentChecksum {
     struct Entity: Equatable {
         let name: String
@@ -63,11 +64,16 @@ struct ContentChecksum {
         return digest.value
     }
 
+    private static func isOfTheMoment(_ attribute: NSAttributeDescription) -> Bool {
+        let types: [NSAttributeType] = [.dateAttributeType, .doubleAttributeType, .floatAttributeType]
+        return attribute is NSDerivedAttributeDescription && types.contains(attribute.attributeType)
+    }
+
     private func ownDigest(of object: NSManagedObject) -> Digest {
         var digest = Digest()
         digest.add(object.entity.name ?? "")
         for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key })
-        where !attribute.isTransient {
+        where !attribute.isTransient && !Self.isOfTheMoment(attribute) {
             guard let value = object.value(forKey: name) else { continue }
             digest.add(name)
             switch value {

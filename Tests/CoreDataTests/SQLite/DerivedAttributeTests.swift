@@ -4,6 +4,10 @@ import Testing
 
 @testable import CoreData
 
+#if PostgreSQL
+    import PostgreSQLCluster
+#endif
+
 /// Derived attributes have the right value after every save: in the objects, in queries and in the file.
 @Suite struct DerivedAttributeTests {
     // MARK: The model
@@ -224,7 +228,17 @@ import Testing
     /// Random edits, seed after seed: after each save the objects, a second context that merges and a fresh one agree with
     /// what the values should be.
     @Test(arguments: 1...3) func valuesStayRight(_ seed: Int) throws {
-        let stack = try ClubStack(model: Self.model())
+        try checkRandomEdits(ClubStack(model: Self.model()), seed)
+    }
+
+    #if PostgreSQL
+        @Test(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: 1...5)
+        func valuesStayRightOnAServer(_ seed: Int) throws {
+            try checkRandomEdits(ClubStack.onServer(model: Self.model()), seed)
+        }
+    #endif
+
+    private func checkRandomEdits(_ stack: ClubStack, _ seed: Int) throws {
         let context = stack.context()
         let follower = stack.context()
         follower.automaticallyMergesChangesFromParent = true

@@ -1,12 +1,14 @@
 #if PostgreSQL
+    import CoreData
     import Foundation
     import PostgreSQLCluster
 
     extension ClubStack {
         /// The same on the tests' own server, in a schema of its own.
-        static func onServer() throws -> ClubStack {
+        static func onServer(model: NSManagedObjectModel = Club.model) throws -> ClubStack {
             guard let cluster = PostgreSQLCluster.shared else { throw CocoaError(.featureUnsupported) }
-            return try ClubStack(type: "PostgreSQL", url: cluster.url(schema: "club_\(UUID().uuidString)"))
+            return try ClubStack(
+                model: model, type: "PostgreSQL", url: cluster.url(schema: "club_\(UUID().uuidString)"))
         }
     }
 #endif

@@ -49,6 +49,55 @@ import Testing
             #expect(try run("model", store).output == run("model", sample.store).output)
         }
 
+        private static let league = """
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="Team">
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                    <attribute name="size" optional="YES" attributeType="Integer 32" derived="YES" \
+            derivationExpression="players.@count"/>
+                    <relationship name="players" optional="YES" toMany="YES" deletionRule="Nullify" \
+            destinationEntity="Player" inverseName="team" inverseEntity="Player"/>
+                </entity>
+                <entity name="Player">
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                    <attribute name="teamName" optional="YES" attributeType="String" derived="YES" \
+            derivationExpression="uppercase:(team.name)"/>
+                    <attribute name="changed" optional="YES" attributeType="Date" derived="YES" \
+            derivationExpression="now()"/>
+                    <relationship name="team" optional="YES" maxCount="1" deletionRule="Nullify" \
+            destinationEntity="Team" inverseName="players" inverseEntity="Team"/>
+                </entity>
+            </model>
+            """
+
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func derivedAttributesGoAlong() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let sample = try SampleFolder()
+            let schema = "derived_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString
+            let model = URL(fileURLWithPath: sample.path("League.xcdatamodel"))
+            try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+            try Data(Self.league.utf8).write(to: model.appendingPathComponent("contents"))
+            let file = sample.path("league.sqlite")
+            _ = try run("create", file, "--model", model.path)
+            _ = try run("insert", file, "Team", "name=Žižkov")
+            for name in ["a", "b"] { _ = try run("insert", file, "Player", "name=\(name)", "team=Team/p1") }
+            _ = try run("copy", file, store)
+            let list = { (place: String) in try self.run("list", place, "Team", "--format", "csv").output }
+            #expect(try list(store) == list(file))
+            _ = try run("insert", store, "Player", "name=c", "team=Team/p1")
+            #expect(try list(store).contains("Žižkov,3"))
+            let players = try run("list", store, "Player", "--format", "csv").lines
+            #expect(players.count == 4 && players.dropFirst().allSatisfy { $0.contains("ŽIŽKOV") })
+            #expect(try run("check", store).output.hasPrefix("nothing is wrong"))
+            #expect(try run("model", store).output == run("model", file).output)
+            _ = try run("copy", store, sample.path("back.sqlite"))
+            _ = try cluster.psql("UPDATE \"\(schema)\".\"Team\" SET size = 7")
+            let wrong = try RosterProcess.run(["check", store])
+            #expect(wrong.status != 0 && (wrong.output + wrong.errors).contains("Team.size"))
+        }
+
         @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func watchFollowsAServer() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let schema = "watch_\(UInt32.random(in: 0 ... .max))"

@@ -16,6 +16,8 @@ public struct PersistentStoreFinding: Sendable, Hashable, CustomStringConvertibl
         case order
         /// Files of external values are missing, or belong to no value.
         case externalData = "external data"
+        /// Derived values are not what they are derived from. Looked for in stores on a server only.
+        case derived = "derived values"
         /// The history does not fit itself or the rows.
         case history
     }

@@ -49,10 +49,31 @@ struct ServerCheck {
             }
         }
         checks += historyChecks()
+        checks += derivedChecks()
         let results = try connection.run(checks.map { ServerStatement($0.text) })
-        return zip(checks, results).compactMap { check, result in
-            guard case .integer(let count) = result.value(0, 0), count > 0 else { return nil }
-            return PersistentStoreFinding(kind: check.kind, message: check.message(count), isRepairable: false)
+        let texts = try ServerDerivedFilling(layout: layout, connection: connection).wrongTexts().map { column, count in
+            PersistentStoreFinding(
+                kind: .derived, message: "\(count) texts of \(column) are not what they are derived from",
+                isRepairable: false)
+        }
+        return texts
+            + zip(checks, results).compactMap { check, result in
+                guard case .integer(let count) = result.value(0, 0), count > 0 else { return nil }
+                return PersistentStoreFinding(kind: check.kind, message: check.message(count), isRepairable: false)
+            }
+    }
+
+    /// Derived values that are not what they are derived from now.
+    private func derivedChecks() -> [(PersistentStoreFinding.Kind, String, (Int64) -> String)] {
+        layout.derivations.all.filter(\.isKept).map { derivation in
+            let path = ServerDerivedPath(derivation: derivation, layout: layout)
+            let name = "\(derivation.entity.name ?? "").\(derivation.attribute.name)"
+            return (
+                .derived,
+                "SELECT count(*) FROM \(path.tableText(0)) AS b WHERE b.\(path.column) IS DISTINCT FROM "
+                    + "\(path.value(of: "b"))\(path.ownRows("b"))",
+                { "\($0) values of \(name) are not what they are derived from" }
+            )
         }
     }
 

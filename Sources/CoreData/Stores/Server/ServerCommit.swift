@@ -60,10 +60,16 @@ enum ServerTransactionStart {
         ("tcp_user_timeout", "10s"),
     ]
 
-    /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it, a batch
-    /// or a migration has it alone. All take it before they touch a row, so that none of them holds rows that the other
-    /// waits for.
-    static func statements(_ place: ServerPlace, store identifier: String, isAlone: Bool) -> [ServerStatement] {
+    /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it; a batch,
+    /// a migration, and a save on which derived values of other rows depend has it alone. All take it before they touch a
+    /// row, so that none of them holds rows that the other waits for.
+    ///
+    /// - Parameters:
+    ///   - isAlone: whether it is a batch or a migration.
+    ///   - derives: whether it is such a save.
+    static func statements(
+        _ place: ServerPlace, store identifier: String, isAlone: Bool, derives: Bool = false
+    ) -> [ServerStatement] {
         var settings = [("lock_timeout", "\(place.lockTimeout)")]
         settings.append(
             ("idle_in_transaction_session_timeout", isAlone ? longestSilenceOfBatches : longestSilence))
@@ -73,7 +79,7 @@ enum ServerTransactionStart {
         // What the URL sets for the whole session stays.
         settings = settings.filter { !place.sessionSettings.contains($0.0) }
         let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
-        let lock = isAlone ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
+        let lock = isAlone || derives ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared"
         return [
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             ServerStatement(

@@ -32,6 +32,7 @@ struct ServerHistory {
         version: ServerStoreVersion, isGuarded: Bool = false
     ) -> ServerStatement {
         let lists = lists(changes, tombstones)
+        let rows = rows(at: "v.place", behind: "(SELECT count(*) FROM v)", of: "t.number", from: "t, ")
         let process = ProcessInfo.processInfo.processName
         let text = { (text: String?) in ServerArgument.value(text.map { .text($0) } ?? .null, .text) }
         let guarding =
@@ -42,11 +43,9 @@ struct ServerHistory {
                 + "t AS (INSERT INTO \(table(ServerStoreTables.transactions)) "
                 + "(number, at, author, context, bundle, process, token) "
                 + "SELECT changes, extract(epoch FROM clock_timestamp())::float8 - 978307200, ?, ?, ?, ?, ? FROM n "
-                + "RETURNING number), "
+                + "RETURNING number), \(rows.known.map { $0 + ", " }.joined())"
                 + "c AS (INSERT INTO \(table(ServerStoreTables.changes)) "
-                + "(transaction, place, kind, entity, key, properties, tombstone) "
-                + "SELECT t.number, v.place, v.kind, v.entity, v.key, v.properties, v.tombstone FROM t, "
-                + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)) "
+                + "(transaction, place, kind, entity, key, properties, tombstone) \(rows.select)) "
                 + "SELECT number, pg_notify(?, number::text)::text FROM t" + guarding,
             [
                 .value(.integer(version.number), .bigint), text(version.identifier),
@@ -55,16 +54,39 @@ struct ServerHistory {
             ] + lists + [.value(.text(channel), .text)])
     }
 
-    /// Adds changes to a transaction that is open, behind the `count` that it has.
+    /// Adds changes to a transaction that is open, behind those that it has.
     func appending(
-        _ changes: StoreChangeSet, to number: Int64, from count: Int64, tombstones: [NSManagedObjectID: String]
+        _ changes: StoreChangeSet, to number: Int64, tombstones: [NSManagedObjectID: String]
     ) -> ServerStatement {
-        ServerStatement(
-            "INSERT INTO \(table(ServerStoreTables.changes)) "
-                + "(transaction, place, kind, entity, key, properties, tombstone) "
-                + "SELECT ?, v.place + ?, v.kind, v.entity, v.key, v.properties, v.tombstone FROM "
-                + "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)",
-            [.value(.integer(number), .bigint), .value(.integer(count), .bigint)] + lists(changes, tombstones))
+        let table = table(ServerStoreTables.changes)
+        let rows = rows(
+            at: "h.place + v.place", behind: "h.place + (SELECT count(*) FROM v)", of: "h.number", from: "h, ")
+        let last = "coalesce((SELECT max(c.place) FROM \(table) AS c WHERE c.transaction = n.number), 0)"
+        let known = ["h AS (SELECT n.number, \(last) AS place FROM (SELECT ?) AS n(number))"] + rows.known
+        return ServerStatement(
+            "WITH \(known.joined(separator: ", ")) INSERT INTO \(table) "
+                + "(transaction, place, kind, entity, key, properties, tombstone) " + rows.select,
+            [.value(.integer(number), .bigint)] + lists(changes, tombstones))
+    }
+
+    /// The rows of the history: what a save was told to change, and behind it the other rows of which a derived value has
+    /// changed with it.
+    private func rows(
+        at place: String, behind count: String, of number: String, from source: String
+    ) -> (known: [String], select: String) {
+        let told = "SELECT \(number), \(place), v.kind, v.entity, v.key, v.properties, v.tombstone FROM \(source)"
+        let lists = "unnest(?, ?, ?, ?, ?) WITH ORDINALITY AS v(kind, entity, key, properties, tombstone, place)"
+        guard !layout.derivingTables.isEmpty else { return ([], told + lists) }
+        return (
+            [
+                "v AS MATERIALIZED (SELECT * FROM \(lists))",
+                "d AS (SELECT entity, key, '[' || string_agg(DISTINCT property, ',') || ']' AS properties "
+                    + "FROM (\(ServerDerivedText.touched)) AS d GROUP BY entity, key)",
+            ],
+            told + "v UNION ALL SELECT \(number), \(count) + row_number() OVER (ORDER BY d.entity, d.key), "
+                + "\(StoreTransaction.Kind.update.rawValue), d.entity, d.key, d.properties, NULL FROM \(source)d "
+                + "WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.entity = d.entity AND v.key = d.key)"
+        )
     }
 
     private func lists(
@@ -96,6 +118,9 @@ struct ServerHistory {
         return row.changedSlots.map { layout.slots[$0].name }
             + row.changedToMany.map { layout.toManyRelationships[$0].name }
     }
+
+    /// A text in JSON.
+    static func jsonText(_ text: String) -> String { String(json([text]).dropFirst().dropLast()) }
 
     private static func json(_ names: [String]) -> String {
         let data = try? JSONSerialization.data(withJSONObject: names)

@@ -18,6 +18,10 @@ final class ServerLayout: SQLSchema {
     private let columns: [ObjectIdentifier: PropertyColumns]
     private let composites: [ObjectIdentifier: [[String]: String]]
     private let storages: [ObjectIdentifier: SQLToManyStorage]
+    let derivations: ServerDerivations
+    private let texts: [ServerTextKey: String]
+    /// The tables, also of pairs, whose rows others' derived values depend on, or are such values.
+    private(set) var derivingTables: Set<String> = []
 
     private struct PropertyColumns {
         var value: String?
@@ -26,7 +30,7 @@ final class ServerLayout: SQLSchema {
     }
 
     /// - Parameter stored: the numbers that the entities of an existing store have.
-    /// - Throws: 134020 where the model needs an entity that is not there.
+    /// - Throws: 134020 where the model needs an entity that is not there; 134060 for an attribute that cannot be derived.
     init(
         entities: [NSEntityDescription], dialect: SQLDialect, schema: String, stored: [String: Int64]? = nil,
         name: String
@@ -41,19 +45,23 @@ final class ServerLayout: SQLSchema {
         entitiesByNumber = Dictionary(
             numbering.entries.map { ($0.number, $0.entity) }, uniquingKeysWith: { first, _ in first })
         var planning = ServerNames()
-        tables = planning.tables(of: self.entities)
+        derivations = try ServerDerivations(self.entities)
+        tables = planning.tables(of: self.entities, derivations)
         joinTables = planning.joinTables(of: self.entities)
         constraints = planning.constraints
         var tableIndexes: [ObjectIdentifier: Int] = [:]
         var columns: [ObjectIdentifier: PropertyColumns] = [:]
         var composites: [ObjectIdentifier: [[String]: String]] = [:]
         var storages: [ObjectIdentifier: SQLToManyStorage] = [:]
+        var texts: [ServerTextKey: String] = [:]
         for (index, table) in tables.enumerated() {
             for entity in table.entities { tableIndexes[ObjectIdentifier(entity)] = index }
             for column in table.columns {
                 switch column.content {
                 case .attribute(let attribute):
                     columns[ObjectIdentifier(attribute), default: PropertyColumns()].value = column.name
+                case .text(let text, let functions):
+                    texts[ServerTextKey(text: ObjectIdentifier(text), functions: functions)] = column.name
                 case .element(let composite, let leaf):
                     composites[ObjectIdentifier(composite), default: [:]][leaf.path] = column.name
                 case .toOne(let toOne):
@@ -85,6 +93,9 @@ final class ServerLayout: SQLSchema {
         self.columns = columns
         self.composites = composites
         self.storages = storages
+        self.texts = texts
+        derivingTables = Set(
+            derivations.all.filter(\.isKept).flatMap { ServerDerivedPath(derivation: $0, layout: self).tables })
     }
 
     // MARK: Look-ups
@@ -108,6 +119,11 @@ final class ServerLayout: SQLSchema {
 
     func column(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String? {
         columns[ObjectIdentifier(property)]?.value
+    }
+
+    /// The column of what functions make of a text, beside it.
+    func column(of text: NSAttributeDescription, by functions: [TextFunction]) -> String? {
+        texts[ServerTextKey(text: ObjectIdentifier(text), functions: functions)]
     }
 
     func column(of composite: NSCompositeAttributeDescription, at path: [String]) -> String? {
@@ -154,6 +170,8 @@ struct ServerTable {
 struct ServerColumn {
     enum Content {
         case attribute(NSAttributeDescription)
+        /// What the functions make of a text of the row, for what is derived from it.
+        case text(NSAttributeDescription, [TextFunction])
         case element(NSCompositeAttributeDescription, NSCompositeAttributeDescription.Leaf)
         case toOne(NSRelationshipDescription)
         /// The number of the entity of a to-one relationship's destination.
@@ -184,6 +202,10 @@ extension ServerType {
     /// The type of an attribute's column; `nil` for one that has none.
     init?(_ attribute: NSAttributeDescription) {
         switch attribute.attributeType {
+        // A count or sum is what it is, and no reason to refuse a save.
+        case .integer16AttributeType where attribute is NSDerivedAttributeDescription,
+            .integer32AttributeType where attribute is NSDerivedAttributeDescription:
+            self = .bigint
         case .integer16AttributeType: self = .smallint
         case .integer32AttributeType: self = .integer
         case .integer64AttributeType: self = .bigint

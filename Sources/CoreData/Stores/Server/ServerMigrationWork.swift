@@ -48,6 +48,7 @@ final class ServerMigrationWork {
 
     func run() throws {
         try removeRules()
+        try run(ServerDerivedText(layout: old).removals())
         try run(
             parked.sorted { $0.key < $1.key }.map { name, other in
                 let isSequence = old.tables.contains { $0.sequence == name }
@@ -62,7 +63,9 @@ final class ServerMigrationWork {
         for table in new.tables { try mend(table) }
         for table in new.joinTables where staying.contains(table.name) { try mend(table) }
         for table in tables { try check(table) }
+        try ServerDerivedFilling(layout: new, connection: connection).fill()
         try addRules()
+        try run(ServerDerivedText(layout: new).statements())
         try grant()
         try run(
             old.joinTables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" }
@@ -329,7 +332,7 @@ final class ServerMigrationWork {
     private func check(_ table: ServerTableMigration) throws {
         for (entity, _) in table.kept where !entity.isAbstract {
             for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name })
-            where !attribute.isOptional && !attribute.isTransient {
+            where !attribute.isOptional && !attribute.isTransient && !(attribute is NSDerivedAttributeDescription) {
                 guard let column = new.column(of: attribute, in: entity) else { continue }
                 let result = try connection.run([
                     ServerStatement(

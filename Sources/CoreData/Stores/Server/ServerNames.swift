@@ -39,7 +39,7 @@ struct ServerNames {
 
     mutating func claim(_ wanted: String) -> String { Self.claim(wanted, &taken) }
 
-    mutating func tables(of entities: [NSEntityDescription]) -> [ServerTable] {
+    mutating func tables(of entities: [NSEntityDescription], _ derivations: ServerDerivations) -> [ServerTable] {
         var found: [ServerTable] = []
         for root in entities where root.superentity == nil {
             let name = claim(root.name ?? "")
@@ -47,7 +47,7 @@ struct ServerNames {
             found.append(
                 ServerTable(
                     name: name, sequence: claim("\(name)_keys"), root: root, entities: family,
-                    columns: Self.columns(of: family)))
+                    columns: Self.columns(of: family, derivations)))
         }
         for table in found {
             for entity in table.entities {
@@ -61,7 +61,9 @@ struct ServerNames {
         return found
     }
 
-    private static func columns(of family: [NSEntityDescription]) -> [ServerColumn] {
+    private static func columns(
+        of family: [NSEntityDescription], _ derivations: ServerDerivations
+    ) -> [ServerColumn] {
         var taken: Set<String> = ServerStoreTables.rowColumns
         var columns: [ServerColumn] = []
         func add(
@@ -90,6 +92,14 @@ struct ServerNames {
                         add("\(toOne.name)_order", .bigint, .position(toOne), entity)
                     }
                 default: break
+                }
+            }
+        }
+        // Behind all others, whose names do not depend on what is derived.
+        for entity in family {
+            for case let text as NSAttributeDescription in entity.ownProperties.sorted(by: { $0.name < $1.name }) {
+                for functions in derivations.texts(beside: text) {
+                    add("\(text.name)_\(functions.name)", .text, .text(text, functions), entity)
                 }
             }
         }

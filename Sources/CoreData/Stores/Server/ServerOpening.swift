@@ -207,12 +207,6 @@ struct ServerOpening {
     /// What the tables cannot do is refused before there are any.
     static func check(_ entities: [NSEntityDescription]) throws {
         for entity in entities {
-            for property in entity.ownProperties where property is NSDerivedAttributeDescription {
-                throw CoreDataError.make(
-                    134060,
-                    "Cannot keep \(entity.name ?? "").\(property.name) on a server: it is derived by the store, which a "
-                        + "server's tables do not do. Make it a plain attribute, or use a file.")
-            }
             for case let relationship as NSRelationshipDescription in entity.ownProperties
             where !relationship.isTransient && relationship.destinationEntity == nil {
                 throw CoreDataError.make(
@@ -269,9 +263,9 @@ struct ServerOpening {
                 ServerStoreTables.store,
             ]
         // In one statement, so that their references to each other do not count. What an administrator made of them does.
-        _ = try connection.run([
-            ServerStatement("DROP TABLE \(tables.map(table).joined(separator: ", "))")
-        ])
+        _ = try connection.run(
+            [ServerStatement("DROP TABLE \(tables.map(table).joined(separator: ", "))")]
+                + ServerDerivedText(layout: layout).removals().map { ServerStatement($0) })
         guard place.schema != "public" else { return }
         // What else is in the schema keeps it.
         _ = try? connection.run([ServerStatement("DROP SCHEMA \(schemaText)")])

@@ -2,7 +2,7 @@ import Foundation
 
 /// How the rows of one entity are written: its columns, and what each holds of a row.
 final class ServerRowWriting {
-    /// One column of the table, and the slot that it is of.
+    /// One column of the table, and the slot whose value it is, or is made of.
     struct Column {
         let name: String
         let type: ServerType
@@ -13,7 +13,7 @@ final class ServerRowWriting {
     let entity: NSEntityDescription
     let number: Int64
     let tableText: String
-    /// Those of the entity alone, in the order of the table's.
+    /// Those of the entity alone, in the order of the table's, without what triggers keep.
     let columns: [Column]
     /// Whether rows have places in ordered lists of others.
     let hasPositions: Bool
@@ -25,15 +25,20 @@ final class ServerRowWriting {
         let places = entity.layout
         columns = layout.serverTable(of: entity).columns.compactMap { column in
             guard entity.isKindOf(entity: column.entity) else { return nil }
+            var content = column.content
+            if case .attribute(let attribute) = content, let derivation = layout.derivations[attribute] {
+                guard let (text, functions) = derivation.written else { return nil }
+                content = .text(text, functions)
+            }
             let property: NSPropertyDescription =
-                switch column.content {
-                case .attribute(let attribute): attribute
+                switch content {
+                case .attribute(let attribute), .text(let attribute, _): attribute
                 case .element(let composite, _): composite
                 case .toOne(let toOne), .destinationEntity(let toOne), .position(let toOne): toOne
                 }
             switch places.place(of: property.name) {
             case .attribute(let slot), .toOne(let slot):
-                return Column(name: column.name, type: column.type, slot: slot, content: column.content)
+                return Column(name: column.name, type: column.type, slot: slot, content: content)
             default: return nil
             }
         }
@@ -53,6 +58,7 @@ struct ServerValueCoding {
         let value = row.value(column.slot)
         switch column.content {
         case .attribute(let attribute): return try Self.encoded(value, attribute)
+        case .text(let text, let functions): return functions.applied(to: try Self.encoded(value, text))
         case .element(let composite, let leaf):
             guard let part = CompositeRow.value(of: value, at: leaf) else {
                 throw Self.refusal(composite, "the value of \(leaf.path.joined(separator: ".")) is not of its type")

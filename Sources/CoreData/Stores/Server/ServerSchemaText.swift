@@ -11,7 +11,9 @@ struct ServerSchemaText {
     private func literal(_ text: String) -> String { SQLText.literal(text) }
 
     /// All of a new store.
-    func statements() -> [String] { storeTables() + rowTables() + rules() }
+    func statements() -> [String] {
+        storeTables() + rowTables() + rules() + ServerDerivedText(layout: layout).statements()
+    }
 
     /// The tables of the rows and of their pairs, without what is checked.
     func rowTables() -> [String] { layout.tables.flatMap(statements) + layout.joinTables.flatMap(statements) }
@@ -81,7 +83,18 @@ struct ServerSchemaText {
     }
 
     /// A column with its type.
-    func definition(_ column: ServerColumn) -> String { "\(name(column.name)) \(typeText(column.type))" }
+    func definition(_ column: ServerColumn) -> String {
+        "\(name(column.name)) \(typeText(column.type))\(isAmount(column) ? " DEFAULT 0" : "")"
+    }
+
+    /// Whether a column holds a count or a sum, which is nothing in a new row that nothing leads to.
+    private func isAmount(_ column: ServerColumn) -> Bool {
+        guard case .attribute(let attribute) = column.content, column.type != .boolean else { return false }
+        switch layout.derivations[attribute]?.source {
+        case .count, .sum: return true
+        case .value, .text, .now, nil: return false
+        }
+    }
 
     func comments(_ table: ServerTable) -> [String] {
         let text = layout.tableText(table.name)
@@ -111,6 +124,8 @@ struct ServerSchemaText {
         switch column.content {
         case .attribute(let attribute):
             return describe("\(owner).\(attribute.name)", attribute, noted: attribute)
+        case .text(let text, let functions):
+            return "\(owner).\(text.name) in \(functions.name), for what is derived from it"
         case .element(let composite, let leaf):
             let path = ([owner, composite.name] + leaf.path).joined(separator: ".")
             return describe(path, leaf.attribute, noted: composite)
@@ -133,6 +148,10 @@ struct ServerSchemaText {
         case .transformableAttributeType:
             parts.append("a value archived by \(attribute.valueTransformerName ?? "NSSecureUnarchiveFromData")")
         default: break
+        }
+        if let derived = noted as? NSDerivedAttributeDescription, let expression = derived.derivationExpression {
+            let isWritten = layout.derivations[derived]?.written != nil
+            parts.append("derived: \(expression), \(isWritten ? "written with the row" : "kept by triggers")")
         }
         return (parts + Self.notes(of: noted)).joined(separator: "; ")
     }

@@ -3,8 +3,11 @@ import Foundation
 /// The commit of what is staged, and what is done where its answer is lost.
 extension ServerSession {
     /// Runs the guarded statements of a save, and the commit with them.
+    ///
+    /// - Parameter derived: what is read of the rows, from the statement at `place` on.
     func commitAtOnce(
-        _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection
+        _ statements: [ServerStatement], _ token: UUID, _ changes: StoreChangeSet, _ connection: any ServerConnection,
+        reading derived: ServerDerivedRows, at place: Int
     ) throws {
         let results: [any ServerResult]
         do { results = try connection.run(statements + [ServerStatement("COMMIT")]) } catch let error as ServerError
@@ -13,10 +16,14 @@ extension ServerSession {
             // What it would at least have as its number.
             let number = max(newestNumber, lastNumber ?? 0) + 1
             try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
-            if let live = line.live, let number = try? self.number(history.search(for: token), live) { noteOwn(number) }
+            if let live = line.live, let number = try? self.number(history.search(for: token), live) {
+                noteOwn(number)
+                derivedRows = derived.rows(ofTransaction: number, live)
+            }
             return
         }
         noteOwn(try recordedNumber(results.dropLast().last, connection))
+        derivedRows = derived.rows(results[place...])
     }
 
     private func noteOwn(_ number: Int64) {

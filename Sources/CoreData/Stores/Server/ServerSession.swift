@@ -219,17 +219,25 @@ final class ServerSession {
         let tombstones = try tombstones(changes, store, connection)
         let rows = try save.makeStatements(isGuarded: commits)
         let token = UUID()
-        var statements = ServerTransactionStart.statements(opening.place, store: version.identifier, isAlone: false)
+        let derived = ServerDerivedRows(changes, layout: layout, store: store)
+        var statements = ServerTransactionStart.statements(
+            opening.place, store: version.identifier, isAlone: false, derives: derived.concernsOthers)
         statements.append(ServerStatement("SET CONSTRAINTS ALL DEFERRED"))
         let first = statements.count
         statements += rows
         if let metadata { statements.append(try opening.writing(metadata)) }
         statements.append(ServerStatement("SET CONSTRAINTS ALL IMMEDIATE"))
+        let reading = statements.count
+        statements += derived.statements
         statements.append(
             history.recording(
                 changes, token: token, channel: channel, tombstones: tombstones, version: version, isGuarded: commits))
-        if commits { return try commitAtOnce(statements, token, changes, connection) }
+        derivedRows = [:]
+        if commits {
+            return try commitAtOnce(statements, token, changes, connection, reading: derived, at: reading)
+        }
         let results = try connection.run(statements)
+        derivedRows = derived.rows(results[reading...])
         let number = try recordedNumber(results.last, connection)
         let refused = save.conflicts(results[first..<first + rows.count])
         guard refused.isEmpty else {
@@ -241,6 +249,9 @@ final class ServerSession {
         staged = StagedTransaction(token: token, number: number, connection: connection)
         written = changes
     }
+
+    /// The rows whose values the server has derived in the last save.
+    var derivedRows: [NSManagedObjectID: RowSnapshot] = [:]
 
     /// What ``staged`` writes.
     var written: StoreChangeSet?

@@ -8,8 +8,6 @@ final class ServerSteps: BatchSteps {
     private let author: String?
     private let contextName: String?
     private(set) var written: StagedTransaction?
-    /// How many changes the transaction has in the history.
-    private var changeCount: Int64 = 0
 
     init(
         _ session: ServerSession, _ connection: any ServerConnection, store: ServerStore, author: String?,
@@ -32,10 +30,9 @@ final class ServerSteps: BatchSteps {
             var save = ServerSave(rest, layout: session.layout, store: store, writings: session.writings)
             var statements = try save.makeStatements()
             let count = statements.count
-            statements.append(
-                session.history.appending(changes, to: number, from: changeCount, tombstones: tombstones))
+            statements.append(session.history.appending(changes, to: number, tombstones: tombstones))
+            if !session.layout.derivingTables.isEmpty { statements.append(ServerDerivedText.forgetting) }
             let results = try connection.run(statements)
-            changeCount += Int64(changes.inserted.count + changes.updated.count + changes.deleted.count)
             guard let refused = save.conflicts(results[..<count]).first else { return }
             throw ServerError(
                 kind: .retry, state: nil, message: "another transaction changed '\(refused)' in the meantime")

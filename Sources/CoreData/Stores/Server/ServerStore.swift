@@ -310,6 +310,11 @@ extension ServerStore: StagedSaving {
         metadataIsDirty = false
     }
 
+    func takeDerivedRows() -> [NSManagedObjectID: RowSnapshot] {
+        defer { session?.derivedRows = [:] }
+        return session?.derivedRows ?? [:]
+    }
+
     func abandonStaged() { session?.rollBack() }
 
     // MARK: What others do

@@ -98,6 +98,12 @@ struct ServerTableMigration {
             difference.source(of: entity.propertiesByName[property.name] ?? property, in: entity)
         }
         switch column.content {
+        // A derived value is worked out once the rows are there; one whose time was noted keeps it.
+        case .attribute(let attribute as NSDerivedAttributeDescription) where source(attribute) == nil:
+            return argument(.null, column)
+        case .text(let text, let functions):
+            let found = source(text) as? NSAttributeDescription
+            return moved(found.flatMap { old.column(of: $0, by: functions) }, column)
         case .attribute(let attribute):
             let initial = try startingValue(of: attribute, in: entity)
             guard let found = source(attribute) as? NSAttributeDescription,
