@@ -92,7 +92,7 @@ import Testing
         @Test(
             .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"), arguments: predicateSeeds)
         func fetchesFromAServerFindTheSame(seed: UInt64) throws {
-            let rounds = Self.factor == nil ? (120, 80) : (600, 400)
+            let rounds = Self.factor == nil ? (120, 80) : (1_000, 400)
             try compare(Copy(seed: seed, server: PostgreSQLCluster.shared), seed, rounds: rounds)
         }
 
