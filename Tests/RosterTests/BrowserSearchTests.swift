@@ -63,6 +63,48 @@ import Testing
         #expect(driver.text.contains("went on at the bottom"))
     }
 
+    /// Most of the rows need no piece of their own: the store is asked for all matches beside the keys.
+    @Test(arguments: ["qqq", "29876", "Zone 00777", "8"])
+    func theStoreSaysAllAtOnce(_ text: String) async throws {
+        try fixture.fillWithManyTeams(Self.teams)
+        let session = try StoreSession(
+            OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()))
+        let entity = try #require(session.model.entitiesByName["Team"])
+        var settings = ListSettings(entity: entity)
+        settings.filter = "wins != 3"
+        let list = try RecordList(entity: entity, settings: settings, context: session.context)
+        try list.fetchAgain()
+        let expected = (1...Self.teams).filter { number in
+            number % 70 != 3
+                && (String(format: "Team %06d", number).contains(text)
+                    || String(format: "Zone %05d", number / 20).contains(text))
+        }
+        let ids = list.controller.objectIDs(at: 0..<list.objectCount)
+        for direction in [RecordSearch.Direction.forward, .backward] {
+            let origin = list.objectCount / 2
+            let search = RecordSearch(
+                text, in: list, from: list.path(atIndex: origin), direction: direction, countsAll: true)
+            try search.advance(until: .now)
+            #expect(!search.isFinished)
+            var pieces = 1
+            let end = ContinuousClock.now + .seconds(20)
+            while !search.isFinished, ContinuousClock.now < end {
+                // The main actor is free: the answer comes, and the next piece takes it up.
+                try await Task.sleep(for: .milliseconds(100))
+                try search.advance(until: .now)
+                pieces += 1
+            }
+            #expect(search.knowsAll && search.count == expected.count && pieces < 200, "\(search.count), \(pieces)")
+            let rows = ids.indices.filter { search.matches.contains(ids[$0]) }
+            let nearest =
+                direction == .forward
+                ? rows.first { $0 > origin } ?? rows.first : rows.last { $0 < origin } ?? rows.last
+            #expect(search.match?.objectID == nearest.map { ids[$0] }, "\(text) \(direction)")
+            let wraps = nearest.map { direction == .forward ? $0 <= origin : $0 >= origin }
+            #expect(search.wentRound == (wraps ?? false), "\(text) \(direction)")
+        }
+    }
+
     @Test func aKeyEndsASearch() async throws {
         let driver = try await driver()
         driver.keys("/")
@@ -87,7 +129,12 @@ import Testing
     }
 
     @Test(arguments: [1, 2], [RecordSearch.Direction.forward, .backward])
-    func rowsThatMoveMeanwhileHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) throws {
+    func rowsThatMoveMeanwhileHideNoMatch(_ seed: UInt64, _ direction: RecordSearch.Direction) async throws {
+        for asksStore in [false, true] { try await search(seed, direction, asksStore: asksStore) }
+    }
+
+    private func search(_ seed: UInt64, _ direction: RecordSearch.Direction, asksStore: Bool) async throws {
+        let fixture = try Fixture()
         try fixture.fillWithManyTeams(300)
         let session = try StoreSession(
             OpenedStore(url: fixture.storeURL, modelURL: nil, isReadOnly: false, stop: StopFlag()))
@@ -104,6 +151,7 @@ import Testing
         var touched: Set<NSManagedObject> = []
         while !search.isFinished {
             try search.advance(until: .now)
+            if asksStore { try await Task.sleep(for: .milliseconds(2)) }
             for _ in 0..<6 {
                 let team = all[Int(random.next() % 300)]
                 guard !team.isDeleted else { continue }
