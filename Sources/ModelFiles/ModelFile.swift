@@ -41,8 +41,21 @@ package enum ModelFile {
             throw ModelFileError(
                 .malformed, file: file.path, "this is no compiled model: it is not a binary property list")
         }
+        if !mayBeSource(data, file) {
+            throw ModelFileError(
+                .malformed, file: file.path,
+                "this is no model: models are .xcdatamodeld and .xcdatamodel, and compiled ones .momd and .mom")
+        }
         let (model, notes, lines) = try SourceModelReader.readWithLines(data, file: file.path)
         return Opened(model: model, notes: notes, file: file.path, lines: lines)
+    }
+
+    /// Whether a file is worth reading as XML: the `contents` of a model, or another file that begins as XML does.
+    private static func mayBeSource(_ data: Data, _ file: URL) -> Bool {
+        guard !file.pathExtension.isEmpty, let first = data.first(where: { ![0x09, 0x0A, 0x0D, 0x20].contains($0) })
+        else { return true }
+        // A byte order mark, which tells of what the reader of XML tells more.
+        return first == UInt8(ascii: "<") || first >= 0xEF
     }
 
     /// Reads the model at `url` as ``read(_:)`` does, and compiles a source model.

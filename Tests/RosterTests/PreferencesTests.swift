@@ -228,4 +228,16 @@ import Testing
         never.keys("y")
         #expect(!never.text.contains("┌") && never.browser.nextWake == nil)
     }
+
+    @Test func theBoxNamesTheEntities() {
+        let driver = driver("popup = 0")
+        driver.keys("g")
+        #expect(driver.text.contains("4  Venue") && !driver.text.contains("entity 4"), "\(driver.text)")
+        #expect(!driver.text.contains("entity 5"), "\(driver.text)")
+        driver.keys("<Esc><C-p>")
+        driver.type("entity")
+        #expect(driver.text.contains("entity 4 (Venue)") && !driver.text.contains("entity 5"), "\(driver.text)")
+        driver.keys("<Esc>g7")
+        #expect(driver.text.contains("there are only 4 entities"), "\(driver.text)")
+    }
 }

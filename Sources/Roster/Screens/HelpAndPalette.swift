@@ -12,9 +12,13 @@ extension Browser {
     }
 
     /// Lists the commands that make sense now; the one picked is run.
-    func showPalette<Target: AnyObject>(_ table: CommandTable<Target>, target: Target) {
+    ///
+    /// - Parameter name: what is said for a command's name.
+    func showPalette<Target: AnyObject>(
+        _ table: CommandTable<Target>, target: Target, named name: (Command<Target>) -> String = { $0.name }
+    ) {
         let commands = table.commands.filter { $0.unavailable(target) == nil && $0.name != "palette" }
-        let items = commands.map { (text: "\($0.name): \(tr($0.help))", detail: $0.keyLabel) }
+        let items = commands.map { (text: "\(name($0)): \(tr($0.help))", detail: $0.keyLabel) }
         layers.push(Picker(title: "Command", items: items) { [unowned target] in commands[$0].action(target) })
     }
 }

@@ -90,6 +90,7 @@ import Testing
         try expectRefusal(1, "line.json:2: record 2: the text ends", ["import", sample.store, "Team", cutAtLine])
         try expectRefusal(1, "cannot read", ["import", sample.store, "Team", sample.path("nothing.json")])
         try expectRefusal(1, "no model at", ["create", sample.path("new.sqlite"), "--model", sample.path("no.momd")])
+        try expectRefusal(1, "this is no model", ["create", sample.path("new.sqlite"), "--model", truncated])
         try expectRefusal(1, "names no Team", ["show", sample.store, "Team:Atlantis"])
         try expectRefusal(1, "names no Venue", ["update", sample.store, "Team", "--where", "wins > 3", "homeVenue=No"])
         try expectRefusal(1, "wins", ["update", sample.store, "Team", "--where", "teamName == 'Japan'", "wins=-1"])

@@ -40,8 +40,9 @@ struct PendingKeys {
     func isShown(now: ContinuousClock.Instant = .now) -> Bool { showTime.map { $0 <= now } ?? false }
 
     /// Paints the box over the lower part of `canvas`.
-    static func draw<Target>(_ keys: [Key], of table: CommandTable<Target>, in canvas: Canvas) {
-        let next = table.continuations(of: keys).map { (key: $0.key, name: tr($0.name)) }
+    ///
+    /// - Parameter next: the keys that may follow, and what each leads to.
+    static func draw(_ keys: [Key], next: [(key: Key, name: String)], in canvas: Canvas) {
         guard !next.isEmpty, canvas.height >= 5, canvas.width >= 30 else { return }
         let keyWidth = next.map { canvas.text.width($0.key.label) }.max() ?? 1
         let nameWidth = next.map { canvas.text.width($0.name) }.max() ?? 1

@@ -1,4 +1,5 @@
 import TerminalKit
+import Translation
 
 /// The commands of the main screen. Keys, help and palette all come from here.
 enum ListCommands {
@@ -113,12 +114,21 @@ enum ListCommands {
         ]
     }
 
+    /// Which entity a command shows; `nil` for one that does something else.
+    static func entityNumber(ofCommand name: String) -> Int? {
+        let words = name.split(separator: " ")
+        return words.count == 2 && words[0] == "entity" ? Int(words[1]) : nil
+    }
+
     private static var arranging: [Command<ListScreen>] {
         let category = "Arrange"
         let entities = (1...9).map { number in
             List(
                 "entity \(number)", keys: "g\(number)", category: category,
-                help: "the entity of that number; the number and Enter too"
+                help: "the entity of that number; the number and Enter too",
+                unavailable: { list in
+                    list.entities.count < number ? sentence("there are only \(list.entities.count) entities") : nil
+                }
             ) {
                 $0.showEntity(number: number)
             }
@@ -200,7 +210,7 @@ enum ListCommands {
                 unavailable: readOnly
             ) { if $0.marks.isEmpty { CellEditor.open(in: $0) } else { $0.editMarked() } },
             List("edit", keys: "E", category: category, help: "edit the whole record", unavailable: readOnly) {
-                $0.editRecord(focusingColumn: false)
+                $0.editRecord()
             },
             List(
                 "delete", keys: "D", category: category,
@@ -237,7 +247,10 @@ enum ListCommands {
                 $0.askForCommand()
             },
             List("palette", keys: "<C-p>", category: category, help: "choose a command by name") { list in
-                list.browser.showPalette(list.browser.tables.list, target: list)
+                list.browser.showPalette(list.browser.tables.list, target: list) { command in
+                    guard let number = entityNumber(ofCommand: command.name) else { return command.name }
+                    return "\(command.name) (\(list.entities[number - 1].name ?? ""))"
+                }
             },
             List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {

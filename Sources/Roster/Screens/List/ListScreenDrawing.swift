@@ -45,7 +45,7 @@ extension ListScreen {
         drawStatus(in: canvas, y: statusLine)
         if pendingKeys.isShown() {
             PendingKeys.draw(
-                keys.pending, of: browser.tables.list,
+                keys.pending, next: continuations,
                 in: canvas.part(x: 0, y: 1, width: canvas.width, height: statusLine - 1))
         }
         guard hasHints else { return }
@@ -171,10 +171,18 @@ extension ListScreen {
         KeyHints.draw(hints, in: canvas, y: y)
     }
 
+    /// The keys that may follow those pressed so far, and what they lead to: the entities by their names.
+    private var continuations: [(key: Key, name: String)] {
+        browser.tables.list.continuations(of: keys.pending).compactMap { key, name in
+            guard let number = ListCommands.entityNumber(ofCommand: name) else { return (key, tr(name)) }
+            return entities.indices.contains(number - 1) ? (key, entities[number - 1].name ?? "") : nil
+        }
+    }
+
     /// What may be typed next.
     private func drawContinuations(in canvas: Canvas, y: Int) {
         guard keys.pending.isEmpty, let number = keys.pendingCount else {
-            let next = browser.tables.list.continuations(of: keys.pending).map { ($0.key.label, $0.name) }
+            let next = continuations.map { ($0.key.label, $0.name) }
             return KeyHints.draw(next + [("Esc", "cancel")], in: canvas, y: y)
         }
         var hints = [

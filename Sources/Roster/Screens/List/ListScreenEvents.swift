@@ -249,12 +249,11 @@ extension ListScreen {
         }
     }
 
-    func editRecord(focusingColumn: Bool) {
+    /// Opens the form of the record under the cursor, at the field of the column with the focus.
+    func editRecord() {
         guard let cursorObject else { return browser.say("there is no record under the cursor") }
-        let focus =
-            focusingColumn && view.columns.indices.contains(view.focusedColumn)
-            ? view.columns[view.focusedColumn].id : nil
-        RecordForm.open(in: browser, session: session, object: cursorObject, entity: cursorObject.entity, focus: focus)
+        RecordForm.open(
+            in: browser, session: session, object: cursorObject, entity: cursorObject.entity, focus: focusedKey)
     }
 
     /// Adds a record; it begins in the section where the cursor is.
