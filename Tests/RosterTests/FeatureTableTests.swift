@@ -52,16 +52,28 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The features of the table that begins below the title.
-    private static func rows() throws -> [String] {
-        let text = try String(contentsOf: root.appendingPathComponent("Documentation/Comparison.md"), encoding: .utf8)
+    /// The features of the table in a file, and what is said of each program.
+    private static func rows(of file: String) throws -> [(feature: String, marks: [String])] {
+        let text = try String(contentsOf: root.appendingPathComponent(file), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let table = lines.drop { !$0.hasPrefix("| | roster |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
-        return table.map { $0.split(separator: "|")[0].trimmingCharacters(in: .whitespaces) }
+        return table.map { line in
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            return (cells[0], Array(cells.dropFirst()))
+        }
+    }
+
+    /// The READMEs show all rows but those in which all programs are alike.
+    @Test func theReadmesShowWhatDiffers() throws {
+        let differing = try Self.rows(of: "Documentation/Comparison.md").filter { Set($0.marks) != ["●"] }
+        let english = try Self.rows(of: "README.md")
+        #expect(english.map(\.feature) == differing.map(\.feature))
+        #expect(english.map(\.marks) == differing.map(\.marks))
+        #expect(try Self.rows(of: "README.zh-CN.md").map(\.marks) == differing.map(\.marks))
     }
 
     @Test func eachRowOfTheTableHasItsTests() throws {
-        let rows = try Self.rows()
+        let rows = try Self.rows(of: "Documentation/Comparison.md").map(\.feature)
         #expect(
             rows.count == 32 && Set(rows) == Set(Self.tests.keys), "\(Set(rows).symmetricDifference(Self.tests.keys))")
         var sources = ""

@@ -144,6 +144,9 @@ final class Fixture {
                 attribute("longitude", .doubleAttributeType, optional: false, value: 0),
             ])
         let match = entity("Match", [attribute("title", .stringAttributeType, optional: false)])
+        for name in ["teamName", "qualifyingZone"] {
+            team.attributesByName[name]?.preservesValueInHistoryOnDeletion = true
+        }
         relate(team, "homeVenue", .nullifyDeleteRule, to: venue, "teams", .nullifyDeleteRule, manyBack: true)
         relate(venue, "location", .cascadeDeleteRule, to: location, "venue", .nullifyDeleteRule)
         relate(match, "venue", .nullifyDeleteRule, to: venue, "matches", .denyDeleteRule, manyBack: true)

@@ -127,6 +127,38 @@ final class Terminal {
         try await terminal.wait(for: "the last record") { $0.contains("16/16") }
     }
 
+    @Test(arguments: ["C.UTF-8", "C"]) func theListIsShownAsItWas(_ locale: String) async throws {
+        let fixture = try await Fixture.filled()
+        for arguments in [
+            ["update", fixture.storeURL.path, "Team", "--where", "teamName == 'Spain'", "wins=3"],
+            ["delete", fixture.storeURL.path, "Team", "--where", "teamName == 'Japan'"],
+        ] { try #require(try RosterProcess.run(arguments).status == 0) }
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team --section qualifyingZone",
+            width: 80, height: 24, environment: "LC_ALL=\(locale)")
+        let (removed, updated) = locale == "C" ? ("- ", "~ ") : ("− ", "~ ")
+        try await terminal.wait(for: "the first screen") { $0.contains("AFC (2)") }
+        try terminal.type("HG")
+        try await terminal.wait(for: "the history") {
+            $0.contains("1 Team deleted") && $0.contains("3 Locations inserted")
+        }
+        try terminal.type("a")
+        try await terminal.wait(for: "the list as it was") {
+            $0.contains("as of transaction 1, ") && $0.contains("values are today's") && $0.contains("AFC (3)")
+                && $0.contains(removed + "Japan") && $0.contains("deleted in #3")
+        }
+        try terminal.run(["resize-window", "-x", "200", "-y", "50"])
+        try await terminal.wait(for: "the larger screen") {
+            $0.contains(updated + "Spain") && $0.contains("Since then") && $0.contains("Qualifying zone")
+        }
+        try terminal.keys("Escape")
+        try await terminal.wait(for: "the history") { $0.contains("History of") }
+        try terminal.keys("Escape")
+        try await terminal.wait(for: "the list") { $0.contains("15 Teams") }
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+    }
+
     @Test func aLongSearchGoesOnBetweenTheKeys() async throws {
         let fixture = try await Fixture()
         try await fixture.fillWithManyTeams(10_000)

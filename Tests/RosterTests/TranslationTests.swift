@@ -158,6 +158,14 @@ import Translation
         }
     }
 
+    @Test func theFrameworksOwnMessagesAreEnglish() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("roster-\(UUID().uuidString).sqlite")
+        try String(repeating: "no store\n", count: 200).write(to: file, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: file) }
+        guard let outcome = try inChinese(["count", file.path, "Team"], "zh_CN.UTF-8") else { return }
+        #expect(outcome.status == 1 && outcome.errors.contains("not an SQLite database"), "\(outcome.errors)")
+    }
+
     @Test func otherLanguagesAreEnglish() throws {
         guard let outcome = try inChinese(["count", "--help"], "xx_YY.UTF-8") else { return }
         #expect(outcome.output.contains("Print how many records there are."))

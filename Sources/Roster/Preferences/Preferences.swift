@@ -146,6 +146,7 @@ struct Preferences {
         case .changes: bind(entry, in: place, table: ChangesPane.table)
         case .conflicts: bind(entry, in: place, table: ConflictScreen.table)
         case .calendar: bind(entry, in: place, table: CalendarPicker.table)
+        case .past: bind(entry, in: place, table: PastScreen.table)
         case .history: bind(entry, in: place, table: HistoryPane.table)
         case nil: break
         }
@@ -238,7 +239,7 @@ struct Preferences {
 
 /// The panes whose keys may be set, as the configuration calls them.
 enum PaneName: String, CaseIterable {
-    case columns, changes, conflicts, calendar, history
+    case columns, changes, conflicts, calendar, history, past
 }
 
 /// The commands of the screens under the user's keys.
@@ -250,6 +251,7 @@ struct CommandTables {
     let conflicts: CommandTable<ConflictScreen>
     let calendar: CommandTable<CalendarPicker>
     let history: CommandTable<HistoryPane>
+    let past: CommandTable<PastScreen>
 
     init(_ preferences: Preferences) {
         func bound<Target>(_ table: CommandTable<Target>, _ keys: [Preferences.KeyBinding]?) -> CommandTable<Target> {
@@ -265,5 +267,6 @@ struct CommandTables {
         conflicts = bound(ConflictScreen.table, .conflicts)
         calendar = bound(CalendarPicker.table, .calendar)
         history = bound(HistoryPane.table, .history)
+        past = bound(PastScreen.table, .past)
     }
 }

@@ -58,6 +58,7 @@ struct PreferencesText {
         pane(.conflicts, tables.conflicts, "The keys where a save meets changes of others.")
         pane(.calendar, tables.calendar, "The keys of the calendar.")
         pane(.history, tables.history, "The keys of the history (H).")
+        pane(.past, tables.past, "The keys of the list as it was (a in the history).")
         writeEntities()
     }
 

@@ -4,8 +4,9 @@ import Foundation
 /// `watch --replay`: plays the history of a store as a film, as `watch` would have printed it.
 ///
 /// Design note. A history says which records came, changed and went, and which properties changed; earlier values it does
-/// not keep. So the film has the records that were there at each time, with the values of today, or those of their
-/// tombstone. It is played into a store in memory, whose controller makes the callbacks: sections and places are exact.
+/// not keep. So the film has the records that were there at each time (``PastRecords``), with the values of today, or what
+/// their tombstone has of them. It is played into a store in memory, whose controller makes the callbacks: sections and places
+/// are exact.
 public struct ReplayCommand {
     /// The store, and where its model is.
     public var store: StoreLocation
@@ -111,7 +112,7 @@ private final class Film {
     private var related: [NSManagedObjectID: NSManagedObject] = [:]
     private var uris: [NSManagedObjectID: String] = [:]
     /// What the tombstones of deleted records say.
-    private var tombstones: [NSManagedObjectID: [String: Any]] = [:]
+    private let tombstones: [NSManagedObjectID: [String: Any?]]
 
     /// Sets the film to the time before the first of the transactions.
     init(
@@ -136,23 +137,11 @@ private final class Film {
         container.loadPersistentStores { _, error in failure = error }
         if let failure { throw failure }
         context = container.viewContext
-        var inserted: Set<NSManagedObjectID> = []
-        var present = Set(try Self.ids(of: entity, in: source))
-        for transaction in transactions {
-            for change in transaction.changes ?? [] where change.changedObjectID.entity.isKindOf(entity: entity) {
-                let id = change.changedObjectID
-                if change.changeType == .insert { inserted.insert(id) }
-                guard change.changeType == .delete else { continue }
-                present.insert(id)
-                var values: [String: Any] = [:]
-                for (key, value) in change.tombstone ?? [:] { if let key = key as? String { values[key] = value } }
-                tombstones[id] = values
-            }
-        }
-        for id in present.subtracting(inserted).sorted(by: { $0.uriRepresentation().path < $1.uriRepresentation().path }
-        ) {
-            show(id)
-        }
+        let past = PastRecords(before: transactions, of: entity)
+        tombstones = past.tombstones
+        let present = Set(try Self.ids(of: entity, in: source)).union(past.deleted.keys)
+        let first = present.subtracting(past.inserted)
+        for id in first.sorted(by: { $0.uriRepresentation().path < $1.uriRepresentation().path }) { show(id) }
         context.processPendingChanges()
     }
 
@@ -174,13 +163,13 @@ private final class Film {
         records[id] = record
         uris[record.objectID] = id.uriRepresentation().absoluteString
         let original = tombstones[id] == nil ? try? source.existingObject(with: id) : nil
+        guard let original else { return record.take(tombstones[id] ?? [:]) }
         for (name, attribute) in own.attributesByName
         where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription) {
-            let value = original?.value(forKey: name) ?? tombstones[id]?[name]
-            if let value, !(value is NSNull) { record.setValue(value, forKey: name) }
+            record.setValue(original.value(forKey: name), forKey: name)
         }
         for (name, relationship) in own.relationshipsByName where !relationship.isToMany {
-            guard let other = original?.value(forKey: name) as? NSManagedObject else { continue }
+            guard let other = original.value(forKey: name) as? NSManagedObject else { continue }
             record.setValue(stand(for: other), forKey: name)
         }
     }

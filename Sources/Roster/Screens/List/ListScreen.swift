@@ -207,7 +207,7 @@ final class ListScreen: Layer {
     }
 
     /// An arrow for a sort key; a number with it where there are several.
-    private static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
+    static func sortMark(of column: ListColumn, in settings: ListSettings) -> String {
         if column.id == settings.sectionSortKey { return settings.sectionsAscend ? "↑" : "↓" }
         guard let index = settings.sortKeys.firstIndex(where: { $0.keyPath == column.id }) else { return "" }
         let arrow = settings.sortKeys[index].isAscending ? "↑" : "↓"

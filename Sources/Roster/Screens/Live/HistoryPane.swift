@@ -12,7 +12,7 @@ final class HistoryPane: Layer {
         let change: NSPersistentHistoryChange?
     }
 
-    private unowned let browser: Browser
+    unowned let browser: Browser
     private let session: StoreSession
     private(set) var isFinished = false
     private(set) var cursor = 0
@@ -26,6 +26,8 @@ final class HistoryPane: Layer {
     private var revision = -1
     private var limit = 200
     private static let greatestLimit = 20_000
+    /// Reads the list as it was, beside the keys.
+    private(set) var pastReading: Task<Void, Never>?
 
     init(browser: Browser, session: StoreSession) {
         self.browser = browser
@@ -80,10 +82,13 @@ final class HistoryPane: Layer {
     func move(by step: Int) {
         cursor = max(0, min(rows.count - 1, cursor + step))
         // The older ones are read when the user comes near.
-        if step > 0, cursor == rows.count - 1, transactions.count == limit, limit < Self.greatestLimit {
-            limit *= 2
-            reload()
-        }
+        if step > 0, cursor == rows.count - 1 { readOlder() }
+    }
+
+    private func readOlder() {
+        guard transactions.count == limit, limit < Self.greatestLimit else { return }
+        limit *= 2
+        reload()
     }
 
     /// Unfolds a transaction, or opens the record that a change was about.
@@ -111,7 +116,73 @@ final class HistoryPane: Layer {
         cursor = rows.firstIndex { $0.transaction.transactionNumber == number } ?? 0
     }
 
-    func close() { isFinished = true }
+    func close() {
+        stopReading()
+        isFinished = true
+    }
+
+    // MARK: The list as it was
+
+    /// Shows the list as it was right after the transaction under the cursor.
+    func showPast() {
+        guard let transaction = current?.transaction else { return }
+        readPast(of: transaction) { pane, list in
+            guard pane.browser.layers.top === pane else { return }
+            pane.browser.layers.push(PastScreen(pane: pane, session: pane.session, list: list))
+        }
+    }
+
+    /// Goes to the transaction before, or after; `nil` where there is none.
+    func transaction(_ step: Int) -> NSPersistentHistoryTransaction? {
+        guard let number = current?.transaction.transactionNumber,
+            let place = transactions.firstIndex(where: { $0.transactionNumber == number })
+        else { return nil }
+        if step < 0, place == transactions.count - 1 { readOlder() }
+        guard transactions.indices.contains(place - step) else { return nil }
+        let found = transactions[place - step]
+        cursor = rows.firstIndex { $0.transaction === found } ?? cursor
+        return found
+    }
+
+    /// Reads the list as it was right after a transaction. The rest goes on meanwhile.
+    ///
+    /// - Parameter next: called on the main thread, unless reading failed or was stopped: an error is told to the user.
+    // SAFETY: all of it is used on the main thread; the pane is weak.
+    func readPast(
+        of transaction: NSPersistentHistoryTransaction, then next: @escaping (HistoryPane, PastList) -> Void
+    ) {
+        stopReading()
+        guard let list = browser.list else { return }
+        nonisolated(unsafe) weak let pane = self
+        nonisolated(unsafe) let wanted = (
+            next: next, entity: list.entity, settings: list.records.settings, session: session, browser: browser
+        )
+        pastReading = Task { @MainActor in
+            let outcome: Result<PastList, any Error>
+            do {
+                outcome = .success(
+                    try await PastList.read(
+                        after: transaction, of: wanted.entity, as: wanted.settings, in: wanted.session))
+            } catch {
+                outcome = .failure(error)
+            }
+            guard !Task.isCancelled, let pane else { return }
+            pane.pastReading = nil
+            switch outcome {
+            case .success(let list): wanted.next(pane, list)
+            case .failure(let error): wanted.browser.complain(error)
+            }
+            wanted.browser.needsDisplay = true
+        }
+    }
+
+    /// Stops the reading of a list. Answers whether there was one.
+    @discardableResult
+    func stopReading() -> Bool {
+        defer { pastReading = nil }
+        pastReading?.cancel()
+        return pastReading != nil
+    }
 
     // SAFETY: immutable, and used on the main thread only.
     nonisolated(unsafe) static let table = CommandTable<HistoryPane>([
@@ -129,10 +200,9 @@ final class HistoryPane: Layer {
         Command("oldest", keys: "G <End>", category: "History", help: "the oldest that was read") {
             $0.move(by: $0.rows.count)
         },
-        Command("open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record")
-        {
-            $0.open()
-        },
+        Command(
+            "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record"
+        ) { $0.open() },
         Command("fold", keys: "za h <Left> + -", category: "History", help: "fold the transaction, or unfold it") {
             $0.toggle()
         },
@@ -142,10 +212,15 @@ final class HistoryPane: Layer {
         Command("fold all", keys: "zM", category: "History", help: "fold all transactions") {
             $0.setAllUnfolded(false)
         },
+        Command("list as it was", keys: "a", category: "History", help: "the list as it was after the transaction") {
+            $0.showPast()
+        },
         Command("help", keys: "? <F1>", category: "History", help: "this help") { pane in
             pane.browser.showHelp(pane.browser.tables.history, title: "Keys of the history")
         },
-        Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { $0.close() },
+        Command("close", keys: "<Esc> q H <C-c>", category: "History", help: "back to the list") { pane in
+            if !pane.stopReading() { pane.close() }
+        },
     ])
 
     func handle(_ event: Event) -> Bool {
@@ -172,10 +247,13 @@ final class HistoryPane: Layer {
         if revision != session.revision { reload() }
         canvas.clear()
         height = max(1, canvas.height - 2)
+        var right: [(String, Role)] = []
+        if pastReading != nil { right.append((" " + tr("reading the list as it was, Esc stops") + " ", .warning)) }
+        if !rows.isEmpty {
+            right.append((" \(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status))
+        }
         StatusLine(
-            left: [(sentence(" History of \(StorePlace(url: session.url).shortName)"), .status)],
-            right: rows.isEmpty
-                ? [] : [("\(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status)]
+            left: [(sentence(" History of \(StorePlace(url: session.url).shortName)"), .status)], right: right
         ).draw(in: canvas, y: 0)
         if let problem { canvas.write(problem, x: 2, y: 1, style: .muted) }
         top = max(0, min(top, cursor))
@@ -184,7 +262,8 @@ final class HistoryPane: Layer {
             draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
         }
         let hints = [
-            ("?", "help"), ("Enter", "unfold, open"), ("zR zM", "all"), ("G gg", "oldest, newest"), ("Esc", "back"),
+            ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("zR zM", "all"),
+            ("G gg", "oldest, newest"), ("Esc", "back"),
         ]
         KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
     }
@@ -200,10 +279,8 @@ final class HistoryPane: Layer {
             let number = canvas.text.padded("#\(transaction.transactionNumber)", to: 8)
             x += canvas.write(number, x: x, y: y, style: style(.key))
             x += canvas.write(Self.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
-            let author =
-                [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
-                .first { !$0.isEmpty } ?? "?"
-            x += canvas.write(canvas.text.padded(author, to: 16) + "  ", x: x, y: y, style: style(.heading))
+            let author = canvas.text.padded(Self.author(of: transaction), to: 16)
+            x += canvas.write(author + "  ", x: x, y: y, style: style(.heading))
             canvas.write(Self.summary(transaction), x: x, y: y, style: style(.text))
             return
         }
@@ -216,7 +293,13 @@ final class HistoryPane: Layer {
         canvas.write("  " + what, x: x, y: y, style: style(.text))
     }
 
-    private static func time(_ date: Date) -> String {
+    /// Who committed a transaction, as far as the history says.
+    static func author(of transaction: NSPersistentHistoryTransaction) -> String {
+        [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
+            .first { !$0.isEmpty } ?? "?"
+    }
+
+    static func time(_ date: Date) -> String {
         let seconds = date.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 60)
         let rest = Int(seconds < 0 ? seconds + 60 : seconds)
         let short = DateDisplay.short(date)

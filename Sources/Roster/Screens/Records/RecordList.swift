@@ -38,19 +38,25 @@ final class RecordList: ListSource {
 
     /// A list that is still empty: `fetchAgain()` reads it.
     ///
+    /// - Parameter excluded: records that the list leaves out.
     /// - Throws: where the filter does not parse or does not fit the entity.
-    init(entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext) throws {
+    init(
+        entity: NSEntityDescription, settings: ListSettings, context: NSManagedObjectContext,
+        excluding excluded: Set<NSManagedObjectID>? = nil
+    ) throws {
         self.settings = settings
         display = EntityDisplay(entity: entity, settings: settings)
         sectionAttribute = settings.sectionKey.flatMap { entity.attribute(atKeyPath: $0) }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
-        request.predicate = try FilterText.predicate(settings.filter, for: entity)
+        let others = excluded.flatMap { $0.isEmpty ? nil : NSPredicate(format: "NOT SELF IN %@", Array($0)) }
+        request.predicate = NSCompoundPredicate.all(
+            [try FilterText.predicate(settings.filter, for: entity), others].compactMap { $0 })
         request.sortDescriptors = settings.descriptors
         request.fetchBatchSize = 128
         controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: settings.sectionSortKey,
-            cacheName: Self.cacheName(entity: entity, settings: settings, context: context))
+            cacheName: excluded == nil ? Self.cacheName(entity: entity, settings: settings, context: context) : nil)
         if settings.sectionForm != nil, let text = settings.sectionText {
             controller.sectionBy = try SectionChoice(text).sectionBy(for: entity)
         }
@@ -248,5 +254,12 @@ final class RecordList: ListSource {
         guard let object = object(at: row) else { return .removed }
         if let mark = glow.mark(for: object) { return mark }
         return object.isInserted || UnsavedRecords.isChangedItself(object) ? .edited : nil
+    }
+}
+
+extension NSCompoundPredicate {
+    /// A predicate that is true where all of these are; `nil` for none.
+    fileprivate static func all(_ predicates: [NSPredicate]) -> NSPredicate? {
+        predicates.count > 1 ? NSCompoundPredicate(andPredicateWithSubpredicates: predicates) : predicates.first
     }
 }
