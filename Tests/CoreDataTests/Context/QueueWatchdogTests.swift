@@ -28,6 +28,8 @@ import Testing
         #expect(text.contains("A managed object context is used outside of its queue"))
         #expect(depth(of: "It is used here", in: text) > 2, "\(text)")
         #expect(depth(of: "Its queue was made here, and no thread is on it", in: text) > 2, "\(text)")
+        // The program's own functions are named.
+        #expect(text.contains("make(_:"), "\(text)")
     }
 
     @Test func useOffAQueueThatIsAtWork() async {

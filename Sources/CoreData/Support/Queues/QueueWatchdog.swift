@@ -5,21 +5,13 @@ import Synchronization
 /// queue, queues that wait for each other in a circle, and a program's code that waits under a lock of the framework. Each time with
 /// the stacks of both sides, on standard error.
 enum QueueWatchdog {
-    /// The calls that led to a place, the innermost first.
-    struct CallStack: Sendable {
-        fileprivate let lines: [String]
-
-        /// Some hundred microseconds.
-        init() { lines = Array(Thread.callStackSymbols.dropFirst()) }
-    }
-
     /// The stack of the caller, or `nil` while nothing is checked.
     static var stack: CallStack? { ConcurrencyChecking.isOn ? CallStack() : nil }
 
     /// Writes a text and the stacks to standard error, in one piece.
     static func tell(_ text: String, _ sides: [(place: String, stack: CallStack?)]) {
         let parts = sides.map { side in
-            (["\(side.place):"] + (side.stack?.lines.map { "  \($0)" } ?? [])).joined(separator: "\n")
+            (["\(side.place):"] + (side.stack?.lines().map { "  \($0)" } ?? [])).joined(separator: "\n")
         }
         FileHandle.standardError.write(Data((["CoreData: \(text)"] + parts).joined(separator: "\n").utf8 + [10]))
     }
@@ -54,17 +46,17 @@ enum QueueWatchdog {
 
 /// Who made a queue and who is on it, for ``QueueWatchdog``.
 final class QueueWatch: Sendable {
-    let made = QueueWatchdog.CallStack()
-    private let taken = Mutex<QueueWatchdog.CallStack?>(nil)
+    let made = CallStack()
+    private let taken = Mutex<CallStack?>(nil)
 
     /// - Parameter chain: the one that is on the queue from now on; 0 for none.
     func note(_ chain: UInt) {
-        let stack = chain == 0 ? nil : QueueWatchdog.CallStack()
+        let stack = chain == 0 ? nil : CallStack()
         taken.withLock { $0 = stack }
     }
 
     /// The other side of a use off the queue: who is on it, or who made it.
-    var side: (place: String, stack: QueueWatchdog.CallStack?) {
+    var side: (place: String, stack: CallStack?) {
         if let stack = taken.withLock({ $0 }) { return ("Its queue is taken here", stack) }
         return ("Its queue was made here, and no thread is on it", made)
     }
