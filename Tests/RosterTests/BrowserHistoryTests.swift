@@ -47,6 +47,38 @@ import Testing
         #expect(driver.text.contains("16 Teams"))
     }
 
+    @Test func whatComesIsPutAboveTheRestUntilTheHistoryIsAnother() async throws {
+        for number in 1...3 { try rename("Spain", to: "Spain", by: "early \(number)") }
+        try rename("Spain", to: "Espagne", by: "importer")
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("HG")
+        let last = driver.selectedLine
+        #expect(last?.contains("3 Locations inserted") == true, "\(driver.text)")
+        for number in 1...3 {
+            try rename("Italy", to: "Italy \(number)", by: "sync \(number)")
+            try rename("Italy \(number)", to: "Italy", by: "back \(number)")
+        }
+        try await driver.wait(for: "all of them") { driver.lines[1].contains("back 3") }
+        let authors = driver.lines[1...6].compactMap { $0.firstMatch(of: /(sync|back) \d/).map { String($0.0) } }
+        #expect(authors == ["back 3", "sync 3", "back 2", "sync 2", "back 1", "sync 1"], "\(driver.text)")
+        #expect(driver.selectedLine == last, "\(driver.text)")
+        // What was read last was removed meanwhile: the history is read anew.
+        try fixture.elsewhere { context in
+            for name in ["Italien", "Italia"] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+                request.predicate = NSPredicate(format: "teamName BEGINSWITH 'Ital'")
+                try context.fetch(request).first?.setValue(name, forKey: "teamName")
+                context.transactionAuthor = name
+                try context.save()
+            }
+            let token = context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+            _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: token))
+        }
+        try await driver.wait(for: "what is left") {
+            driver.lines[1].contains("Italia") && !driver.text.contains("importer")
+        }
+    }
+
     @Test func aStoreWithoutHistorySaysSo() throws {
         let fixture = try Fixture()
         try fixture.fill(keepsHistory: false)

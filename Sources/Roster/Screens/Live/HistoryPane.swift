@@ -39,7 +39,7 @@ final class HistoryPane: Layer {
 
     private func reload() {
         revision = session.revision
-        let current = rows.indices.contains(cursor) ? rows[cursor] : nil
+        let current = current
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         let fetch = NSFetchRequest<NSFetchRequestResult>()
         fetch.entity = NSPersistentHistoryTransaction.entityDescription(with: session.context)
@@ -56,6 +56,30 @@ final class HistoryPane: Layer {
                 (error as NSError).code == 134_091
                 ? tr("the store keeps no history") : CommandError.line(for: error)
         }
+        showRows(keeping: current)
+    }
+
+    /// Reads what was committed since, and puts it above the rest. The whole history may be long.
+    private func readNewer() {
+        guard let newest = transactions.first else { return reload() }
+        revision = session.revision
+        let current = current
+        do {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: newest.token)
+            let result = try session.context.execute(request) as? NSPersistentHistoryResult
+            let newer = result?.result as? [NSPersistentHistoryTransaction] ?? []
+            guard !newer.isEmpty else { return }
+            transactions = Array((newer.reversed() + transactions).prefix(Self.greatestLimit))
+            limit = min(Self.greatestLimit, limit + newer.count)
+            showRows(keeping: current)
+        } catch {
+            // The beginning was removed, or the store put back.
+            reload()
+        }
+    }
+
+    /// Makes the rows anew; the cursor stays where it was.
+    private func showRows(keeping current: Row?) {
         makeRows()
         if let current {
             cursor =
@@ -244,7 +268,7 @@ final class HistoryPane: Layer {
     // MARK: Painting
 
     func draw(in canvas: Canvas) {
-        if revision != session.revision { reload() }
+        if revision != session.revision { readNewer() }
         canvas.clear()
         height = max(1, canvas.height - 2)
         var right: [(String, Role)] = []
