@@ -56,7 +56,8 @@ extension ListCommands {
                 $0.toggleFreeze()
             },
             Command(
-                "history", keys: "H", category: category, help: "what was committed, by whom, when; there a: the list as it was"
+                "history", keys: "H", category: category,
+                help: "what was committed, by whom, when; there a: the list as it was"
             ) {
                 $0.browser.layers.push(HistoryPane(browser: $0.browser, session: $0.session))
             },
