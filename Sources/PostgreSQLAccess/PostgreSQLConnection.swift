@@ -5,7 +5,8 @@
     /// A connection to a server. Used on one thread at a time.
     ///
     /// Statements go to the server in lists, each list in one round trip: the library's pipeline. A statement's text is
-    /// prepared when it is used first, in the same round trip.
+    /// prepared when it is used first, in the same round trip. A pooler may have another server process do the next list,
+    /// which knows nothing of it: then this connection prepares nothing any more beyond the list itself.
     package final class PostgreSQLConnection {
         /// One statement of a list.
         package struct Statement: Sendable {
@@ -21,6 +22,10 @@
         private let connection: OpaquePointer
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
+        /// Of this connection alone: behind a pooler, the same name would be another one's statement.
+        private let preparedPrefix = "s\(String(UInt64.random(in: 0 ... .max), radix: 36))_"
+        /// Whether statements stay prepared for the lists that follow.
+        private var keepsPrepared = true
         private var notifications: [Notification] = []
         /// Rings when the server has sent something by itself.
         package var alarm: NotificationAlarm?
@@ -67,6 +72,23 @@
         /// - Throws: ``PostgreSQLError`` of the first that fails; those behind it are not run.
         @discardableResult
         package func run(_ statements: [Statement]) throws -> [PostgreSQLResult] {
+            let isBeginning = !isInTransaction
+            do { return try runOnce(statements) } catch let error as PostgreSQLError
+                where keepsPrepared && Self.missingStatement.contains(error.state ?? "")
+            {
+                (keepsPrepared, prepared) = (false, [:])
+                // What an open transaction did before cannot be done again here; of the list itself nothing is left.
+                guard isBeginning else { throw error }
+                if isInTransaction { try runOnce([Statement("ROLLBACK")]) }
+                return try runOnce(statements)
+            }
+        }
+
+        /// The states of a prepared statement that is not there, or is another one's.
+        private static let missingStatement: Set<String> = ["26000", "42P05"]
+
+        @discardableResult
+        private func runOnce(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             if statements.isEmpty { return [] }
             // Before anything is sent: a list is sent whole or not at all.
             let encoded = try statements.map(encoded)
@@ -100,8 +122,11 @@
             let key = statement.text + "\u{0}" + types.map(String.init).joined(separator: ",")
             var name = prepared[key]
             if name == nil {
-                let isKept = preparedCount < Self.preparedLimit && statement.text.utf8.count < 20_000
-                let new = isKept ? "s\(preparedCount)" : ""
+                // A commit that failed for want of its preparation would take the transaction with it.
+                let isKept =
+                    keepsPrepared && preparedCount < Self.preparedLimit && statement.text.utf8.count < 20_000
+                    && !Self.isControl(statement)
+                let new = isKept ? "\(preparedPrefix)\(preparedCount)" : ""
                 if isKept { preparedCount += 1 }
                 guard PQsendPrepare(connection, new, statement.text, Int32(types.count), types) == 1 else {
                     throw lost()
@@ -118,6 +143,10 @@
             }
             guard isSent == 1 else { throw lost() }
             sent.append(.statement)
+        }
+
+        private static func isControl(_ statement: Statement) -> Bool {
+            statement.text == "COMMIT" || statement.text == "ROLLBACK" || statement.text.hasPrefix("BEGIN")
         }
 
         /// So many bytes the server takes in one message; with more it would end the connection.

@@ -38,6 +38,26 @@
             #expect(texts.text(5, 0) == "-12345678901234567890.123456789")
         }
 
+        /// As behind a pooler, where another process of the server does the next transaction.
+        @Test func aStatementThatIsNotPreparedAnyMoreIsRunAllTheSame() throws {
+            let connection = try connection()
+            let list = [
+                PostgreSQLConnection.Statement("BEGIN"),
+                PostgreSQLConnection.Statement("SELECT $1 + 1", [.value(.integer(1), .bigint)]),
+                PostgreSQLConnection.Statement("COMMIT"),
+            ]
+            for _ in 0..<2 { #expect(try connection.run(list)[1].value(0, 0) == .integer(2)) }
+            try connection.run("DEALLOCATE ALL")
+            #expect(try connection.run(list)[1].value(0, 0) == .integer(2))
+            // From here on nothing is kept that could be missing, also in the middle of a transaction.
+            try connection.run("BEGIN")
+            #expect(try connection.run("SELECT $1 + 1", [.value(.integer(2), .bigint)]).value(0, 0) == .integer(3))
+            try connection.run("DEALLOCATE ALL")
+            #expect(try connection.run("SELECT $1 + 1", [.value(.integer(3), .bigint)]).value(0, 0) == .integer(4))
+            try connection.run("COMMIT")
+            #expect(try connection.run("SELECT count(*) FROM pg_prepared_statements").value(0, 0) == .integer(0))
+        }
+
         @Test func anAlarmRingsOnceForWhatComesByItself() throws {
             let (listener, other) = (try connection(), try connection())
             try listener.run("LISTEN alarm")
