@@ -36,6 +36,8 @@ extension Array where Element: NSManagedObject {
         withUnsafeBufferPointer { objects in
             objects.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { references in
                 let chosen = choose(references)
+                // An array made with no room writes the count of the empty array that all threads share.
+                if chosen.isEmpty { return [] }
                 return [Element](unsafeUninitializedCapacity: chosen.count) { target, filled in
                     target.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { target in
                         for (index, object) in chosen.enumerated() {

@@ -81,6 +81,8 @@ extension Array where Element: AnyObject {
     // the new array. The objects are of the class, as the caller says.
     func inOrder<Object: AnyObject>(of places: [Int], as class: Object.Type) -> [Object] {
         precondition(places.count == count, "Each place is named once.")
+        // An array made with no room writes the count of the empty array that all threads share.
+        if isEmpty { return [] }
         return withUnsafeBufferPointer { elements in
             elements.withMemoryRebound(to: Unmanaged<Element>.self) { references in
                 for reference in references { _ = reference.retain() }

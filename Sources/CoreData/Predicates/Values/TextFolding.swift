@@ -25,10 +25,7 @@ enum TextFolding {
         guard isNeeded(options) else { return Array(utf8) }
         if isASCII(utf8) {
             guard options.contains(.caseInsensitive) else { return Array(utf8) }
-            return [UInt8](unsafeUninitializedCapacity: utf8.count) { buffer, count in
-                for index in 0..<utf8.count { buffer[index] = lowercased(utf8[index]) }
-                count = utf8.count
-            }
+            return utf8.map(lowercased)
         }
         return Array(folded(String(decoding: utf8, as: UTF8.self), options).utf8)
     }

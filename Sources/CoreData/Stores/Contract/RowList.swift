@@ -23,6 +23,11 @@ struct RowList: RandomAccessCollection, RangeReplaceableCollection, ExpressibleB
     init(
         taking places: some Collection<Int>, outOf source: inout [RowSnapshot?], _ body: (Int) -> Void = { _ in }
     ) {
+        // An array made with no room writes the count of the empty array that all threads share.
+        if places.isEmpty {
+            rows = []
+            return
+        }
         rows = source.withUnsafeMutableBufferPointer { source in
             [RowSnapshot?](unsafeUninitializedCapacity: places.count) { rows, count in
                 for (index, place) in places.enumerated() where source[place] != nil {
