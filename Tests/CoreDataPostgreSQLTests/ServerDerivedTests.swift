@@ -194,6 +194,115 @@
             #expect(try wrong(stack).count { $0.contains("are not what they are derived from") } == 2)
         }
 
+        // MARK: Counts and sums
+
+        /// The triggers of a table change rows of that table: they must come to an end, and count each row once.
+        @Test func aRowThatIsBehindItselfIsCountedOnce() throws {
+            let person = Shop.entity(
+                "Person",
+                [
+                    Shop.attribute("pay", .integer64AttributeType), Shop.attribute("fee", .decimalAttributeType),
+                    Self.derived("count", .integer32AttributeType, "reports.@count"),
+                    Self.derived("sum", .integer64AttributeType, "reports.pay.@sum"),
+                    Self.derived("whole", .integer64AttributeType, "reports.fee.@sum"),
+                ])
+            Shop.relate(person, "reports", person, "boss")
+            let model = NSManagedObjectModel()
+            model.entities = [person]
+            let stack = try ServerStack(model)
+            try stack.inContext { context in
+                let people = (1...3).map { context.insert("Person", ["pay": $0]) }
+                func values() throws -> [[Int?]] {
+                    try context.save()
+                    context.refreshAllObjects()
+                    return people.map { person in ["count", "sum"].map { person.value(forKey: $0) as? Int } }
+                }
+                people[0].setValue(people[0], forKey: "boss")
+                people[1].setValue(people[0], forKey: "boss")
+                #expect(try values() == [[2, 3], [0, 0], [0, 0]])
+                people[0].setValue(people[2], forKey: "boss")
+                people[2].setValue(people[2], forKey: "boss")
+                #expect(try values() == [[1, 2], [0, 0], [2, 4]])
+                people[0].setValue(people[0], forKey: "boss")
+                people[2].setValue(people[0], forKey: "boss")
+                #expect(try values() == [[3, 6], [0, 0], [0, 0]])
+                // A sum that was too large is right again when it is not any more.
+                people[1].setValue(Int.max, forKey: "pay")
+                #expect(try values()[0] == [3, Int.max])
+                people[1].setValue(5, forKey: "pay")
+                #expect(try values()[0] == [3, 9])
+                // Two halves are a whole, whenever they come; what is no number is no value.
+                for other in people[1...] {
+                    other.setValue(NSDecimalNumber(string: "0.5"), forKey: "fee")
+                    try context.save()
+                }
+                people[0].setValue(NSDecimalNumber.notANumber, forKey: "fee")
+                try context.save()
+                context.refreshAllObjects()
+                #expect(people[0].value(forKey: "whole") as? Int == 1)
+                #expect(people[0].value(forKey: "fee") == nil)
+                context.delete(people[2])
+                try context.save()
+                #expect(people[0].value(forKey: "count") as? Int == 2 && people[0].value(forKey: "sum") as? Int == 6)
+            }
+            #expect(try wrong(stack).isEmpty)
+            _ = try stack.psql("DELETE FROM \"\(stack.schema)\".\"Person\" WHERE _id <> boss")
+            #expect(try stack.psql("SELECT count, sum, whole FROM \"\(stack.schema)\".\"Person\"") == "1|1|0")
+        }
+
+        @Test func tablesThatCountEachOther() throws {
+            let (team, player) = (Shop.entity("Team", []), Shop.entity("Player", []))
+            Shop.relate(team, "players", player, "team")
+            Shop.relate(player, "led", team, "captain")
+            team.properties.append(Self.derived("size", .integer32AttributeType, "players.@count"))
+            player.properties.append(Self.derived("teams", .integer32AttributeType, "led.@count"))
+            let model = NSManagedObjectModel()
+            model.entities = [team, player]
+            let stack = try ServerStack(model)
+            try stack.inContext { context in
+                let player = context.insert("Player")
+                let team = context.insert("Team", ["captain": player, "players": Set([player])])
+                try context.save()
+                context.insert("Team", ["captain": player])
+                context.insert("Player", ["team": team])
+                try context.save()
+                #expect(team.value(forKey: "size") as? Int == 2 && player.value(forKey: "teams") as? Int == 2)
+                context.delete(player)
+                try context.save()
+                #expect(team.value(forKey: "size") as? Int == 1)
+            }
+            #expect(try wrong(stack).isEmpty)
+        }
+
+        /// Its statements and values are not those of a save.
+        @Test func anotherProgramCountsRight() throws {
+            let stack = try ServerStack(Self.model())
+            try stack.inContext { context in
+                context.insert("Player", ["name": "a", "team": context.insert("Team", ["name": "t"])])
+                try context.save()
+            }
+            let (team, player) = ("\"\(stack.schema)\".\"Team\"", "\"\(stack.schema)\".\"Player\"")
+            let added = { (from: Int, to: Int, owner: String) in
+                "INSERT INTO \(player) (_id, _entity, _version, team, x, k) SELECT 500000 + n, "
+                    + "(SELECT min(_entity) FROM \(player)), 1, \(owner), n, 0.5 FROM generate_series(\(from), \(to)) AS n"
+            }
+            // The team and what is behind it in one statement.
+            _ = try stack.psql(
+                "WITH t AS (INSERT INTO \(team) (_id, _entity, _version) SELECT 500000, _entity, 1 FROM \(team) "
+                    + "RETURNING _id) " + added(1, 3, "(SELECT _id FROM t)"))
+            let values = "SELECT size, goals, fees FROM \(team) WHERE _id = 500000"
+            #expect(try stack.psql(values) == "3|6|1.5")
+            // No save reads there which rows have changed.
+            let noted = "SELECT coalesce(current_setting('coredata.touched', true), '')"
+            #expect(
+                try stack.psql("BEGIN; \(added(4, 4, "500000")); \(added(5, 5, "500000")); \(noted); COMMIT") == "")
+            #expect(try stack.psql(values) == "5|15|2.5")
+            _ = try stack.psql("UPDATE \(player) SET k = 'NaN' WHERE _id = 500001")
+            #expect(try stack.psql(values) == "5|15|NaN")
+            _ = try stack.psql("UPDATE \(player) SET k = 1.5 WHERE _id = 500001")
+            #expect(try stack.psql(values) == "5|15|3.5")
+        }
+
         /// Each of them sees what the others have committed only when it has its turn.
         @Test func clientsThatWriteAtOnceLeaveTheRightCounts() throws {
             let stack = try ServerStack(Self.model())

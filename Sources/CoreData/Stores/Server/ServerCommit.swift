@@ -66,7 +66,7 @@ enum ServerTransactionStart {
     ///
     /// - Parameters:
     ///   - isAlone: whether it is a batch or a migration.
-    ///   - derives: whether it is such a save.
+    ///   - derives: whether values of other rows may depend on what it writes: it reads which have changed.
     static func statements(
         _ place: ServerPlace, store identifier: String, isAlone: Bool, derives: Bool = false
     ) -> [ServerStatement] {
@@ -76,6 +76,7 @@ enum ServerTransactionStart {
         settings += noticing
         // A plan that was made for an empty table, and kept, would read all of it for each of a million rows.
         if isAlone { settings.append(("plan_cache_mode", "force_custom_plan")) }
+        if derives { settings.append((ServerDerivedText.noting, "on")) }
         // What the URL sets for the whole session stays.
         settings = settings.filter { !place.sessionSettings.contains($0.0) }
         let parts = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }

@@ -3,12 +3,14 @@
 // changed ones concern, and works their values out anew; counts, and sums of exact numbers over one relationship, go up and
 // down instead, so that a row costs one step however many it is counted with.
 //
-// Two transactions at once: each sees only its own rows before the commit. Saves that write tables on which something
-// depends therefore have the store's lock alone (`ServerTransactionStart`), and the rows of a value are locked before it is
-// worked out, so that who writes by other programs counts right, too.
+// Two transactions at once: each sees only its own rows before the commit. Saves that write tables on which values of other
+// rows depend therefore have the store's lock alone (`ServerTransactionStart`). Other programs do not take that lock. What
+// goes up and down is right beside them as well, since the second transaction adds to what the first one has committed; a
+// value that is worked out anew (a copy, a value over several relationships) can miss what another transaction has not
+// committed yet, where one of the two is another program's. An UPDATE of a table of pairs, and TRUNCATE, have no triggers.
 //
 // Each row that gets another value is noted in a setting of the transaction, from which the save reads its history and
-// what its objects shall have.
+// what its objects shall have; in transactions that asked for it alone, as each note reads and writes all those before.
 
 /// The functions and triggers of a store's derived attributes.
 struct ServerDerivedText {
@@ -16,6 +18,10 @@ struct ServerDerivedText {
 
     /// The setting that has a line for each value that was changed: the entity's number, the key, the property as JSON.
     private static let setting = "coredata.touched"
+
+    /// The setting that is `on` in a transaction that reads what was noted.
+    static let noting = "coredata.noting"
+    private static let isNoting = "current_setting('\(noting)', true) IS NOT DISTINCT FROM 'on'"
 
     /// What the transaction has noted so far, as rows.
     static let touched =
@@ -84,6 +90,7 @@ struct ServerDerivedText {
             for event in Event.allCases {
                 guard let parts = bodies[Place(table: table, event: event)] else { continue }
                 let name = ServerNames.claim("\(table)_derive_\(event.rawValue)", &taken)
+                let changed = event == .delete ? "old_rows" : "new_rows"
                 let rows =
                     switch event {
                     case .insert: "NEW TABLE AS new_rows"
@@ -93,8 +100,11 @@ struct ServerDerivedText {
                 functions.append(
                     Function(
                         name: name, table: table,
-                        body:
-                            "#variable_conflict use_variable\nDECLARE x bigint[]; k bigint[]; t text;\nBEGIN\n\(parts.joined())RETURN NULL;\nEND",
+                        // A statement that changed nothing fires, too: the UPDATE of a table by its own trigger would
+                        // never end.
+                        body: "#variable_conflict use_variable\nDECLARE x bigint[]; k bigint[]; t text;\nBEGIN\n"
+                            + "IF NOT EXISTS (SELECT 1 FROM \(changed)) THEN RETURN NULL; END IF;\n"
+                            + "\(parts.joined())RETURN NULL;\nEND",
                         triggers: [
                             (name, "AFTER \(event.rawValue.uppercased())", "REFERENCING \(rows) FOR EACH STATEMENT")
                         ]))
@@ -211,14 +221,16 @@ struct ServerDerivedText {
 
     // MARK: Counting up and down
 
+    /// A whole number that sums decimals is not: it would lose the fractions of each step.
     private func isCounted(_ path: ServerDerivedPath) -> Bool {
-        guard path.derivation.hops.count == 1, [.bigint, .numeric].contains(ServerType(path.derivation.attribute))
-        else {
-            return false
-        }
+        guard path.derivation.hops.count == 1, let type = ServerType(path.derivation.attribute),
+            [.bigint, .numeric].contains(type)
+        else { return false }
         switch path.derivation.source {
         case .count: return true
-        case .sum: return path.end?.type != .double && !path.children(0).isJoinTable
+        case .sum:
+            guard let end = path.end, !path.children(0).isJoinTable else { return false }
+            return end.type != .double && (end.type != .numeric || type == .numeric)
         case .value, .text, .now: return false
         }
     }
@@ -255,10 +267,19 @@ struct ServerDerivedText {
     }
 
     /// Adds what comes behind the rows of the attribute, and takes off what goes.
+    ///
+    /// The value is worked out anew where the one that is there does not tell what it would be without the amount: it is at
+    /// the bounds of its type, or no number. So it is where another program has written the row in this transaction, since one
+    /// statement of it may insert the row and those behind it, which were counted with it then.
     private func count(_ path: ServerDerivedPath, _ amounts: String) -> String {
         let sum = "coalesce(o.\(path.column), 0) + n.amount"
+        let isWhole = ServerType(path.derivation.attribute) == .bigint
+        let next = isWhole ? ServerDerivedPath.whole(sum) : sum
+        let isLost =
+            isWhole ? "o.\(path.column) IN (-9223372036854775808, 9223372036854775807)" : "\(sum) = 'NaN'::numeric"
         let value =
-            ServerType(path.derivation.attribute) == .bigint ? ServerDerivedPath.whole(sum) : sum
+            "CASE WHEN \(isLost) OR (o.xmin = pg_current_xact_id()::xid AND NOT (\(Self.isNoting))) "
+            + "THEN \(path.value(of: "o")) ELSE \(next) END"
         return noting(
             path,
             "n AS MATERIALIZED (SELECT c.id, sum(c.amount) AS amount FROM (\(amounts)) AS c GROUP BY c.id "
@@ -274,7 +295,7 @@ struct ServerDerivedText {
         let property = SQLText.literal(" " + ServerHistory.jsonText(path.derivation.attribute.name))
         let line = "u.\(quoted(ServerStoreTables.entity)) || ' ' || u.\(key) || \(property)"
         return "WITH \(tables) SELECT string_agg(\(line), chr(10)) INTO t FROM u;\n"
-            + "IF t IS NOT NULL THEN PERFORM set_config('\(Self.setting)', concat_ws(chr(10), "
+            + "IF t IS NOT NULL AND \(Self.isNoting) THEN PERFORM set_config('\(Self.setting)', concat_ws(chr(10), "
             + "nullif(current_setting('\(Self.setting)', true), ''), t), true); END IF;\n"
     }
 }

@@ -95,7 +95,9 @@ final class ServerLayout: SQLSchema {
         self.storages = storages
         self.texts = texts
         derivingTables = Set(
-            derivations.all.filter(\.isKept).flatMap { ServerDerivedPath(derivation: $0, layout: self).tables })
+            derivations.all.filter { $0.isKept && !$0.hops.isEmpty }.flatMap {
+                ServerDerivedPath(derivation: $0, layout: self).tables
+            })
     }
 
     // MARK: Look-ups

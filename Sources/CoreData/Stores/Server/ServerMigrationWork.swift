@@ -63,6 +63,7 @@ final class ServerMigrationWork {
         for table in new.tables { try mend(table) }
         for table in new.joinTables where staying.contains(table.name) { try mend(table) }
         for table in tables { try check(table) }
+        try addIndexes()
         try ServerDerivedFilling(layout: new, connection: connection).fill()
         try addRules()
         try run(ServerDerivedText(layout: new).statements())
@@ -105,12 +106,16 @@ final class ServerMigrationWork {
             .intersection(newText.uniqueConstraints().map(\.text))
     }
 
+    /// By those of references the rows behind others are found, of which values are derived.
+    private func addIndexes() throws {
+        let known = Set(old.tables.filter { staying.contains($0.name) }.flatMap(oldText.indexes))
+        try run(new.tables.flatMap(newText.indexes).filter { !known.contains($0) })
+    }
+
     private func addRules() throws {
         let kept = keptConstraints
-        let known = Set(old.tables.filter { staying.contains($0.name) }.flatMap(oldText.indexes))
         try run(
-            newText.uniqueConstraints().map(\.text).filter { !kept.contains($0) }
-                + new.tables.flatMap(newText.indexes).filter { !known.contains($0) } + newText.references()
+            newText.uniqueConstraints().map(\.text).filter { !kept.contains($0) } + newText.references()
                 + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments))
     }
 

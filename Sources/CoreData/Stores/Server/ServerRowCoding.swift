@@ -87,7 +87,9 @@ struct ServerValueCoding {
             return .text(text)
         case .data(let data): return .blob(data)
         case .uuid(let uuid): return .uuid(uuid)
-        case .decimal(let number): return .decimal(number.decimalValue)
+        case .decimal(let number):
+            let decimal = number.decimalValue
+            return decimal.isNaN ? .null : .decimal(decimal)
         case .object(let object):
             return try TransformableCoding.data(from: object, attribute: attribute).map { .blob($0) } ?? .null
         case .reference: return .null

@@ -306,7 +306,9 @@ final class ServerSession {
         do {
             try reading {
                 _ = try $0.run(
-                    ServerTransactionStart.statements(opening.place, store: version.identifier, isAlone: true))
+                    ServerTransactionStart.statements(
+                        opening.place, store: version.identifier, isAlone: true,
+                        derives: !layout.derivingTables.isEmpty))
             }
         } catch {
             rollBack()
