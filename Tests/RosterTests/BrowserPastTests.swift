@@ -109,7 +109,7 @@ import Testing
             #expect(driver.lines[1].contains(counts), "\(driver.text)")
             #expect(driver.selectedLine?.contains("Japan") == (number < 5), "\(driver.text)")
         }
-        try await go(")", to: 3, "16 Teams   − 2 deleted since   + 1 that came later left out")
+        try await go(")", to: 3, "16 Teams   − 2 deleted since   + 1 later, left out")
         try await go(")", to: 4, "17 Teams   − 2 deleted since")
         #expect(driver.text.contains("Wales"))
         try await go(")", to: 5, "15 Teams")

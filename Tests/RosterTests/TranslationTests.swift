@@ -34,6 +34,12 @@ import Translation
         let commands =
             ListCommands.table.commands.map { ($0.name, $0.help, $0.category) }
             + DetailCommands.table.commands.map { ($0.name, $0.help, $0.category) }
+            + PastScreen.table.commands.map { ($0.name, $0.help, $0.category) }
+            + HistoryPane.table.commands.map { ($0.name, $0.help, $0.category) }
+            + ChangesPane.table.commands.map { ($0.name, $0.help, $0.category) }
+            + ColumnsPane.table.commands.map { ($0.name, $0.help, $0.category) }
+            + ConflictScreen.table.commands.map { ($0.name, $0.help, $0.category) }
+            + CalendarPicker.table.commands.map { ($0.name, $0.help, $0.category) }
         return verbs.map { $0.summary } + flags.map { $0.help } + commands.flatMap { [$0.0, $0.1, $0.2] }
     }
 

@@ -96,7 +96,7 @@ public struct ImportCommand {
             }
         } catch {
             let outcome =
-                isDryRun
+                isDryRun || counts.total == 0
                 ? tr("nothing was imported")
                 : counts.total == 1
                     ? tr("1 record was imported before that")

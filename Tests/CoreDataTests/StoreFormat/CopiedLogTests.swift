@@ -46,11 +46,11 @@ import Testing
         let contents = try #require(LogContents(path: copy.path + "-wal"))
         var index = try Data(contentsOf: URL(fileURLWithPath: copy.path + "-shm"))
         #expect(LogState(indexAt: copy.path + "-shm")?.copied == 0)
-        withUnsafeBytes(of: UInt32(contents.frames.count)) { index.replaceSubrange(128..<132, with: $0) }
+        withUnsafeBytes(of: UInt32(contents.committedPages.count)) { index.replaceSubrange(128..<132, with: $0) }
         try index.write(to: URL(fileURLWithPath: copy.path + "-shm"))
         let log = try Data(contentsOf: URL(fileURLWithPath: copy.path + "-wal"))
         try open.close()
-        return contents.lastFrames(contents.frames.count).sorted { $0.key < $1.key }.map { number, frame in
+        return contents.lastFrames(contents.committedPages.count).sorted { $0.key < $1.key }.map { number, frame in
             let start = Int(contents.place(ofFrame: frame))
             return Page(number: number, bytes: log[start..<start + contents.pageSize])
         }

@@ -229,4 +229,28 @@ import Testing
         }
         try open.close()
     }
+
+    /// The checksums are right, so only a program that means harm writes such a log. SQLite ends it at that frame.
+    @Test(arguments: [UInt32(0), 1])
+    func aFrameOfNoPageEndsTheLog(page: UInt32) throws {
+        let path = NSTemporaryDirectory() + "forged-\(UUID().uuidString)-wal"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var sum: (UInt32, UInt32) = (0, 0)
+        func bytes(_ words: [UInt32]) -> [UInt8] {
+            words.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) } }
+        }
+        func add(_ words: [UInt32]) -> [UInt32] {
+            for index in stride(from: 0, to: words.count, by: 2) {
+                sum.0 &+= words[index] &+ sum.1
+                sum.1 &+= words[index + 1] &+ sum.0
+            }
+            return words
+        }
+        let header = add([0x377f_0683, 3_007_000, 512, 0, 1, 2]) + [sum.0, sum.1]
+        let frame = add([page, 1])
+        let content = add([UInt32](repeating: 0x0d00_0000, count: 128))
+        let log = bytes(header + frame + [1, 2, sum.0, sum.1] + content)
+        try Data(log).write(to: URL(fileURLWithPath: path))
+        #expect(LogContents(path: path)?.committedPages == (page == 0 ? nil : [page]))
+    }
 }

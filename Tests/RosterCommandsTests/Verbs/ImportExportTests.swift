@@ -88,7 +88,7 @@ import Testing
     @Test(arguments: [
         (
             "a.json", "[{\"teamName\":\"T\",\n\"qualifyingZone\":\"X\",\"wins\":\"abc\"}]",
-            "a.json:1: record 1: wins: “abc” is not a whole number; 0 records were imported before that"
+            "a.json:1: record 1: wins: “abc” is not a whole number; nothing was imported"
         ),
         (
             "b.json", "{\"teamName\":\"T\",\"qualifyingZone\":\"X\"}\n{\"teamName\":\"U\",\"wins\":true}",

@@ -286,8 +286,8 @@ final class HistoryPane: Layer {
             draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
         }
         let hints = [
-            ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("zR zM", "all"),
-            ("G gg", "oldest, newest"), ("Esc", "back"),
+            ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("Esc", "back"),
+            ("zR zM", "all"), ("G gg", "oldest, newest"),
         ]
         KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
     }

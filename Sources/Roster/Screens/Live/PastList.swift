@@ -46,8 +46,13 @@ final class PastList: ListSource {
         try Task.checkCancellation()
         let list = try PastList(
             after: transaction, past, of: entity, as: settings, in: session.container.persistentStoreCoordinator)
+        let deleted = past.deleted.sorted { $0.value.transaction < $1.value.transaction }
+        for (number, (id, deletion)) in deleted.enumerated() {
+            try await pause(before: number)
+            list.putStandIn(for: id, deletion)
+        }
         try await list.records.controller.refetch(telling: .contents)
-        list.refresh()
+        try await list.refresh()
         return list
     }
 
@@ -61,25 +66,38 @@ final class PastList: ListSource {
         context.persistentStoreCoordinator = coordinator
         records = try RecordList(entity: entity, settings: settings, context: context, excluding: past.inserted)
         records.isFollowing = false
-        for (id, deletion) in past.deleted.sorted(by: { $0.value.transaction < $1.value.transaction }) {
-            let record = NSManagedObject(entity: id.entity, insertInto: context)
-            record.take(deletion.values)
-            standIns[record.objectID] = id
-            standInsByID[id] = record
-        }
     }
 
-    private func refresh() {
+    /// What is done for each of many records is done in steps: keys are answered between them, and one of them may stop it.
+    @MainActor
+    private static func pause(before number: Int) async throws {
+        guard number % 256 == 255 else { return }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+
+    private func putStandIn(for id: NSManagedObjectID, _ deletion: PastRecords.Deletion) {
+        let record = NSManagedObject(entity: id.entity, insertInto: context)
+        record.take(deletion.values)
+        standIns[record.objectID] = id
+        standInsByID[id] = record
+    }
+
+    @MainActor
+    private func refresh() async throws {
         records.refresh()
         let key = records.settings.sectionKey
-        let deleted = standInsByID.compactMap { id, record -> ListPath? in
-            guard let path = records.path(of: record) else { return nil }
+        for (number, (id, record)) in standInsByID.enumerated() {
+            try await Self.pause(before: number)
+            guard let path = records.path(of: record) else { continue }
             if let key, past.deleted[id]?.values[key] == nil { unplaced[path.section, default: 0] += 1 }
-            return path
+            differing.append(path)
         }
-        deletedCount = deleted.count
-        let changed = past.changed.keys.compactMap { records.path(of: context.object(with: $0)) }
-        differing = (deleted + changed).sorted()
+        deletedCount = differing.count
+        for (number, id) in past.changed.keys.enumerated() {
+            try await Self.pause(before: number)
+            if let path = records.path(of: context.object(with: id)) { differing.append(path) }
+        }
+        differing.sort()
     }
 
     /// How many of the list's records were changed since.

@@ -251,8 +251,10 @@ final class PastScreen: Layer {
         let filter = list.records.settings.filter
         let later = list.past.inserted.count
         if filter.isEmpty {
-            add(symbols.inserted, .inserted, later, sentence("\(later) that came later left out"))
+            add(symbols.inserted, .inserted, later, sentence("\(later) later, left out"))
         } else {
+            let unseen = list.past.deleted.count - list.deletedCount
+            add(symbols.removed, .error, unseen, sentence("\(unseen) deleted since that may have matched"))
             pieces.append(("   " + tr("filter: %s", filter), .muted))
         }
         var x = 1

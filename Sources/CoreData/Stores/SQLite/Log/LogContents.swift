@@ -16,7 +16,7 @@ struct LogContents {
     private(set) var firstBytes: [UInt32: UInt8] = [:]
     let pageSize: Int
     /// The page of each committed frame, in their order.
-    private(set) var frames: [UInt32] = []
+    private(set) var committedPages: [UInt32] = []
 
     private static let headerSize = 32
     private static let frameHeaderSize = 24
@@ -38,12 +38,15 @@ struct LogContents {
             sum.add(frame[0..<8])
             sum.add(frame[Self.frameHeaderSize...])
             guard sum.equals(frame[16..<24]) else { break }
-            pending.append((Self.number(frame, 0), frame[Self.frameHeaderSize]))
+            let page = Self.number(frame, 0)
+            // SQLite ends the log at a frame that names no page.
+            guard page != 0 else { break }
+            pending.append((page, frame[Self.frameHeaderSize]))
             let committed = Self.number(frame, 4)
             if committed != 0 {
                 size = Int64(committed)
                 for (page, firstByte) in pending { firstBytes[page] = firstByte }
-                frames += pending.map(\.page)
+                committedPages += pending.map(\.page)
                 pending.removeAll(keepingCapacity: true)
             }
             place += frame.count
@@ -80,7 +83,7 @@ struct LogContents {
     /// The last of the first `count` frames that has it, for each page that they leave in the database.
     func lastFrames(_ count: Int) -> [UInt32: Int] {
         var last: [UInt32: Int] = [:]
-        for (frame, page) in frames.prefix(count).enumerated() where Int64(page) <= size && page > 0 {
+        for (frame, page) in committedPages.prefix(count).enumerated() where Int64(page) <= size && page > 0 {
             last[page] = frame
         }
         return last

@@ -73,7 +73,7 @@ struct LogStanding {
     /// Whether the file is as the copying of the log leaves it, done or cut off.
     private func holds(_ contents: LogContents) -> Bool {
         guard let comparison = LogComparison(contents, file: path, log: path + "-wal") else { return false }
-        if main.size == contents.size * Int64(contents.pageSize), comparison.holds(contents.frames.count) {
+        if main.size == contents.size * Int64(contents.pageSize), comparison.holds(contents.committedPages.count) {
             return true
         }
         guard let index = LogState(indexAt: path + "-shm"), index.salts == salts, index.begun > 0 else { return false }
