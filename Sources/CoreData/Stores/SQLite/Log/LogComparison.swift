@@ -58,7 +58,7 @@ final class LogComparison {
     /// has these as the log has them.
     func holdsPart(of count: Int) -> Bool {
         var frames: [UInt32: [Int]] = [:]
-        for (frame, page) in contents.committedPages.prefix(count).enumerated() where Int64(page) <= contents.size && page > 0 {
+        for (frame, page) in contents.committedPages.prefix(count).enumerated() where Int64(page) <= contents.size {
             frames[page, default: []].append(frame)
         }
         var changed: [Standing] = []

@@ -83,7 +83,7 @@ struct LogContents {
     /// The last of the first `count` frames that has it, for each page that they leave in the database.
     func lastFrames(_ count: Int) -> [UInt32: Int] {
         var last: [UInt32: Int] = [:]
-        for (frame, page) in committedPages.prefix(count).enumerated() where Int64(page) <= size && page > 0 {
+        for (frame, page) in committedPages.prefix(count).enumerated() where Int64(page) <= size {
             last[page] = frame
         }
         return last
