@@ -428,6 +428,33 @@
             }
         }
 
+        /// Saves of rows on which no other row depends share the store's lock.
+        @Test func aCopyWithinItsRowKeepsNoSaveOut() throws {
+            let word = Shop.entity("Word", [Shop.attribute("name", .stringAttributeType)])
+            word.properties.append(Self.derived("same", .stringAttributeType, "name"))
+            let model = NSManagedObjectModel()
+            model.entities = [word]
+            let stack = try ServerStack(model, options: [NSPersistentStoreTimeoutOption: 0.5])
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let lock = "hashtextextended('coredata ' || (SELECT uuid FROM \"\(stack.schema)\"._store), 0)"
+            let group = DispatchGroup()
+            DispatchQueue.global().async(group: group) {
+                _ = try? cluster.psql("SELECT pg_advisory_xact_lock_shared(\(lock)); SELECT pg_sleep(2)")
+            }
+            defer { group.wait() }
+            let isHeld = try (0..<100).contains { _ in
+                try stack.psql("SELECT pg_try_advisory_xact_lock(\(lock))") == "f"
+            }
+            try #require(isHeld)
+            try stack.inContext { context in
+                let word = context.insert("Word", ["name": "a"])
+                try context.save()
+                word.setValue("b", forKey: "name")
+                try context.save()
+                #expect(word.value(forKey: "same") as? String == "b")
+            }
+        }
+
         // MARK: Batches
 
         @Test func batchesKeepThem() throws {
