@@ -382,14 +382,16 @@ def keys(program, options, report):
             [sys.executable, __file__, "--write", program.data.store, str(rate), str(options.seconds)],
             stdout=open(notes, "w"))
         written = open(notes)
-        waits, own, lags, marks, ends = [], [], [], {}, {}
+        waits, own, lags, marks, ends, unfinished = [], [], [], {}, {}, [""]
         source = random.Random(3)
         down = True
 
         def look(wait):
             """Reads, and notes when a number of the marked team appears."""
             terminal.read(wait)
-            for line in written.readlines():
+            # The last line may not be written to its end yet.
+            *lines, unfinished[0] = (unfinished[0] + written.read()).split("\n")
+            for line in lines:
                 number, value = line.split()
                 if number == "done":
                     ends["commits"] = value

@@ -210,10 +210,13 @@ struct ServerHistory {
                     + "WHERE number > ? ORDER BY number", [argument])
         ]
         if withChanges {
+            // By their numbers, and not as what is greater than one: until the server has statistics of a table it takes a third
+            // of it for greater, and reads it from one end to the other.
             statements.append(
                 ServerStatement(
                     "SELECT transaction, place, kind, entity, key, properties, tombstone FROM "
-                        + "\(table(ServerStoreTables.changes)) WHERE transaction > ? ORDER BY transaction, place",
+                        + "\(table(ServerStoreTables.changes)) WHERE transaction = ANY(ARRAY(SELECT number FROM "
+                        + "\(table(ServerStoreTables.transactions)) WHERE number > ?)) ORDER BY transaction, place",
                     [argument]))
         }
         return statements
