@@ -5,7 +5,7 @@
     import Synchronization
     import Testing
 
-    /// Derived attributes on a server: right whoever writes, and seen by all.
+    /// Derived attributes on a server: right whichever program writes, and seen by all.
     @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct ServerDerivedTests {
         // MARK: The model

@@ -115,7 +115,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         for _ in 0..<1000 where Self.isRunning(process) || hasProcesses {
             usleep(10_000)
         }
-        // The process may be there still, as one that nobody has asked for its end: the next one would take it for the server, by this
+        // The process may be there still, as one whose parent has not asked for its end: the next one would take it for the server, by this
         // file and by the one beside the socket.
         try FileManager.default.removeItem(at: file)
         try? FileManager.default.removeItem(atPath: folder.path + "/.s.PGSQL.\(port).lock")

@@ -17,7 +17,8 @@ enum ObjectValidation {
         try throwAll(errors(object, value))
     }
 
-    // SAFETY: the traits hold their rules, and the object's layout, which does not change, holds the traits.
+    // SAFETY: the traits hold their rules, and the object's layout, which does not change, holds the traits. The pointer holds
+    // `value`, whose memory it names.
     private static func errors(_ object: NSManagedObject, _ value: ValidatedValue) -> [any Error] {
         var errors: [any Error] = []
         let pointer = AutoreleasingUnsafeMutablePointer(value)

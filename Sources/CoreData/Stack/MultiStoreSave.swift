@@ -1,9 +1,10 @@
 import Foundation
 
-// One store is saved by `StoreOperations.save`. For several: all or nothing. SQLite has no transaction over several files in WAL mode, so a save goes in two steps:
-// every store does all of its work in an open transaction, where whatever can be wrong with the work shows; and when all
-// have done so, the transactions are committed one after the other. What remains possible is that a later commit fails
-// after an earlier one succeeded: the disk fills up or goes away, or the machine does, in just that moment.
+// One store is saved by `StoreOperations.save`. For several: all or nothing. SQLite has no transaction over several
+// files in WAL mode, so a save goes in two steps: every store does all of its work in an open transaction, where
+// whatever can be wrong with the work shows; and when all have done so, the transactions are committed one after the
+// other. What remains possible is that a later commit fails after an earlier one succeeded: the disk fills up or goes
+// away, or the machine does, in just that moment.
 
 /// Writes the changes of one save to all stores that it concerns: usually one, which is then saved directly. Run under the
 /// coordinator's lock.

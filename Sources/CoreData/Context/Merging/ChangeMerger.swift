@@ -3,8 +3,8 @@ import Synchronization
 
 // What a merge does to an object. Its committed row is replaced by the one that was saved elsewhere; the values that were
 // changed here and not saved stay on top. Versions decide: a row that is not newer than the one at hand changes nothing,
-// so a change that arrives twice, or late, does no harm; derived values alone may differ under one version. Contents of to-many relationships are dropped and read again
-// when they are asked for; what was added and removed here stays.
+// so a change that arrives twice, or late, does no harm; derived values alone may differ under one version. Contents of
+// to-many relationships are dropped and read again when they are asked for; what was added and removed here stays.
 //
 // Merged changes are no changes of the context: they are not saved, cannot be undone, and leave `hasChanges` alone. They
 // are announced like an event of their own, after the context's pending changes were.

@@ -1,8 +1,8 @@
 /// How a server keeps one derived attribute.
 ///
 /// What the database can work out is kept by triggers (``ServerDerivedText``), also of rows that other programs write. Texts
-/// without case or diacritics are not among it, since its functions are not those of memory: they are written by who saves
-/// the text that they are made of, into the derived attribute's own column or, where that is another row's, into a column
+/// without case or diacritics are not among it, since its functions are not those of memory: they are written by the client
+/// that saves the text they are made of, into the derived attribute's own column or, where that is another row's, into a column
 /// beside the text, which the triggers copy.
 struct ServerDerivation {
     enum Source {
