@@ -7,16 +7,7 @@ struct ServerDerivedPath {
     private var key: String { layout.keyText }
     private func quoted(_ name: String) -> String { layout.dialect.quoted(name) }
 
-    /// The rows behind a to-many hop: where they, or their pairs, stand, and the column that names the owner.
-    struct Children {
-        /// Unquoted.
-        let table: String
-        /// Quoted.
-        let owner: String
-        /// Quoted; for a table of pairs the column of the destination.
-        let destination: String?
-        var isJoinTable: Bool { destination != nil }
-    }
+    typealias Children = DerivedPath.Children
 
     func entity(_ level: Int) -> NSEntityDescription {
         level == 0 ? derivation.entity : hops[level - 1].destinationEntity ?? derivation.entity
