@@ -87,7 +87,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "CoreDataPostgreSQLTests",
-            dependencies: ["CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster"]),
+            dependencies: [
+                "CoreDataPostgreSQL", "CoreData", "StoreConformance", "PostgreSQLCluster",
+                .target(name: "PostgreSQLAccess", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles", "PredicateSyntax"]),
         .testTarget(
             name: "ModelCompilerTests", dependencies: ["ModelCompiler", "ModelFiles", "ChildProgram"],

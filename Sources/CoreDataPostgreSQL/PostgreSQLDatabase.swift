@@ -41,6 +41,16 @@
         /// Always in quotes: the server would fold the case of a plain name.
         @Sendable static func quoted(_ name: String) -> String { SQLText.enclosed(name, in: "\"") }
 
+        /// A database or a role may have texts with a backslash mean what they did in the last century.
+        private func useStandardTexts(_ connection: PostgreSQLConnection) throws {
+            let name = "standard_conforming_strings"
+            guard connection.reportedSetting(name) != "on" else { return }
+            try connection.run("SET \(name) = on")
+            guard connection.reportedSetting(name) == "on" else {
+                throw PostgreSQLError(message: "the server does not take \(name) = on, which is needed")
+            }
+        }
+
         package func connect(to place: ServerPlace) throws -> any ServerConnection {
             do {
                 let settings = try ConnectionSettings(
@@ -55,6 +65,7 @@
                     let encoding = connection.reportedSetting("server_encoding") ?? "another"
                     throw PostgreSQLError(message: "the database keeps texts in \(encoding); UTF8 is needed")
                 }
+                try useStandardTexts(connection)
                 return PostgreSQLSession(connection)
             } catch let error as PostgreSQLError { throw PostgreSQLSession.serverError(error) }
         }

@@ -94,7 +94,7 @@
                 case "40001", "40P01": .retry
                 case "55P03": .locked
                 case "25P03": .lost
-                case "57014": .cancelled
+                case "57014" where error.isOwnCancellation: .cancelled
                 case "23505": .uniqueViolation
                 case "23503": .referenceViolation
                 case "28000", "28P01", "42501": .forbidden
@@ -130,6 +130,8 @@
             case .numeric(let decimal): .decimal(decimal)
             }
         }
+
+        func integers(inColumn column: Int) -> [Int64]? { result.integers(inColumn: column) }
 
         var command: String { result.command }
     }

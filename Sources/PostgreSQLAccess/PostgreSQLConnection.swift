@@ -32,6 +32,7 @@
         /// Asked while a result is waited for; `true` has the server give up the statement (57014).
         package var isCancelled: (() -> Bool)?
         private static let cancellationInterval: Int32 = 30
+        private var hasCancelled = false
         /// More statements than that are not kept by the server.
         private static let preparedLimit = 300
 
@@ -74,9 +75,11 @@
         package func run(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             let isBeginning = !isInTransaction
             do { return try runOnce(statements) } catch let error as PostgreSQLError
-                where keepsPrepared && Self.missingStatement.contains(error.state ?? "")
+                where keepsPrepared && Self.uselessStatement.contains(error.state ?? "")
             {
-                (keepsPrepared, prepared) = (false, [:])
+                // A table that was changed makes its statements useless once, a pooler any of them at any time.
+                keepsPrepared = error.state == Self.changedTable
+                prepared = [:]
                 // What an open transaction did before cannot be done again here; of the list itself nothing is left.
                 guard isBeginning else { throw error }
                 if isInTransaction { try runOnce([Statement("ROLLBACK")]) }
@@ -84,14 +87,17 @@
             }
         }
 
-        /// The states of a prepared statement that is not there, or is another one's.
-        private static let missingStatement: Set<String> = ["26000", "42P05"]
+        /// The states of a prepared statement that is not there, or is another one's, or gives other columns than it was
+        /// prepared with.
+        private static let uselessStatement: Set<String> = ["26000", "42P05", changedTable]
+        private static let changedTable = "0A000"
 
         @discardableResult
         private func runOnce(_ statements: [Statement]) throws -> [PostgreSQLResult] {
             if statements.isEmpty { return [] }
             // Before anything is sent: a list is sent whole or not at all.
             let encoded = try statements.map(encoded)
+            hasCancelled = false
             alarm?.silence()
             defer { alarm?.resume(rings: hasForeignNotifications) }
             guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else { throw lost() }
@@ -181,7 +187,10 @@
                 guard let result = PQgetResult(connection) else { throw lost() }
                 let status = PQresultStatus(result)
                 if status == PGRES_FATAL_ERROR || status == PGRES_PIPELINE_ABORTED || status == PGRES_BAD_RESPONSE {
-                    if error == nil { error = Self.error(of: result, isLost: !isUsable) }
+                    if error == nil {
+                        error = Self.error(of: result, isLost: !isUsable)
+                        error?.isOwnCancellation = hasCancelled
+                    }
                     failed = true
                     PQclear(result)
                     if case .preparation(let key, _) = kind { prepared[key] = nil }
@@ -231,7 +240,7 @@
 
         /// Asks the server, by a connection of its own, to give up what it does for this one.
         private func cancel() {
-            isCancelled = nil
+            (isCancelled, hasCancelled) = (nil, true)
             guard let request = PQgetCancel(connection) else { return }
             defer { PQfreeCancel(request) }
             var message = [CChar](repeating: 0, count: 256)

@@ -9,6 +9,9 @@
         package var constraint: String?
         /// Whether the connection is of no more use.
         package var isConnectionLost: Bool
+        /// Whether a statement was given up (57014) because its caller wanted that, and not the server's administrator, or a
+        /// `statement_timeout`.
+        package var isOwnCancellation = false
 
         package init(
             state: String? = nil, message: String, detail: String? = nil,

@@ -46,6 +46,28 @@
             return 0
         }
 
+        /// The whole numbers of a column, one for each row; `nil` where the column is of another type, or has a null. A tenth of
+        /// the time of as many values.
+        package func integers(inColumn column: Int) -> [Int64]? {
+            switch PostgreSQLType(rawValue: types[column]) {
+            case .bigint: integers(inColumn: column, Int64.self)
+            case .integer: integers(inColumn: column, Int32.self)
+            case .smallint: integers(inColumn: column, Int16.self)
+            default: nil
+            }
+        }
+
+        private func integers<Number: FixedWidthInteger>(inColumn column: Int, _ type: Number.Type) -> [Int64]? {
+            var numbers: [Int64] = []
+            numbers.reserveCapacity(rowCount)
+            for row in 0..<rowCount {
+                let bytes = bytes(row, column)
+                guard bytes.count == MemoryLayout<Number>.size else { return nil }
+                numbers.append(Int64(BinaryFormat.integer(bytes, type)))
+            }
+            return numbers
+        }
+
         package func text(_ row: Int, _ column: Int) -> String? {
             if case .text(let text) = value(row, column) { return text }
             return nil

@@ -26,6 +26,9 @@
             var wanted: [UInt8] = []
             var found = 0
             var isOver = false
+            /// The clients are cut off, and the server is not told: its ends of the connections stay open.
+            var isTorn = false
+            var orphans: [Int32] = []
         }
 
         private let state = Mutex(State())
@@ -74,8 +77,16 @@
             state.withLock { ($0.trigger, $0.isNext, $0.closesThen) = (Array(text.utf8), false, closing) }
         }
 
+        /// Cuts off the clients that there are, as a network does that drops every packet: the server hears nothing of it.
+        func tear() { state.withLock { $0.isTorn = true } }
+        func mend() { state.withLock { $0.isTorn = false } }
+
         func stop() {
-            state.withLock { $0.isOver = true }
+            let orphans = state.withLock { state in
+                state.isOver = true
+                return state.orphans
+            }
+            for orphan in orphans { Glibc.close(orphan) }
             shutdown(listener, Int32(SHUT_RDWR))
             Glibc.close(listener)
         }
@@ -107,9 +118,10 @@
 
         private func pass(_ client: Int32) {
             let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var isTorn = false
             defer {
                 Glibc.close(client)
-                Glibc.close(server)
+                if !isTorn { Glibc.close(server) }
             }
             var address = Self.address(target)
             let isConnected = withUnsafePointer(to: &address) { pointer in
@@ -124,6 +136,11 @@
             while true {
                 let now = state.withLock { $0 }
                 if now.isOver || now.isClosed { return }
+                if now.isTorn {
+                    isTorn = true
+                    state.withLock { $0.orphans.append(server) }
+                    return
+                }
                 if now.isHeld {
                     usleep(2000)
                     continue

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import CoreData
     import Foundation
+    import PostgreSQLAccess
     import PostgreSQLCluster
     import Testing
 
@@ -104,6 +105,76 @@
             #expect(
                 try stack.psql("SELECT string_agg(text, '' ORDER BY text) FROM \"\(stack.schema)\".\"Label\"") == "0abc"
             )
+        }
+
+        /// The statements of a save have reached the server, which waits for a row with them; the network is torn, and the save
+        /// goes on by another connection. When the row is free, one of the two writes, and not both.
+        @Test func aSaveThatTheServerStillHasIsNotWrittenTwice() throws {
+            let stack = try ServerStack(Shop.model())
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let proxy = try CuttableProxy(to: cluster.port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(type: .postgreSQL, at: try proxy.url(schema: stack.schema))
+            let context = ServerStack.context(coordinator)
+            let label = "\"\(stack.schema)\".\"Label\""
+            let settings = try ConnectionSettings(cluster.url(), applicationName: "tests")
+            let (holder, watcher) = (try PostgreSQLConnection(settings), try PostgreSQLConnection(settings))
+            func waiting() throws -> PostgreSQLValue {
+                try watcher.run(
+                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND strpos(query, $1) > 0",
+                    [.value(.text(label), .text)]
+                ).value(0, 0)
+            }
+            func wait(for count: Int64) throws {
+                for _ in 0..<1000 where try waiting() != .integer(count) { usleep(10_000) }
+                #expect(try waiting() == .integer(count))
+            }
+            let saver = DispatchQueue(label: "saver")
+            let done = DispatchSemaphore(value: 0)
+            nonisolated(unsafe) var refusal: (any Error)?
+            try context.performAndWait {
+                context.insert("Label", ["text": "a"])
+                try context.save()
+            }
+            try holder.run("BEGIN")
+            try holder.run("SELECT 1 FROM \(label) FOR UPDATE")
+            saver.async {
+                context.performAndWait {
+                    // Another kind of row, so that the save asks for keys and is sent with its commit.
+                    context.insert("Shelf", ["name": "new"])
+                    do {
+                        try context.rows("Label").first?.setValue("b", forKey: "text")
+                        try context.save()
+                    } catch { refusal = error }
+                }
+                done.signal()
+            }
+            try wait(for: 1)
+            proxy.tear()
+            usleep(50_000)
+            proxy.mend()
+            try wait(for: 2)
+            try holder.run("COMMIT")
+            done.wait()
+            #expect(refusal == nil)
+            // The one that was given up ends, too.
+            try wait(for: 0)
+            #expect(try stack.psql("SELECT string_agg(text || _version, ',') FROM \(label)") == "b2")
+            #expect(try stack.psql("SELECT count(*) FROM \"\(stack.schema)\".\"Shelf\"") == "1")
+            #expect(try stack.coordinator.findings(in: stack.store).isEmpty)
+            try readsPastWhatWasGivenUp(stack)
+        }
+
+        private func readsPastWhatWasGivenUp(_ stack: ServerStack) throws {
+            try stack.inContext { context in
+                context.insert("Label", ["text": "c"])
+                try context.save()
+                let history = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+                let result = try context.execute(history) as? NSPersistentHistoryResult
+                let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+                #expect(transactions.flatMap { $0.changes ?? [] }.count == 4)
+            }
         }
 
         /// Saves until it is done: a server that was away is not asked again at once.

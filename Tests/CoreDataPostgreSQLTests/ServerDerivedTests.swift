@@ -428,6 +428,40 @@
             }
         }
 
+        /// A commit of which nothing is known until the next save asks: then the objects have what was derived, and what the
+        /// rest of that save changes of it.
+        @Test(arguments: [false, true])
+        func valuesAreReadWhenADoubtIsSettled(hasRest: Bool) throws {
+            let stack = try ServerStack(Self.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [NSPersistentStoreTimeoutOption: 0.2])
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let teams = ["a", "b"].map { context.insert("Team", ["name": $0]) }
+                // From here on there are keys: the commit is sent behind the answer to the rows.
+                context.insert("Player", ["name": "free"])
+                try context.save()
+                let players = teams.map { context.insert("Keeper", ["name": "p", "team": $0]) }
+                proxy.losesAnswer(after: "coredata_", closing: true)
+                #expect(code { try context.save() } != nil)
+                proxy.open()
+                if hasRest { context.insert("Player", ["name": "q", "team": teams[0]]) }
+                for _ in 0..<100 where (try? context.save()) == nil { Thread.sleep(forTimeInterval: 0.05) }
+                #expect(!context.hasChanges)
+                #expect(teams.map { $0.value(forKey: "size") as? Int } == [hasRest ? 2 : 1, 1])
+                #expect(players.map { $0.value(forKey: "loud") as? String } == ["P", "P"])
+                #expect(players.map { $0.value(forKey: "teamName") as? String } == ["a", "b"])
+                // The versions are those of the rows: the next change meets no conflict.
+                for object in teams + players { object.setValue("z", forKey: "name") }
+                try context.save()
+                try check(context)
+            }
+        }
+
         /// Saves of rows on which no other row depends share the store's lock.
         @Test func aCopyWithinItsRowKeepsNoSaveOut() throws {
             let word = Shop.entity("Word", [Shop.attribute("name", .stringAttributeType)])

@@ -5,6 +5,11 @@
     import Synchronization
     import Testing
 
+    /// All suites of the server are skipped where there is none: so one that is there and does not start has to be seen.
+    @Test func aServerThatIsInstalledStarts() {
+        #expect(!PostgreSQLCluster.isInstalled || PostgreSQLCluster.shared != nil)
+    }
+
     @Suite(.enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"))
     struct PostgreSQLConnectionTests {
         private func connection() throws -> PostgreSQLConnection {
@@ -36,6 +41,34 @@
             let texts = try connection.run(
                 "SELECT unnest($1)::text", [.list(numbers.map { .numeric(Decimal(string: $0)!) }, .numeric)])
             #expect(texts.text(5, 0) == "-12345678901234567890.123456789")
+        }
+
+        /// As while a program is connected and an administrator changes a column.
+        @Test func aTableThatWasChangedIsReadAllTheSame() throws {
+            let (connection, other) = (try connection(), try connection())
+            let table = "changed\(UInt32.random(in: 0 ... .max))"
+            try other.run("CREATE TABLE \(table) (n integer)")
+            defer { _ = try? other.run("DROP TABLE \(table)") }
+            try other.run("INSERT INTO \(table) VALUES (1)")
+            for type in ["bigint", "text"] {
+                for _ in 0..<2 { #expect(try connection.run("SELECT n FROM \(table)").rowCount == 1) }
+                try other.run("ALTER TABLE \(table) ALTER n TYPE \(type) USING n::\(type)")
+            }
+            #expect(try connection.run("SELECT n FROM \(table)").text(0, 0) == "1")
+            // It goes on to prepare.
+            let count = try connection.run("SELECT count(*) FROM pg_prepared_statements").value(0, 0)
+            #expect(count != .integer(0))
+        }
+
+        @Test func whatTheServerGivesUpIsNotWhatTheCallerDid() throws {
+            let connection = try connection()
+            try connection.run("SET statement_timeout = 50")
+            let late = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(5)") }
+            #expect(late?.state == "57014" && late?.isOwnCancellation == false)
+            try connection.run("SET statement_timeout = 0")
+            connection.isCancelled = { true }
+            let cancelled = #expect(throws: PostgreSQLError.self) { try connection.run("SELECT pg_sleep(5)") }
+            #expect(cancelled?.state == "57014" && cancelled?.isOwnCancellation == true)
         }
 
         /// As behind a pooler, where another process of the server does the next transaction.

@@ -28,6 +28,9 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         }
     }
 
+    /// Whether there is a server that the tests could start.
+    public static var isInstalled: Bool { programs() != nil }
+
     /// A streaming replica of this server, which is running. It takes over when it is told to (``promote()``).
     public func makeReplica() throws -> PostgreSQLCluster {
         try PostgreSQLCluster(programs: programs, isDurable: isDurable, of: self)
@@ -38,7 +41,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     /// The superuser, who needs no password at the socket.
     public let user = "roster"
     private let programs: URL
-    private let prefix: [String]
+    let prefix: [String]
     /// Closed by the system when this process ends: then the guardian stops the server.
     private let lifeline = Pipe()
 
@@ -166,14 +169,14 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         }
     }
 
-    @discardableResult private static func wait(for process: pid_t) -> Int32 {
+    @discardableResult static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status
     }
 
     /// Foundation's `Process` waits for all that its child has started, the server among them; this does not.
-    private static func spawn(_ arguments: [String], input: Int32?, output: String) throws -> pid_t {
+    static func spawn(_ arguments: [String], input: Int32?, output: String) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -194,7 +197,7 @@ public final class PostgreSQLCluster: @unchecked Sendable {
     }
 
     /// A port that nothing listens at now.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

@@ -36,6 +36,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         takeOver(fetch)
     }
 
+    /// The same for a request that names no type of results, as in `NSBatchDeleteRequest(fetchRequest: .init(entityName: "Team"))`.
+    ///
+    /// - Parameter fetch: copied.
+    public convenience init(fetchRequest fetch: NSFetchRequest<NSFetchRequestResult>) {
+        self.init()
+        takeOver(fetch)
+    }
+
     /// Deletes the rows of `objects`.
     ///
     /// - Parameter objects: permanent IDs, all of one entity; executing a request with others is error 134060.

@@ -60,6 +60,20 @@ enum ServerTransactionStart {
         ("tcp_user_timeout", "10s"),
     ]
 
+    /// A statement in a transaction of its own, which waits for locks no longer than the store's user wants to.
+    ///
+    /// - Returns: with the statement at ``placeOfBounded``.
+    static func bounded(_ statement: ServerStatement, _ place: ServerPlace) -> [ServerStatement] {
+        let isSet = place.sessionSettings.contains("lock_timeout")
+        return [
+            ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            ServerStatement(isSet ? "SELECT 1" : "SELECT set_config('lock_timeout', '\(place.lockTimeout)', true)"),
+            statement, ServerStatement("COMMIT"),
+        ]
+    }
+
+    static let placeOfBounded = 2
+
     /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it; a batch,
     /// a migration, and a save on which derived values of other rows depend has it alone. All take it before they touch a
     /// row, so that none of them holds rows that the other waits for.

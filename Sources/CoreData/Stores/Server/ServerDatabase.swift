@@ -40,6 +40,8 @@ package protocol ServerResult: AnyObject {
     var rowCount: Int { get }
     /// Booleans are whole numbers.
     func value(_ row: Int, _ column: Int) -> SQLValue
+    /// The whole numbers of a column, one for each row; `nil` where the column is of another type, or has a null.
+    func integers(inColumn column: Int) -> [Int64]?
     /// What the server says it has done, such as `COMMIT`.
     var command: String { get }
 }

@@ -73,6 +73,9 @@ struct ServerDerivedText {
         functions().map { "DROP FUNCTION IF EXISTS \(layout.tableText($0.name))() CASCADE" }
     }
 
+    /// Unquoted.
+    var functionNames: [String] { functions().map(\.name) }
+
     private struct Function {
         let name: String
         let table: String

@@ -257,7 +257,7 @@ struct ServerHistory {
             changes[transaction, default: []].append(
                 StoreTransaction.Change(
                     // Unique in the history: so many changes no transaction has.
-                    number: transaction << 24 + place,
+                    number: transaction << 32 | place,
                     key: RowKey(entity: UInt32(entity.layout.index), reference: key), kind: kind,
                     changedProperties: names, tombstone: tombstone))
         }
@@ -288,8 +288,25 @@ struct ServerHistory {
     /// Whether the history has the transaction of a token, and up to where it was removed.
     func search(for token: UUID) -> ServerStatement {
         ServerStatement(
-            "SELECT (SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ?), removed FROM "
+            "SELECT (SELECT number FROM \(table(ServerStoreTables.transactions)) WHERE token = ? AND process IS NOT NULL), "
+                + "removed FROM "
                 + table(ServerStoreTables.store), [.value(.uuid(token), .uuid)])
+    }
+
+    /// Has a token whose transaction is not there be of no use: an empty transaction of no process takes it. The server may
+    /// still have the statements of the one that was given up, and be waiting for a lock with them; when it comes to the
+    /// history, the token is there, and it fails as a whole. Run with the store's row locked.
+    func voiding(_ token: UUID, _ version: ServerStoreVersion) -> ServerStatement {
+        ServerStatement(
+            "WITH n AS (UPDATE \(table(ServerStoreTables.store)) SET changes = changes + 1 "
+                + "WHERE model_number = ? AND uuid = ? AND NOT EXISTS (SELECT 1 FROM "
+                + "\(table(ServerStoreTables.transactions)) WHERE token = ?) RETURNING changes) "
+                + "INSERT INTO \(table(ServerStoreTables.transactions)) (number, at, token) "
+                + "SELECT changes, extract(epoch FROM clock_timestamp())::float8 - 978307200, ? FROM n",
+            [
+                .value(.integer(version.number), .bigint), .value(.text(version.identifier), .text),
+                .value(.uuid(token), .uuid), .value(.uuid(token), .uuid),
+            ])
     }
 
     /// One statement, so one transaction; gives how many were removed.

@@ -67,7 +67,7 @@ final class ServerMigrationWork {
         try ServerDerivedFilling(layout: new, connection: connection).fill()
         try addRules()
         try run(ServerDerivedText(layout: new).statements())
-        try grant()
+        try ServerMigrationRights(layout: new, connection: connection).passOn(replaced())
         try run(
             old.joinTables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" }
                 + old.tables.map(\.name).filter { parked[$0] != nil }.map { "DROP TABLE \(place($0))" })
@@ -119,15 +119,15 @@ final class ServerMigrationWork {
                 + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments))
     }
 
-    private static func texts(_ result: any ServerResult) -> [String] {
+    static func texts(_ result: any ServerResult) -> [String] {
         (0..<result.rowCount).compactMap { row in
             if case .text(let text) = result.value(row, 0) { text } else { nil }
         }
     }
 
-    /// What the roles may do with a table, they may with the one that takes its place; its owner stays, too.
-    private func grant() throws {
-        var places = tables.flatMap { table -> [(String, String)] in
+    /// The tables and sequences that others take the places of, with their names of now.
+    private func replaced() -> [(old: String, new: String)] {
+        var places = tables.flatMap { table -> [(old: String, new: String)] in
             guard let from = table.from else { return [] }
             return [(from.name, table.table.name), (from.sequence, table.table.sequence)]
         }
@@ -135,27 +135,7 @@ final class ServerMigrationWork {
             guard let name = oldName(of: table) else { continue }
             places.append((name, table.name))
         }
-        for (before, now) in places where parked[before] != nil {
-            let found = try connection.run([
-                ServerStatement(
-                    "SELECT format('GRANT %s ON %s %s TO %s%s', a.privilege_type, CASE c.relkind WHEN 'S' THEN "
-                        + "'SEQUENCE' ELSE 'TABLE' END, ?, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE "
-                        + "quote_ident(pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' "
-                        + "ELSE '' END) FROM pg_catalog.pg_class AS c, aclexplode(c.relacl) AS a "
-                        + "WHERE c.oid = ?::regclass AND a.grantee <> c.relowner",
-                    [.value(.text(new.tableText(now)), .text), .value(.text(place(before)), .text)]),
-                // A sequence that belongs to a table has its owner.
-                ServerStatement(
-                    "SELECT format('ALTER TABLE %s OWNER TO %I', ?, pg_get_userbyid(c.relowner)) "
-                        + "FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS d WHERE c.oid = ?::regclass "
-                        + "AND d.oid = ?::regclass AND c.relkind = 'r' AND c.relowner <> d.relowner",
-                    [
-                        .value(.text(new.tableText(now)), .text), .value(.text(place(before)), .text),
-                        .value(.text(new.tableText(now)), .text),
-                    ]),
-            ])
-            try run(found.flatMap(Self.texts))
-        }
+        return places.compactMap { place in parked[place.old].map { ($0, place.new) } }
     }
 
     // MARK: Rows

@@ -71,7 +71,14 @@ struct ServerOpening {
     func contentsIfPresent(_ connection: any ServerConnection) throws -> Contents? {
         guard try isPresent(connection) else { return nil }
         let store = table(ServerStoreTables.store)
-        let formats = try connection.run([ServerStatement("SELECT format FROM \(store)")])[0]
+        let formats: any ServerResult
+        do {
+            formats = try connection.run([ServerStatement("SELECT format FROM \(store)")])[0]
+        } catch let error as ServerError where error.state == "42703" {
+            throw CoreDataError.make(
+                259,
+                "The schema \(place.schema) at \(place.name) holds no store, but a table \(store) of something else.")
+        }
         guard formats.rowCount == 1, case .integer(let format) = formats.value(0, 0) else {
             throw CoreDataError.make(259, "The schema \(place.schema) at \(place.name) holds no store.")
         }

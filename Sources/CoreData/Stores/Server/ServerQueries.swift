@@ -38,6 +38,10 @@ struct ServerQueries {
     private func keys(_ select: SelectStatement) throws -> StoreQueryResult {
         let result = try run(select.fragment)
         var found = StoreQueryResult(keys: [], rows: [], unsupported: select.unsupported)
+        if select.group == nil, let keys = keys(result, select.onlyEntity) {
+            found.keys = keys
+            return found
+        }
         found.keys.reserveCapacity(result.rowCount)
         var groups: [(value: SlotValue, count: Int)] = []
         var last: SQLValue?
@@ -60,6 +64,27 @@ struct ServerQueries {
         }
         if select.group != nil { found.groups = groups.map { RowGroup(value: $0.value, count: $0.count) } }
         return found
+    }
+
+    /// The keys of a list without groups, by whole columns; `nil` where a row has none, or is of an unknown entity.
+    private func keys(_ result: any ServerResult, _ only: NSEntityDescription?) -> [RowKey]? {
+        guard let references = result.integers(inColumn: 0) else { return nil }
+        if let only {
+            let entity = UInt32(only.layout.index)
+            return references.map { RowKey(entity: entity, reference: $0) }
+        }
+        guard let numbers = result.integers(inColumn: 1) else { return nil }
+        var indexes: [Int64: UInt32] = [:]
+        var keys: [RowKey] = []
+        keys.reserveCapacity(references.count)
+        for (reference, number) in zip(references, numbers) {
+            guard let index = indexes[number] ?? layout.entity(numbered: number).map({ UInt32($0.layout.index) }) else {
+                return nil
+            }
+            indexes[number] = index
+            keys.append(RowKey(entity: index, reference: reference))
+        }
+        return keys
     }
 
     func count(_ query: StoreQuery) throws -> Int? {

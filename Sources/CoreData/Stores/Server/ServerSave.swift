@@ -101,8 +101,10 @@ struct ServerSave {
             if groups[table] == nil { order.append(table) }
             groups[table, default: []].append(row)
         }
-        // In the order of keys: two saves that lock the same rows wait for each other once, and not crosswise.
-        return order.map { (groups[$0] ?? []).sorted { $0.id.savedKey < $1.id.savedKey } }
+        // In the order of tables and keys: two saves that lock the same rows wait for each other once, and not crosswise.
+        return order.compactMap { groups[$0] }
+            .sorted { layout.tableText(of: $0[0].id.entity) < layout.tableText(of: $1[0].id.entity) }
+            .map { $0.sorted { $0.id.savedKey < $1.id.savedKey } }
     }
 
     private func keys(_ rows: some Sequence<StoreRowChange>) -> ServerArgument {
@@ -170,17 +172,19 @@ struct ServerSave {
             let slots: [Int]
             let positions: [Int]
         }
-        var order: [Shape] = []
         var groups: [Shape: [StoreRowChange]] = [:]
         for row in changes.updated {
             let shape = Shape(
                 entity: ObjectIdentifier(row.id.entity), slots: row.changedSlots.sorted(),
                 positions: row.orderedPositions.keys.sorted())
-            if groups[shape] == nil { order.append(shape) }
             groups[shape, default: []].append(row)
         }
-        for shape in order {
-            guard let all = groups[shape]?.sorted(by: { $0.id.savedKey < $1.id.savedKey }) else { continue }
+        let sorted = groups.map { (shape: $0, rows: $1.sorted { $0.id.savedKey < $1.id.savedKey }) }
+        let ordered = sorted.sorted { one, other in
+            let (table, far) = (writings[one.rows[0].id.entity].tableText, writings[other.rows[0].id.entity].tableText)
+            return (table, one.rows[0].id.savedKey) < (far, other.rows[0].id.savedKey)
+        }
+        for (shape, all) in ordered {
             let writing = writings[all[0].id.entity]
             let columns = writing.columns.filter { column in
                 if case .position = column.content {

@@ -16,14 +16,18 @@ extension ServerSession {
             // What it would at least have as its number.
             let number = max(newestNumber, lastNumber ?? 0) + 1
             try settle(DoubtfulTransaction(token: token, number: number, changes: changes), after: error)
-            if let live = line.live, let number = try? self.number(history.search(for: token), live) {
-                noteOwn(number)
-                derivedRows = derived.rows(ofTransaction: number, live)
-            }
+            derivedRows = noteFound(token, deriving: derived)
             return
         }
         noteOwn(try recordedNumber(results.dropLast().last, connection))
         derivedRows = derived.rows(results[place...])
+    }
+
+    /// Notes a transaction whose commit was found in the history. Returns the rows of which it has derived values.
+    private func noteFound(_ token: UUID, deriving derived: ServerDerivedRows) -> [NSManagedObjectID: RowSnapshot] {
+        guard let live = line.live, let number = try? number(history.search(for: token), live) else { return [:] }
+        noteOwn(number)
+        return derived.rows(ofTransaction: number, live)
     }
 
     private func noteOwn(_ number: Int64) {
@@ -93,14 +97,18 @@ extension ServerSession {
         return nil
     }
 
-    /// `nil` where the part of the history in which the transaction would stand was removed.
+    /// Where it is not there, it never will be.
+    ///
+    /// - Returns: `nil` where the part of the history in which the transaction would stand was removed.
     private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
         if try hasHistory(of: doubt, connection) == true { return true }
-        // The lock that the transaction holds until its end: who gets it comes after it.
+        // The lock that the transaction holds from its number to its end. If it has come so far, this comes after it; if not,
+        // it finds its token taken.
         _ = try connection.run([
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),
             ServerStatement("SELECT changes FROM \(layout.tableText(ServerStoreTables.store)) FOR UPDATE"),
+            history.voiding(doubt.token, version),
             ServerStatement("COMMIT"),
         ])
         return try hasHistory(of: doubt, connection)
@@ -114,9 +122,11 @@ extension ServerSession {
     }
 
     /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
-    /// for nothing.
-    func settled(_ changes: StoreChangeSet?) throws -> StoreChangeSet? {
-        guard let doubt else { return changes }
+    /// for nothing. Behind it the rows of which that one has derived values.
+    func settled(
+        _ changes: StoreChangeSet?, in store: NSPersistentStore
+    ) throws -> (rest: StoreChangeSet?, derived: [NSManagedObjectID: RowSnapshot]) {
+        guard let doubt else { return (changes, [:]) }
         let found: Bool?
         do { found = try isThere(doubt, connection()) } catch {
             rollBack()
@@ -128,7 +138,8 @@ extension ServerSession {
             throw doubt.error
         }
         self.doubt = nil
-        guard isThere, let changes else { return changes }
-        return doubt.rest(of: changes)
+        guard isThere, let changes else { return (changes, [:]) }
+        let derived = ServerDerivedRows(doubt.changes ?? changes, layout: layout, store: store)
+        return (doubt.rest(of: changes), noteFound(doubt.token, deriving: derived))
     }
 }

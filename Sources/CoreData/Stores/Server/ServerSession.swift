@@ -90,8 +90,9 @@ final class ServerSession {
         do {
             _ = try connection.run([ServerStatement("LISTEN \(layout.dialect.quoted(channel))")])
             if let waking { connection.whenMessagesCome(on: waking.queue, waking.wake) }
-        } catch let error as ServerError where error.kind == .unwritable {
-            // A replica has no notifications: there the number of the last transaction is asked for.
+        } catch let error as ServerError where error.kind != .lost {
+            // A replica has no notifications, nor have some servers that speak the protocol: there the number of the last
+            // transaction is asked for.
         }
     }
 
@@ -118,14 +119,22 @@ final class ServerSession {
 
     /// Runs `body` with the connection; once more with a new one, where that is lost and no transaction is open.
     func reading<Result>(_ body: (any ServerConnection) throws -> Result) throws -> Result {
-        let connection = try connection()
-        do { return try body(connection) } catch let error as ServerError where error.kind == .lost {
-            line.drop()
-            guard !isInTransaction else { throw error }
-            return try body(self.connection())
-        } catch let error as ServerError {
-            try explain(error)
-            throw error
+        var attempt = 1
+        while true {
+            let connection = try connection()
+            do { return try body(connection) } catch let error as ServerError
+                where error.kind == .lost || error.kind == .retry
+            {
+                if error.kind == .lost { line.drop() }
+                // A standby gives up readings that are in the way of what it has to do.
+                let most = error.kind == .lost ? 2 : Self.mostAttempts
+                guard !isInTransaction, attempt < most else { throw error }
+                attempt += 1
+                if error.kind == .retry { Self.pause(attempt) }
+            } catch let error as ServerError {
+                try explain(error)
+                throw error
+            }
         }
     }
 
@@ -179,7 +188,9 @@ final class ServerSession {
     func stage(
         _ changes: StoreChangeSet, metadata: [String: Any]?, store: NSPersistentStore, commits: Bool = false
     ) throws {
-        guard let changes = try settled(changes) else { return }
+        let (rest, earlier) = try settled(changes, in: store)
+        derivedRows = earlier
+        guard let changes = rest else { return }
         let wasAsked = keys.takeWasAsked()
         var isWhole = commits && (wasAsked || !ServerHistory.withTombstones(changes).isEmpty)
         var attempt = 1
@@ -187,7 +198,8 @@ final class ServerSession {
             // A server that is away is not asked again at once.
             let connection = try connection()
             do {
-                return try write(changes, metadata, store, connection, commits: isWhole)
+                try write(changes, metadata, store, connection, commits: isWhole)
+                return derivedRows.merge(earlier) { later, _ in later }
             } catch let error as ServerError {
                 rollBack()
                 // Which rows they are is found without the commit.
@@ -202,13 +214,17 @@ final class ServerSession {
                     guard attempt == 1 else { throw error }
                 }
                 attempt += 1
-                // Others that met each other shall not meet again at once.
-                Thread.sleep(forTimeInterval: Double.random(in: 0.005...0.03) * Double(attempt))
+                Self.pause(attempt)
             } catch {
                 rollBack()
                 throw error
             }
         }
+    }
+
+    /// Others that met each other shall not meet again at once.
+    private static func pause(_ attempt: Int) {
+        Thread.sleep(forTimeInterval: Double.random(in: 0.005...0.03) * Double(attempt))
     }
 
     private func write(
@@ -301,7 +317,7 @@ final class ServerSession {
     func writeInSteps(
         store: ServerStore, author: String?, contextName: String?, _ body: (any BatchSteps) throws -> Void
     ) throws {
-        _ = try settled(nil)
+        _ = try settled(nil, in: store)
         // A connection that is lost is found here, where nothing was done yet.
         do {
             try reading {

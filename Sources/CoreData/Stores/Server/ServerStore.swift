@@ -150,7 +150,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         try opened(url, nil, .saving) { opening, connection in
             _ = try opening.metadata(connection)
-            _ = try connection.run([opening.writing(metadata ?? [:])])
+            _ = try connection.run(ServerTransactionStart.bounded(opening.writing(metadata ?? [:]), opening.place))
         }
     }
 
@@ -362,7 +362,15 @@ extension ServerStore: StagedSaving {
     func deleteHistory(before number: Int64) throws -> Int {
         try checkWritable()
         return try reading { session, connection in
-            Int(try session.number(session.history.removal(before: number), connection) ?? 0)
+            let removal = ServerTransactionStart.bounded(session.history.removal(before: number), session.opening.place)
+            do {
+                let result = try connection.run(removal)[ServerTransactionStart.placeOfBounded]
+                guard case .integer(let count) = result.value(0, 0) else { return 0 }
+                return Int(count)
+            } catch {
+                session.rollBack()
+                throw error
+            }
         }
     }
 }

@@ -1,0 +1,118 @@
+#if PostgreSQL
+    import CoreData
+    import Foundation
+    import PostgreSQLCluster
+    import Synchronization
+    import Testing
+
+    /// A pooler in transaction mode: each transaction may be done by another process of the server, which knows nothing that
+    /// the client has set, prepared or locked before.
+    @Suite(
+        .enabled(if: PostgreSQLCluster.shared != nil, "PostgreSQL is not installed"),
+        .enabled(if: ConnectionPooler.isInstalled, "PgBouncer is not installed"))
+    struct ServerPoolerTests {
+        private let options: [AnyHashable: Any] = [
+            NSPersistentHistoryTrackingKey: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+        ]
+
+        /// Six writers and a follower share two connections of the server.
+        @Test func moreClientsThanConnectionsWriteAndFollow() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let pooler = try ConnectionPooler(before: cluster, connections: 2)
+            let stack = try ServerStack(Shop.model())
+            let url = pooler.url(schema: stack.schema)
+            let (model, options) = (stack.model, options)
+            func coordinator() throws -> NSPersistentStoreCoordinator {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+                try coordinator.addPersistentStore(type: .postgreSQL, at: url, options: options)
+                return coordinator
+            }
+            let list = ServerStack.context(try coordinator())
+            list.automaticallyMergesChangesFromParent = true
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: list, sectionNameKeyPath: nil, cacheName: nil)
+            let follower = Follower()
+            controller.delegate = follower
+            try list.performAndWait { try controller.performFetch() }
+
+            let (writers, saves) = (6, 10)
+            let coordinators = try (0..<writers).map { _ in try coordinator() }
+            DispatchQueue.concurrentPerform(iterations: writers) { writer in
+                do { try Self.write(coordinators[writer], writer, saves) } catch {
+                    Issue.record("writer \(writer): \(error)")
+                }
+            }
+            #expect(
+                try stack.psql(
+                    "SELECT count(*), count(DISTINCT text), sum(_version) FROM \"\(stack.schema)\".\"Label\"")
+                    == "\(writers * saves)|\(writers * saves)|\(writers * saves * 2)")
+            for _ in 0..<1000 where list.performAndWait({ controller.fetchedObjects?.count != writers * saves }) {
+                usleep(10_000)
+            }
+            #expect(list.performAndWait { controller.fetchedObjects?.count } == writers * saves)
+            let texts = list.performAndWait { controller.fetchedObjects?.map { $0.value(forKey: "text") as? String } }
+            #expect(texts == texts?.sorted { ($0 ?? "") < ($1 ?? "") })
+            #expect(follower.batches.load(ordering: .relaxed) > 0)
+            #expect(try stack.coordinator.findings(in: stack.store).isEmpty)
+        }
+
+        /// Each save inserts a row, and changes it in another save.
+        private static func write(_ coordinator: NSPersistentStoreCoordinator, _ writer: Int, _ saves: Int) throws {
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                for number in 0..<saves {
+                    let label = context.insert("Label", ["text": "new"])
+                    try context.save()
+                    label.setValue("w\(writer) \(number)", forKey: "text")
+                    try context.save()
+                }
+            }
+        }
+
+        private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
+            let batches = Atomic(0)
+            func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+                batches.add(1, ordering: .relaxed)
+            }
+        }
+
+        @Test func batchesMigrationsAndGroupsGoThroughIt() throws {
+            let pooler = try ConnectionPooler(before: try #require(PostgreSQLCluster.shared), connections: 1)
+            let stack = try ServerStack(Shop.model())
+            try stack.coordinator.remove(stack.store)
+            let model = Shop.model()
+            model.entitiesByName["Label"]?.properties.append(Shop.attribute("rank", .integer32AttributeType))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: pooler.url(schema: stack.schema),
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                ])
+            let context = ServerStack.context(coordinator)
+            try context.performAndWait {
+                let rows = (0..<500).map { ["text": "l\($0)", "rank": $0 % 5] as [String: Any] }
+                // A statement that was prepared elsewhere may cost one batch.
+                for _ in 0..<2 {
+                    let insert = NSBatchInsertRequest(entityName: "Label", objects: rows)
+                    if (try? context.execute(insert)) != nil { break }
+                }
+                #expect(try context.rows("Label", "rank == 4").count == 100)
+                let update = NSBatchUpdateRequest(entityName: "Label")
+                update.predicate = NSPredicate(format: "rank == 4")
+                update.propertiesToUpdate = ["rank": 3]
+                _ = try context.execute(update)
+                let groups = NSFetchRequest<NSDictionary>(entityName: "Label")
+                groups.resultType = .dictionaryResultType
+                groups.propertiesToFetch = ["rank"]
+                groups.propertiesToGroupBy = ["rank"]
+                groups.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: true)]
+                let found: [NSDictionary] = try context.fetch(groups)
+                #expect(found.map { $0["rank"] as? Int } == [0, 1, 2, 3])
+                _ = try context.execute(NSBatchDeleteRequest(fetchRequest: .init(entityName: "Label")))
+                #expect(try context.rows("Label").isEmpty)
+            }
+        }
+    }
+#endif
