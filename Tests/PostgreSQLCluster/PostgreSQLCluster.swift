@@ -213,6 +213,34 @@ public final class PostgreSQLCluster: @unchecked Sendable {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
+    // MARK: TLS
+
+    /// Has the server offer TLS by the network from now on, with a certificate of its own for `localhost`.
+    ///
+    /// - Returns: the certificate, which a client may trust; `nil` where no program makes certificates.
+    public func offerTLS() throws -> URL? {
+        guard access("/usr/bin/openssl", X_OK) == 0 else { return nil }
+        let certificate = folder.appendingPathComponent("server.crt")
+        let key = folder.appendingPathComponent("server.key")
+        let made = try ChildProgram(
+            URL(fileURLWithPath: "/usr/bin/openssl"),
+            [
+                "req", "-new", "-x509", "-days", "2", "-nodes", "-newkey", "rsa:2048", "-subj", "/CN=localhost", "-out",
+                certificate.path, "-keyout", key.path,
+            ])
+        guard made.status == 0 else { throw Failure(description: made.output) }
+        chmod(key.path, 0o600)
+        if getuid() == 0, let owner = getpwnam("postgres") ?? getpwnam("nobody") {
+            for file in [certificate, key] { chown(file.path, owner.pointee.pw_uid, owner.pointee.pw_gid) }
+        }
+        try psql("ALTER SYSTEM SET ssl_cert_file = '\(certificate.path)'")
+        try psql("ALTER SYSTEM SET ssl_key_file = '\(key.path)'")
+        try psql("ALTER SYSTEM SET ssl = on")
+        try psql("SELECT pg_reload_conf()")
+        for _ in 0..<200 where try psql("SHOW ssl") != "on" { usleep(10_000) }
+        return certificate
+    }
+
     // MARK: URLs
 
     /// A store's URL by the socket, as the superuser.

@@ -93,6 +93,10 @@ enum CreateVerb: CommandVerb {
     static let operands: [Operand] = [.store]
     static let flags: [any CommandFlag.Type] = [ModelFlag.self]
     static let requiredFlags: [any CommandFlag.Type] = [ModelFlag.self]
+    static let notes = """
+        STORE is a path (SQLite; XML for .xml, binary for .binary) or postgresql://USER@HOST/DATABASE?schema=NAME, there with
+        &partitions=N for tables that are divided into N by the hash of the key.
+        """
 
     static func run(_ arguments: Arguments, in surroundings: CommandSurroundings) throws -> ExitStatus {
         guard let model = try arguments.value(ModelFlag.self) else {

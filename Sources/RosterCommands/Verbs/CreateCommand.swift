@@ -23,8 +23,22 @@ public struct CreateCommand {
             try session.close()
         }
         try SavedReport.telling(true, of: .store) {
-            try surroundings.output.write("created \(VisibleText.shown(place.isOnServer ? place.name : store))\n")
+            let name = VisibleText.shown(place.isOnServer ? place.name : store)
+            try surroundings.output.write("created \(name)\(VisibleText.shown(Self.undivided(place.url, model)))\n")
             try surroundings.output.flush()
         }
+    }
+
+    /// Of a store whose tables are to be divided, the entities whose tables stay whole: a server keeps values unique within
+    /// a part only.
+    private static func undivided(_ url: URL, _ model: NSManagedObjectModel) -> String {
+        let items = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        guard let parts = items.first(where: { $0.name == "partitions" })?.value, parts != "1" else { return "" }
+        func hasConstraints(_ entity: NSEntityDescription) -> Bool {
+            !entity.uniquenessConstraints.isEmpty || entity.subentities.contains(where: hasConstraints)
+        }
+        let whole = model.entities.filter { $0.superentity == nil && hasConstraints($0) }.compactMap(\.name).sorted()
+        guard !whole.isEmpty else { return "" }
+        return "; not divided, for their unique values: \(whole.joined(separator: ", "))"
     }
 }

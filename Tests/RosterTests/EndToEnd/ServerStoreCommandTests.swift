@@ -49,6 +49,15 @@ import Testing
             #expect(try run("model", store).output == run("model", sample.store).output)
         }
 
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func whatIsNotDividedIsSaid() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let schema = "divided_\(UInt32.random(in: 0 ... .max))"
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \"\(schema)\" CASCADE") }
+            let store = cluster.url(schema: schema).absoluteString + "&partitions=4"
+            let made = try run("create", store, "--model", SampleFolder.model)
+            #expect(made.output.hasSuffix("; not divided, for their unique values: Team, Venue"), "\(made.output)")
+        }
+
         private static let league = """
             <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Team">
