@@ -43,14 +43,15 @@ extension NSPersistentStoreCoordinator {
             let store = stores(holding: entity).first { store in
                 (store.identifier ?? "").caseInsensitiveCompare(storeIdentifier) == .orderedSame
             }
-            guard let store, let number = store.number(ofReference: text, root: entity.root.name ?? "") else {
+            guard let store, let number = store.number(ofURIText: text, entity) else {
                 return nil
             }
             return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: number))
         }
     }
 
-    /// The ID that the text of a URI represents; `nil` as above, and when it is no URI.
+    /// The ID that the text of a URI represents; `nil` when it is no URI, no store of the coordinator has its UUID, or the model or the
+    /// store's configuration not its entity.
     public func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
     }

@@ -54,6 +54,11 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         }
     }
 
+    /// The service counts its changes: a controller's list that was kept when it had counted as many is still right.
+    public override func changeToken() throws -> String? {
+        "\(try client.ask(ServiceChanges.self, "changes", [("after", "-1")]).last)"
+    }
+
     // MARK: Requests
 
     public override func execute(

@@ -38,13 +38,16 @@ final class FaultFirer {
     }
 
     /// Reads the row of a fault, and those of its neighbours with the same query. Where that fails, a neighbour may be to
-    /// blame: then it reads the one row.
+    /// blame: then it reads the one row, and if that succeeds, each neighbour reads its own later.
     private func fetchRow(of object: NSManagedObject) throws {
         let batch = object.faultBatch?.waiting(with: object, registered: context.registry.registered(_:)) ?? [object]
         object.faultBatch?.close()
         if let list = object.faultBatch?.header.list { listsReadWithRows.insert(list) }
         guard batch.count > 1 else { return try fetchRows(of: batch) }
-        do { try fetchRows(of: batch) } catch { try fetchRows(of: [object]) }
+        do { try fetchRows(of: batch) } catch {
+            try fetchRows(of: [object])
+            for neighbour in batch { neighbour.faultBatch = nil }
+        }
     }
 
     /// Makes the faults among `objects` real that exist, with one query for all whose rows are not here.

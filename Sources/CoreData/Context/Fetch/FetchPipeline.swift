@@ -71,6 +71,10 @@ final class FetchPipeline {
             try Prefetcher(context: context).prefetch(keyPaths, for: objects, of: plan.entity)
         }
         if !request.returnsObjectsAsFaults && request.fetchBatchSize <= 0 {
+            // A store that reads row by row has not read any yet; what it cannot read is the fetch's error, as with other stores.
+            if plan.stores.contains(where: { $0.operations.readsRowByRow }) {
+                try context.faults.fetchRows(of: objects.filter { $0.isFault && $0.snapshot == nil })
+            }
             objects.forEachHeld { $0.fireIfNeeded() }
         }
         context.registry.tellStores()

@@ -8,6 +8,8 @@ import Foundation
 //  24  offset of the rows         56  number of sections; -1 for a list without
 //  64  fingerprint, store token: a 4-byte length and UTF-8 each
 //      for each section: 4 bytes rows, 4 bytes length of the name, name
+//      for each row whose number is assigned anew at each launch (``ReferenceTable``): 8 bytes row, 4 bytes length of the
+//      text of its reference, text
 //  rows: 8 bytes each, at a multiple of 4,096, to the end of the file
 //
 // The rows are mapped into memory, so that opening a list reads the header and the pages that are looked at. (The checksum
@@ -24,8 +26,10 @@ struct CachedList {
     var rows: SharedElements<RowToken>
     /// The numbers of the entities of all rows, as ``RowToken``s pack them.
     var entities: Set<UInt64>
+    /// The texts of the references of rows whose numbers are not those of a later launch, by their tokens.
+    var references: [UInt64: String] = [:]
 
-    static let magic = UInt64(0x314C_5453_5254_4B43)
+    static let magic = UInt64(0x324C_5453_5254_4B43)
     static let headerStart = 64
     static let alignment = 4_096
 }
@@ -70,7 +74,7 @@ extension CachedList {
         else { return nil }
         return CachedList(
             fingerprint: reader.fingerprint, origin: reader.origin, sections: reader.sections, rows: rows,
-            entities: facts.entities)
+            entities: facts.entities, references: reader.references)
     }
 
     // SAFETY: the header was checked: `rowsOffset` is aligned and `rowCount` rows fit into `fileSize` bytes, which are
@@ -94,6 +98,7 @@ private struct CachedListHeader {
     private(set) var fingerprint = ""
     private(set) var origin = ListOrigin(token: "", historyNumber: nil)
     private(set) var sections: CachedSections?
+    private(set) var references: [UInt64: String] = [:]
     private(set) var rowCount = 0
     private(set) var rowsOffset = 0
     private(set) var rowsChecksum: UInt64 = 0
@@ -157,16 +162,21 @@ private struct CachedListHeader {
             guard let fingerprint = text(), let token = text() else { return false }
             self.fingerprint = fingerprint
             origin = ListOrigin(token: token, historyNumber: historyNumber < 0 ? nil : historyNumber)
-            guard sectionCount >= 0 else { return true }
-            // Each takes eight bytes at least.
-            guard sectionCount <= (bytes.count - position) / 8 else { return false }
-            var sections = CachedSections(header, reserving: sectionCount)
-            for _ in 0..<sectionCount {
-                guard let rows = number(), let name = range(),
-                    sections.add(rows: rows, nameFrom: name.lowerBound, count: name.count)
-                else { return false }
+            if sectionCount >= 0 {
+                // Each takes eight bytes at least.
+                guard sectionCount <= (bytes.count - position) / 8 else { return false }
+                var sections = CachedSections(header, reserving: sectionCount)
+                for _ in 0..<sectionCount {
+                    guard let rows = number(), let name = range(),
+                        sections.add(rows: rows, nameFrom: name.lowerBound, count: name.count)
+                    else { return false }
+                }
+                self.sections = sections
             }
-            self.sections = sections
+            while position < bytes.count {
+                guard let low = number(), let high = number(), let reference = text() else { return false }
+                references[UInt64(high) << 32 | UInt64(low)] = reference
+            }
             return true
         }
     }
@@ -180,7 +190,8 @@ extension CachedList {
     /// - Throws: the system's errors, as `POSIXError`s.
     // SAFETY: bytes are copied during the closures only; the words lie below `headerStart`, for which there is room.
     static func write(
-        fingerprint: String, origin: ListOrigin, sections: [(name: String, rows: UInt32)]?, rowCount: Int,
+        fingerprint: String, origin: ListOrigin, sections: [(name: String, rows: UInt32)]?,
+        references: [(row: RowToken, text: String)] = [], rowCount: Int,
         forEachRun: ((UnsafeBufferPointer<RowToken>) -> Void) -> Void, to path: String
     ) throws {
         var header = [UInt8](repeating: 0, count: headerStart)
@@ -193,6 +204,10 @@ extension CachedList {
         for section in sections ?? [] {
             withUnsafeBytes(of: section.rows) { header += $0 }
             append(section.name)
+        }
+        for reference in references {
+            withUnsafeBytes(of: reference.row.code) { header += $0 }
+            append(reference.text)
         }
         let rowsOffset = (header.count + alignment - 1) / alignment * alignment
         var checksum = ListChecksum()

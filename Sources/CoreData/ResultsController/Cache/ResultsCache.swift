@@ -59,13 +59,14 @@ struct ResultsCache {
         guard (list.sections != nil) == self.list.isSectioned else { return nil }
         // A file that was forged may name rows of any entity, or of none.
         guard list.entities.isSubset(of: Self.entities(of: plan).map { UInt64($0.layout.index) }) else { return nil }
+        guard let rows = CachedReferences(store: store).rows(of: list) else { return nil }
         var loaded = empty
         let keys = list.sections?.names ?? PackedTexts()
         // A file that was forged may lack what is kept.
         if let kept = self.list.rule?.keptIdentities.map(\.code), !keys.starts(with: kept) { return nil }
         loaded.definition = empty.definition.named(SectionNames(keys, rule: self.list.rule))
         loaded.contents = ListContents(
-            rows: list.rows, sections: list.sections?.entries ?? [], isSectioned: self.list.isSectioned,
+            rows: rows, sections: list.sections?.entries ?? [], isSectioned: self.list.isSectioned,
             keptSections: loaded.definition.names.keptCount)
         loaded.origin = list.origin
         let repair = ListRepair(store: store)
@@ -87,14 +88,17 @@ struct ResultsCache {
     func write(
         _ contents: ListContents, of list: ListDefinition, origin: ListOrigin, wait: Bool = false
     ) {
-        guard isUsable, let packed = list.identities.packedLocals(in: contents) else { return }
+        guard isUsable, let packed = list.identities.packedLocals(in: contents),
+            let references = CachedReferences(store: store).texts(of: contents, packed)
+        else { return }
         let sections =
             contents.isSectioned
             ? contents.allSections.map { (name: list.names.key(of: $0.number), rows: $0.rowCount) } : nil
         let work = UncheckedSendable { [path, fingerprint] in
             try? ResultsCacheDirectory.create()
             try? CachedList.write(
-                fingerprint: fingerprint, origin: origin, sections: sections, rowCount: contents.rowCount,
+                fingerprint: fingerprint, origin: origin, sections: sections, references: references,
+                rowCount: contents.rowCount,
                 forEachRun: { body in
                     contents.rows.forEachLeaf { _, rows in
                         if packed.isEmpty { return body(rows) }

@@ -94,7 +94,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// A value that names the row of a new object in the store, for ever, and no other of the entity's hierarchy: a number,
-    /// a text, or any other value that is hashable and has a description of its own. By default a UUID's text.
+    /// a text, or any other value that ``uriText(forReferenceObject:)`` gives a text of its own. By default a UUID's text.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     /// Called in a save, before the nodes of deleted objects are taken out. Does nothing by default.
@@ -115,18 +115,15 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - entity: the row's own entity, of the coordinator's model.
-    ///   - data: the reference, as ``newReferenceObject(for:)`` gives it.
+    ///   - data: the reference, as ``newReferenceObject(for:)`` gives it. Two with one text name one row.
+    /// - Precondition: `metadata` have a UUID (`NSStoreUUIDKey`) already.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
-        let number = reference.references?.number(for: data, root: entity.rootName ?? "")
-        return NSManagedObjectID(
-            entity: entity, reference: number ?? (data as? NSNumber)?.int64Value ?? 0, store: self)
+        namedID(entity, data)
     }
 
     /// What names the row of an ID in the store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        let number = objectID.rowKey?.reference ?? 0
-        return reference.references?.reference(of: number, root: objectID.entity.rootName ?? "")
-            ?? NSNumber(value: number)
+        reference(of: objectID)
     }
 
     // MARK: Joining a coordinator
@@ -201,9 +198,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private func bindReference(of id: NSManagedObjectID, _ object: NSManagedObject) {
         guard let number = id.rowKey?.reference, let references = reference.references else { return }
         let root = id.entity.rootName ?? ""
-        if references.reference(of: number, root: root) == nil {
-            references.bind(number, to: newReferenceObject(for: object), root: root)
-        }
+        guard references.isReserved(number, root: root) else { return }
+        let told = newReferenceObject(for: object)
+        references.bind(number, to: told, text(ofReference: told), root: root)
     }
 
     func didCommit() { metadataIsDirty = false }

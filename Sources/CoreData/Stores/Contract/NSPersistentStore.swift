@@ -120,9 +120,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What the store's keys stand for, where its rows are known by something else.
     class func references(ofStore identifier: String) -> ReferenceTable? { nil }
 
-    /// The number under which the row of that reference, as it stands in a URI, is known here; `nil` where there is none.
-    func number(ofReference text: String, root: String) -> Int64? {
-        reference.references?.number(of: text, root: root) ?? Int64(text)
+    /// The text of a reference as it stands in the URIs of object IDs, where it is escaped as paths are. References of equal texts
+    /// name the same row of their hierarchy of entities.
+    ///
+    /// An addition to Apple's API. Asked of subclasses of `NSAtomicStore` and `NSIncrementalStore` when they make an ID, on the
+    /// thread on which they do, and not for whole numbers, which are printed as such. Prints by default a text as it is, a UUID as
+    /// its text, data as hexadecimal digits, and the description of anything else.
+    ///
+    /// - Parameter data: what the store gave as a reference, or read by ``referenceObject(forURIText:entity:)``.
+    open func uriText(forReferenceObject data: Any) -> String { ReferenceText.usual(data) }
+
+    /// The reference whose text stands in a URI; `nil` where it can be none of the store's.
+    ///
+    /// An addition to Apple's API. Asked, under the coordinator's lock, by
+    /// `NSPersistentStoreCoordinator.managedObjectID(forURIRepresentation:)` for rows that the store has not named itself yet, as
+    /// after a launch. By default the number that the text is the digits of, and else the text: a store whose references are
+    /// UUIDs, data, or texts that may be digits, and which looks at their type, overrides it.
+    ///
+    /// - Parameters:
+    ///   - text: what ``uriText(forReferenceObject:)`` gave, or what another program wrote; without escapes.
+    ///   - entity: the entity in the URI.
+    open func referenceObject(forURIText text: String, entity: NSEntityDescription) -> Any? {
+        Int64(text).flatMap { "\($0)" == text ? NSNumber(value: $0) : nil } ?? text
     }
 
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.

@@ -2,7 +2,10 @@ import Foundation
 
 /// Whatever gives rows and destinations for IDs: a store, a coordinator, a parent.
 protocol RowsByID {
-    /// The rows of `ids`, all of entities that are known here. A row that does not exist is missing in the answer.
+    /// The rows of `ids`, all of entities that are known here. A row that does not exist is missing in the answer, and its object
+    /// will be a deleted one.
+    ///
+    /// - Throws: where one of the rows cannot be read, though it may exist.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
 
     /// The destinations of a to-many relationship, for each of `ids`, each destination once, in the relationship's

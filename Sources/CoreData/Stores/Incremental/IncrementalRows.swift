@@ -141,13 +141,14 @@ final class IncrementalRows: StoreOperations {
 
     // MARK: Rows
 
-    /// A row that cannot be read is missing among several; alone it tells why.
+    /// A row that is gone is missing. One that cannot be read for another reason says so for all of them: it would be taken for a
+    /// deleted one.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         try lending { context in
             var result: [NSManagedObjectID: RowSnapshot] = [:]
             for id in ids {
                 do { result[id] = try row(id, context) } catch {
-                    if ids.count == 1, !Self.saysGone(error) { throw error }
+                    if !Self.saysGone(error) { throw error }
                 }
             }
             return result
@@ -282,9 +283,9 @@ final class IncrementalRows: StoreOperations {
 
     // MARK: What others did
 
-    func dataVersion() throws -> Int64 { 0 }
+    func dataVersion() throws -> Int64 { try store.changeVersion() }
 
-    func changeToken() throws -> String { UUID().uuidString }
+    func changeToken() throws -> String { try store.changeToken() ?? UUID().uuidString }
 
     func lastHistoryNumber() throws -> Int64? { nil }
 

@@ -60,7 +60,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Writes the metadata of the store at `url` without a coordinator.
     ///
-    /// - Throws: as above.
+    /// - Throws: 134000 where a subclass does not override it.
     open override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw Self.lacks("setMetadata(_:forPersistentStoreAt:)")
     }
@@ -83,7 +83,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// The values of a row. Subclasses must override it.
     ///
-    /// - Throws: where the row is gone, or cannot be read.
+    /// - Throws: `NSManagedObjectReferentialIntegrityError` of the Cocoa domain (133000) where the row is gone, which makes its
+    ///   object a deleted one; any other error where it cannot be read now: then the object stays as it is, and is read again.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode { throw Swift.type(of: self).lacks("newValuesForObject(with:with:)") }
@@ -92,7 +93,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Returns: of a to-one relationship an ID or `NSNull`; of a to-many one an array of IDs, in its order if it has one, or a
     ///   set.
-    /// - Throws: where the row is gone, or cannot be read.
+    /// - Throws: 133000 where the row is gone, another error where it cannot be read now.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -116,6 +117,26 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// away itself, which is told a little later. Does nothing by default.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
+    /// A text that differs after each change of the store's rows, also by another process, and at later launches too: a list that
+    /// an `NSFetchedResultsController` keeps on disk under its cache name is used again while the text is the same.
+    ///
+    /// An addition to Apple's API. Asked under the coordinator's lock, some times for each fetch of a controller. `nil`, the
+    /// default, keeps no list for later launches.
+    ///
+    /// - Throws: what keeps it from being told: a controller's fetch throws it too.
+    open func changeToken() throws -> String? { nil }
+
+    /// A number that differs once others changed the store's rows: what was read before may be stale. Saves of this store need not
+    /// change it.
+    ///
+    /// An addition to Apple's API. Asked under the coordinator's lock in each fetch, and of a store that was added with
+    /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` ten times a second, so that it must not take long. When it differs,
+    /// contexts that merge compare what they hold with its rows, controllers fetch again, and
+    /// `NSPersistentStoreRemoteChange` is posted. 0 by default, so that others' changes show where a program refreshes or merges them.
+    ///
+    /// - Throws: what keeps it from being told: a fetch throws it too; the next one asks again.
+    open func changeVersion() throws -> Int64 { 0 }
+
     private class func lacks(_ member: String) -> NSError {
         CoreDataError.make(134000, "The store class \(self) must override \(member).")
     }
@@ -126,29 +147,22 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - entity: the row's own entity, of the coordinator's model.
-    ///   - data: a number, a text, or any other value that is hashable and has a description of its own.
+    ///   - data: a number, a text, a UUID, data, or any other value that ``uriText(forReferenceObject:)`` gives a text of its own:
+    ///     two references with one text, such as the number 42 and the text `42`, name one row.
+    /// - Precondition: `metadata` have a UUID (`NSStoreUUIDKey`) already.
     public final func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
-        let number = reference.references?.number(for: data, root: entity.rootName ?? "")
-        return NSManagedObjectID(
-            entity: entity, reference: number ?? (data as? NSNumber)?.int64Value ?? 0, store: self)
+        namedID(entity, data)
     }
 
-    /// What names the row of an ID in the store.
+    /// What names the row of an ID in the store: what the store gave last to name it, or where it has not yet, what
+    /// ``referenceObject(forURIText:entity:)`` read.
     ///
     /// - Precondition: the ID was made by this store.
     public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
         precondition(
             !objectID.isTemporaryID && objectID.storeIdentifier == identifier,
             "Cannot retrieve referenceObject from an objectID that was not created by this store: \(objectID)")
-        let number = objectID.rowKey?.reference ?? 0
-        return reference.references?.reference(of: number, root: objectID.entity.rootName ?? "")
-            ?? NSNumber(value: number)
-    }
-
-    /// A row that was not met yet may be there: digits name it by a number, anything else by a text.
-    override func number(ofReference text: String, root: String) -> Int64? {
-        if let known = reference.references?.number(of: text, root: root) { return known }
-        return reference.references?.number(for: Int64(text).map { NSNumber(value: $0) } ?? text as Any, root: root)
+        return reference(of: objectID)
     }
 
     // MARK: Joining a coordinator

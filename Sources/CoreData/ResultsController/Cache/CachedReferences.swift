@@ -1,0 +1,55 @@
+import Foundation
+
+/// The rows of lists on disk where a store knows its rows by references: their numbers are those of one launch, and their texts
+/// stand in the file.
+struct CachedReferences {
+    let store: NSPersistentStore
+
+    /// The texts of the rows of a list that no numbers stand for; `nil` where one has none yet.
+    func texts(of contents: ListContents, _ packed: [RowToken: RowToken]) -> [(row: RowToken, text: String)]? {
+        guard let table = store.reference.references else { return [] }
+        let entities = entities
+        var texts: [(row: RowToken, text: String)] = []
+        for row in contents.rows.elements(in: 0..<contents.rowCount) {
+            let row = packed[row] ?? row
+            guard let key = RowIdentities.key(of: row) else { return nil }
+            guard key.reference >= ReferenceTable.firstAssigned else { continue }
+            guard Int(key.entity) < entities.count,
+                let text = table.string(of: key.reference, root: entities[Int(key.entity)].rootName ?? "")
+            else { return nil }
+            texts.append((row, text))
+        }
+        return texts
+    }
+
+    /// The rows of a list by the numbers of this launch; `nil` where a file that was forged names what is no row.
+    func rows(of list: CachedList) -> SharedElements<RowToken>? {
+        guard store.reference.references != nil else { return list.references.isEmpty ? list.rows : nil }
+        guard let coordinator = store.persistentStoreCoordinator else { return nil }
+        let rows = coordinator.withLock { () -> [RowToken]? in
+            let entities = entities
+            var rows: [RowToken] = []
+            rows.reserveCapacity(list.rows.count)
+            for place in 0..<list.rows.count {
+                guard let row = current(list.rows.buffer[place], list, entities) else { return nil }
+                rows.append(row)
+            }
+            return rows
+        }
+        guard let rows, Set(rows).count == rows.count else { return nil }
+        return SharedElements(rows)
+    }
+
+    private func current(_ row: RowToken, _ list: CachedList, _ entities: [NSEntityDescription]) -> RowToken? {
+        guard let key = RowIdentities.key(of: row), Int(key.entity) < entities.count else { return nil }
+        guard key.reference >= ReferenceTable.firstAssigned else { return row }
+        guard let text = list.references[row.code],
+            let number = store.number(ofURIText: text, entities[Int(key.entity)])
+        else { return nil }
+        return RowIdentities.token(of: RowKey(entity: key.entity, reference: number))
+    }
+
+    private var entities: [NSEntityDescription] {
+        store.persistentStoreCoordinator?.managedObjectModel.entitiesInLayoutOrder ?? []
+    }
+}
