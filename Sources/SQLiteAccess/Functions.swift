@@ -81,13 +81,17 @@ extension Connection {
     }
 
     /// The same for functions that are called for every row: the arguments are read in place.
+    ///
+    /// - Parameter isForStatementsOnly: whether the schema of a file must not call the function, by a trigger, a view, a check, an
+    ///   index or a generated column.
     // SAFETY: SQLite owns one reference to the box until the connection closes, and releases it once.
     package func addRawFunction(
-        named name: String, argumentCount: Int, isDeterministic: Bool = true,
+        named name: String, argumentCount: Int, isDeterministic: Bool = true, isForStatementsOnly: Bool = false,
         _ body: @escaping (FunctionArguments) throws -> SQLiteValue
     ) throws {
         let box = Unmanaged.passRetained(FunctionBox(body: body)).toOpaque()
-        let flags = SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+        let flags =
+            SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0) | (isForStatementsOnly ? SQLITE_DIRECTONLY : 0)
         // SQLite calls the destructor also when this fails.
         let result = sqlite3_create_function_v2(
             handle, name, Int32(argumentCount), flags, box, callFunction, nil, nil,

@@ -1,7 +1,7 @@
 /// What a file says is a number of any size: a sum, a difference, a product or a narrower type of it stops the program where the
 /// number is made for that.
 ///
-/// Looked at is what stands on one line with the call that reads a number, and what is done in the same block with the constant
+/// Looked at is the code on one line with the call that reads a number, and what is done in the same block with the constant
 /// that the number was given to.
 extension SourceText {
     /// The folders whose files read stores, models, caches, archives and histories.
@@ -18,7 +18,10 @@ extension SourceText {
         )
     ]
 
-    private static let words = ["integer(", "real(", "word(", "number("]
+    private static let words = ["integer(", "real(", "word(", "number(", "].integer", "].real"]
+
+    /// An argument of an SQL function: the schema of a file may call it with any number.
+    nonisolated(unsafe) private static let argument = #/\barguments\[\w+\]\.(integer|real)\b/#
 
     /// A call that gives a number of a row, an archive, a property list or bytes; the second part is its name.
     nonisolated(unsafe) private static let reading =
@@ -41,6 +44,14 @@ extension SourceText {
         for number in Set(Self.words.flatMap(lines(with:))).sorted() where !isComment(number) {
             let code = code(number)
             guard !code.contains("func ") else { continue }
+            for argument in code.matches(of: Self.argument) {
+                let before = code[..<argument.range.lowerBound]
+                let isNarrowed = try Regex("\\b\(Self.narrowing(argument.1))\\($").firstMatch(in: before) != nil
+                let isOperand = before.contains(Self.operatorBefore)
+                if isNarrowed || isOperand || code[argument.range.upperBound...].contains(Self.operatorAfter) {
+                    found.insert(number)
+                }
+            }
             for call in code.matches(of: Self.reading) {
                 let name = call.1 ?? call.2 ?? call.3
                 let before = code[..<call.range.lowerBound]

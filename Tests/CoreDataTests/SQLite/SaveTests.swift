@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// A save is one transaction: all of it or nothing, and never over what somebody else wrote.
+/// A save is one transaction: all of it or nothing, and never over what another program wrote.
 @Suite struct SaveTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }
@@ -133,7 +133,7 @@ import Testing
         return .null
     }
 
-    /// A trigger of somebody else's: nothing is saved rather than all but one row, or rows by other numbers.
+    /// A trigger of another program's: nothing is saved rather than all but one row, or rows by other numbers.
     @Test(arguments: [1, 300]) func rowsThatATriggerLeavesOutFailTheSave(_ count: Int) throws {
         let open = try harness.open()
         _ = try harness.sql(
@@ -145,6 +145,30 @@ import Testing
             code(error) == 134030 && message(error).contains("triggers of the table ZTEAM")
         }
         #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
+    }
+
+    /// The schema of a file may call the functions that predicates are made of, with any number; none of them stops the program.
+    @Test(arguments: [
+        "NSCoreDataStringFold(NEW.ZNAME, -1)", "NSCoreDataStringSearch(NEW.ZNAME, 'a', 0, -1)",
+        "NSCoreDataStringSearch(NEW.ZNAME, 'a', -9223372036854775808, 9223372036854775807)",
+    ]) func functionsForPredicatesAreNotForSchemas(_ call: String) throws {
+        let open = try harness.open()
+        _ = try harness.sql("CREATE TABLE HEARD (WHAT)")
+        _ = try harness.sql("CREATE TRIGGER sly AFTER INSERT ON ZTEAM BEGIN INSERT INTO HEARD VALUES (\(call)); END")
+        let team = try open.newRow("Team", ["name": .text("Ada")])
+        #expect(throws: CocoaError.self) { try open.store.save(StoreChangeSet(inserted: [team])) }
+        #expect(try harness.sql("SELECT COUNT(*) FROM ZTEAM") == [[.integer(0)]])
+    }
+
+    /// Derived attributes are kept by triggers that call the third one.
+    @Test(arguments: [-1, 99, Int64.min, Int64.max]) func aFunctionForTriggersTakesAnyNumber(_ number: Int64) throws {
+        let open = try harness.open()
+        _ = try harness.sql("CREATE TABLE HEARD (WHAT)")
+        _ = try harness.sql(
+            "CREATE TRIGGER sly AFTER INSERT ON ZTEAM BEGIN "
+                + "INSERT INTO HEARD VALUES (NSCoreDataStringFunction(NEW.ZNAME, \(number))); END")
+        try open.store.save(StoreChangeSet(inserted: [try open.newRow("Team", ["name": .text("Ada")])]))
+        #expect(try harness.sql("SELECT WHAT FROM HEARD") == [[.null]])
     }
 
     @Test func rowsOfAnyColumnsThatATriggerLeavesOutFailTheSave() throws {

@@ -24,10 +24,11 @@ enum SQLFunctions {
                 try connection.addCollation(named: name) { LocalizedOrder.compare($0, $1, comparison) }
             }
         }
-        try connection.addRawFunction(named: searchName, argumentCount: 4) { try search($0) }
-        try connection.addRawFunction(named: foldName, argumentCount: 2) { arguments in
+        // No schema of ours calls these two; a file that others wrote shall not either.
+        try connection.addRawFunction(named: searchName, argumentCount: 4, isForStatementsOnly: true) { try search($0) }
+        try connection.addRawFunction(named: foldName, argumentCount: 2, isForStatementsOnly: true) { arguments in
             if arguments[0].isNull { return .null }
-            let options = ComparisonOptions(rawValue: UInt(arguments[1].integer))
+            let options = options(arguments[1])
             return .blob(Data(arguments[0].withUTF8 { TextFolding.bytes(of: $0, options) }))
         }
         try connection.addRawFunction(named: textName, argumentCount: 2) { arguments in
@@ -40,6 +41,12 @@ enum SQLFunctions {
             default: return .null
             }
         }
+    }
+
+    /// The options in an argument, which may be any number.
+    private static func options(_ argument: FunctionArgument) -> ComparisonOptions {
+        ComparisonOptions(rawValue: UInt(truncatingIfNeeded: argument.integer))
+            .intersection([.caseInsensitive, .diacriticInsensitive, .normalized, .localeSensitive])
     }
 
     // MARK: Calls
@@ -101,8 +108,7 @@ enum SQLFunctions {
         if arguments[0].isNull || arguments[1].isNull { return .null }
         let prepared = arguments.prepared(from: 1) { pattern in
             Prepared(
-                pattern.text, SQLTextSearch(rawValue: arguments[2].integer) ?? .contains,
-                ComparisonOptions(rawValue: UInt(arguments[3].integer)))
+                pattern.text, SQLTextSearch(rawValue: arguments[2].integer) ?? .contains, options(arguments[3]))
         }
         return .integer(prepared.matches(arguments[0]) ? 1 : 0)
     }
