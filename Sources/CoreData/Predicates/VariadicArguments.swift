@@ -19,6 +19,13 @@ enum VariadicArguments {
         return zip(kinds, printed.split(separator: " ")).map { kind, text in kind.value(of: text) }
     }
 
+    /// A number as `%a` prints it, whose point is that of the process's locale: a comma, or more than one byte.
+    static func real(_ text: Substring) -> Double? {
+        if let number = Double(text) { return number }
+        let parts = text.split { !"0123456789abcdefABCDEFxXpP+-".contains($0) }
+        return parts.count == 2 ? Double("\(parts[0]).\(parts[1])") : nil
+    }
+
     private enum Kind {
         case object
         case integer
@@ -56,7 +63,7 @@ enum VariadicArguments {
                     .map { ($0 as? VariadicValue)?.value ?? $0 }
             case .integer, .long: Int(text)
             case .unsigned, .unsignedLong: UInt(text)
-            case .real: Double(text)
+            case .real: VariadicArguments.real(text)
             }
         }
     }
