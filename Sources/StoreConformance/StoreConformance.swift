@@ -38,7 +38,7 @@ public final class StoreConformance {
     public struct Scenario: Sendable, CustomStringConvertible {
         /// What it shows, in a few words.
         public let name: String
-        /// What the store type has to have for it; the scenario does nothing with others.
+        /// What the store type has to have for it; with others the scenario is skipped.
         let needs: Traits
         let body: @Sendable (StoreConformance) throws -> Void
 
@@ -50,16 +50,27 @@ public final class StoreConformance {
 
         public var description: String { name }
 
-        /// Runs the scenario.
+        /// What came of running a scenario whose store did not fail it.
+        public enum Outcome: Equatable, Sendable {
+            /// The store did what it has to do.
+            case passed
+            /// Nothing was done with the store, as its type lacks these traits.
+            case skipped(Traits)
+        }
+
+        /// Runs the scenario, if the store's type has the traits that it needs.
         ///
         /// - Parameter stack: a fresh one: nothing was done with it before.
+        /// - Returns: whether it was run.
         /// - Throws: ``ConformanceFailure`` where the store did something else; an error of the store where it failed.
-        public func run(on stack: StoreConformance) throws {
-            guard stack.traits.isSuperset(of: needs) else { return }
+        @discardableResult
+        public func run(on stack: StoreConformance) throws -> Outcome {
+            guard stack.traits.isSuperset(of: needs) else { return .skipped(needs.subtracting(stack.traits)) }
             do { try body(stack) } catch var failure as ConformanceFailure {
                 failure.scenario = name
                 throw failure
             }
+            return .passed
         }
     }
 

@@ -23,6 +23,14 @@ import Testing
         try scenario.run(on: StoreConformance(type, traits: Self.traits(type)))
     }
 
+    /// A scenario that a store type is not made for says so.
+    @Test func aScenarioThatIsNotRunIsToldFromOneThatPassed() throws {
+        let scenario = try #require(StoreConformance.scenarios.first { $0.name == "keeps constraints" })
+        #expect(
+            try scenario.run(on: StoreConformance(DocumentStore.type, traits: .keepsRows)) == .skipped(.constraints))
+        #expect(try scenario.run(on: StoreConformance(.inMemory, traits: .constraints)) == .passed)
+    }
+
     /// A store that breaks a promise is told with the scenario, what was found, and the line.
     @Test func aFailureSaysWhatWasFound() throws {
         let stack = try StoreConformance(DocumentStore.type, traits: .usual)
