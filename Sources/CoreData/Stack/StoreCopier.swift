@@ -90,7 +90,7 @@ struct StoreCopier {
             for members in owners.values {
                 for (index, member) in members.enumerated() {
                     guard case .toOne(let slot) = member.entity.layout.place(of: inverse.name) else { continue }
-                    result[member, default: [:]][slot] = Int(OrderingKeys.key(at: index))
+                    result[member, default: [:]][slot] = index
                 }
             }
         }

@@ -136,8 +136,11 @@ import Testing
         let first = try open.insert("Part", ["name": .text("1"), "whole": .reference(folder)])
         let second = try open.insert("Part", ["name": .text("2"), "whole": .reference(folder)])
         #expect(try destinations("Folder", "parts", of: folder) == [first, second], "a new one goes to the end")
-        let moved = try open.change(second, [:], positions: ["whole": 1024])
-        try open.store.save(StoreChangeSet(updated: [moved]))
+        let moved = [
+            try open.change(second, [:], positions: ["whole": 0]), try open.change(first, [:], positions: ["whole": 1]),
+        ]
+        try open.store.save(StoreChangeSet(updated: moved))
+        #expect(try harness.sql("SELECT Z_FOK_WHOLE FROM ZPART ORDER BY Z_PK") == [[.integer(3072)], [.integer(2048)]])
         #expect(try destinations("Folder", "parts", of: folder) == [second, first])
         try open.store.save(StoreChangeSet(updated: [try open.change(second, ["whole": .null])]))
         #expect(try destinations("Folder", "parts", of: folder) == [first])

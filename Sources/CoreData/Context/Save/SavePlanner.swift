@@ -285,7 +285,7 @@ struct SavePlanner {
         positions.isEmpty ? [:] : positions[ObjectIdentifier(object)] ?? [:]
     }
 
-    /// Gives the members of changed ordered lists their places, as Apple spaces them. What is only taken out leaves the
+    /// Gives the members of changed ordered lists their places. What is only taken out leaves the
     /// other places alone.
     private mutating func collectPositions(of owner: NSManagedObject) {
         for (number, state) in owner.touchedToMany where state.isOrdered && state.hasChanges {
@@ -298,7 +298,7 @@ struct SavePlanner {
             for (index, member) in state.contents.enumerated() {
                 guard case .toOne(let slot) = member.layout.place(of: inverse.name) else { continue }
                 if positions[ObjectIdentifier(member)] == nil { positioned.append(member) }
-                positions[ObjectIdentifier(member), default: [:]][slot] = Int(OrderingKeys.key(at: index))
+                positions[ObjectIdentifier(member), default: [:]][slot] = index
             }
         }
     }

@@ -75,7 +75,7 @@ struct AtomicRowChanges {
             // A row that tells of no owner itself has the one in whose list it stands.
             if values[member]?[slot].isNull == true { values[member]?[slot] = .reference(owner) }
             guard relationship.isOrdered, values[member]?[slot] == .reference(owner) else { continue }
-            changes.insertedPositions[member, default: [:]][slot] = Int(OrderingKeys.key(at: index))
+            changes.insertedPositions[member, default: [:]][slot] = index
         }
     }
 }

@@ -296,8 +296,8 @@ final class StoreRowChange {
     let changedToMany: [Int]
     /// The version on which the change is based. The row is written with one more.
     let baseVersion: Int64
-    /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → position,
-    /// as it stands in the store (ascending, with room between: 2048, 3072 …). A row without one goes to the end.
+    /// Positions of this row in ordered to-many relationships whose foreign key it holds: slot of the to-one → index in the
+    /// list. A change of a list tells those of all its members; a row without one goes to the end.
     let orderedPositions: [Int: Int]
 
     init(

@@ -223,7 +223,7 @@ struct ServerSave {
 
     private var coding: ServerValueCoding { ServerValueCoding(layout: layout, store: store) }
 
-    private func position(_ known: Int?) -> SQLValue { known.map { .integer(Int64($0)) } ?? .null }
+    private func position(_ known: Int?) -> SQLValue { known.map { .integer(OrderingKeys.key(at: $0)) } ?? .null }
 
     /// A value as it is written: a place in a list that the user did not choose is the end of the list.
     private func written(

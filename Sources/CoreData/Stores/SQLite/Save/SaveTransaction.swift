@@ -218,7 +218,7 @@ final class SaveTransaction {
         guard case .reference(let owner) = value, let ownerKey = owner.rowKey else {
             return try statement.bindNull(at: place)
         }
-        if let known { return try statement.bind(Int64(known), at: place) }
+        if let known { return try statement.bind(OrderingKeys.key(at: known), at: place) }
         let table = SQLName.quoted(layout.table(of: entity))
         let last = try connection.integer(
             "SELECT MAX(\(SQLName.quoted(position))) FROM \(table) WHERE \(SQLName.quoted(column.name)) = ?",

@@ -1,4 +1,5 @@
-/// The numbers that keep an ordered relationship's order in the file: ascending, with room between them.
+/// The numbers that keep an ordered relationship's order in the file: ascending, with room between them. A store on a server has
+/// the same; what stores are told are indexes.
 ///
 /// A new list counts 2048, 3072, 4096 …; what is put in between takes a number in between, so that few rows change.
 enum OrderingKeys {
