@@ -16,7 +16,7 @@
 #include "disk.h"
 
 // Design note. The functions at the end have the names of the C library's. The linker gives them to the whole program, also to
-// libsqlite3 and Foundation, so that nothing is written unseen, whoever writes it; they go on to the C library's. SQLite's VFS
+// libsqlite3 and Foundation, so that nothing is written unseen by any of them; they go on to the C library's. SQLite's VFS
 // would be one layer too high: the files of external values do not pass it. The `-shm` file is memory that is shared, not
 // written, and is left out: a power failure leaves anything of it.
 

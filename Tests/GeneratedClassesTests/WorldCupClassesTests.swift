@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Nobody has to mention a class for its entity's objects to have it.
+    /// No code has to mention a class for its entity's objects to have it.
     @Test func objectsHaveTheGeneratedClass() throws {
         let stack = try Stack("WorldCup")
         let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: stack.context)

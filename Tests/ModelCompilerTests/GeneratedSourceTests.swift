@@ -129,7 +129,7 @@ import Testing
         #expect(together.components(separatedBy: "import CoreData").count == 2)
     }
 
-    /// Classes that are written by hand are left to their author, unless somebody asks.
+    /// Classes that are written by hand are left to their author, unless it is asked for.
     @Test func handWrittenClassesAreOnlyGeneratedOnRequest() throws {
         let source = try ModelSource.read(Models.kinds)
         #expect(!(try ClassGenerator(source).classNames.contains("Hand")))
@@ -158,7 +158,7 @@ import Testing
         #expect(try ClassGenerator(source).singleFile(named: "X.swift").text == text)
     }
 
-    /// The variable of a subquery is no parameter, nor is what stands in quotes.
+    /// The variable of a subquery is no parameter, nor is text in quotes.
     @Test func templatesHaveTheVariablesOfTheirPredicate() throws {
         let source = try Models.source(
             team: #"<attribute name="name" attributeType="String"/>"#,

@@ -137,8 +137,8 @@ import Testing
         #expect(lines.contains("what is not known under the key 'XText' of 'Leaf'"), "\(lines)")
     }
 
-    /// An attribute of which nobody knows what it is derived from: the source model says that it is derived, which is
-    /// refused when it is read, at its line, until somebody says from what.
+    /// An attribute that does not say what it is derived from: the source model says that it is derived, which is
+    /// refused when it is read, at its line, until the model says from what.
     @Test func anUnknownDerivationIsWrittenAndRefused() throws {
         var attribute = AttributeDocument(type: .integer32)
         attribute.derivation = .keyPath("staff.@count")

@@ -8,7 +8,7 @@ import Foundation
 /// A PostgreSQL server of the tests' own: made in a temporary folder, reached by a socket there and by a free port of the
 /// loopback interface, stopped and removed when this process ends, however that happens.
 ///
-/// The server does not run as root: where the tests do, it runs as the user `postgres` or `nobody`.
+/// The server does not run as root: where the tests do, it runs as the user `postgres`, or as one without rights.
 public final class PostgreSQLCluster: @unchecked Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String

@@ -2,7 +2,7 @@ import Foundation
 import SourcePort
 import Testing
 
-/// The programs of `Examples/Ported`: what stands in `Apple` was written for Apple's systems, and porting it gives, to the byte,
+/// The programs of `Examples/Ported`: the files in `Apple` were written for Apple's systems, and porting it gives, to the byte,
 /// what is built beside it.
 @Suite struct PortedExampleTests {
     private static let package = URL(fileURLWithPath: #filePath)

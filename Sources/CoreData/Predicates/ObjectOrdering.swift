@@ -43,7 +43,7 @@ struct ObjectOrdering {
     }
 
     /// - Parameter sortKeys: none of them `custom`, whose code only its descriptor knows.
-    /// - Throws: as above.
+    /// - Throws: 134060 for a key path that is of no modelled property.
     init(sortKeys: [StoreSortKey], entity: NSEntityDescription) throws {
         try self.init(sortKeys, comparators: sortKeys.map { _ in nil }, entity: entity)
     }

@@ -34,7 +34,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`.
     ///
-    /// - Throws: as the member above does.
+    /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
+    ///   259 where there is no store at the source.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -58,8 +59,9 @@ extension NSPersistentStoreCoordinator {
     ///   - options: the new store's options.
     ///   - storeType: may be another type; then every row is read into memory.
     /// - Returns: the new store.
-    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; what opening
-    ///   and saving throws. Then the old store is still there, and nothing at `storeURL`.
+    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; 134000 for an
+    ///   unknown type; 134020, 134030, 513 or 640 where the new store cannot be made. Then the old store is still there, and
+    ///   nothing at `storeURL`.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
@@ -76,7 +78,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Saves a store as another one.
     ///
-    /// - Throws: as the member above does.
+    /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; 134000 for an
+    ///   unknown type; 134020, 134030, 513 or 640 where the new store cannot be made. Then the old store is still there.
     @discardableResult
     public func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -105,8 +108,8 @@ extension NSPersistentStoreCoordinator {
     /// Does all that lightweight migrations of the coordinator's stores have put off
     /// (`NSPersistentStoreDeferredLightweightMigrationOptionKey`), step by step: contexts get their turn between two steps.
     ///
-    /// - Throws: 513 for a store that was opened read-only, and what writing the store throws. What was done by then stays
-    ///   done.
+    /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
+    ///   program has locked it, 640 or 134080 where it cannot be written. What was done by then stays done.
     public func finishDeferredLightweightMigration() throws {
         while try finishDeferredStep() {}
     }
@@ -114,7 +117,8 @@ extension NSPersistentStoreCoordinator {
     /// Does one step of what lightweight migrations have put off: a table, a column, or the indexes. Nothing where nothing
     /// waits, which the metadata of the stores say: they have the option's key as long as something does.
     ///
-    /// - Throws: as `finishDeferredLightweightMigration()`.
+    /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
+    ///   program has locked it, 640 or 134080 where it cannot be written.
     public func finishDeferredLightweightMigrationTask() throws { _ = try finishDeferredStep() }
 
     /// - Returns: whether there is more to do.

@@ -15,7 +15,7 @@ int disk_is_available(void);
 
 // MARK: Writing down
 
-/// Takes what stands below the folder for synced, and writes down what is written there from now on. `folder` is its real path.
+/// Takes all below the folder for synced, and writes down what is written there from now on. `folder` is its real path.
 void disk_begin(const char *folder);
 /// The program was told now that all it did before is saved.
 void disk_mark(void);
@@ -32,7 +32,7 @@ long disk_marked_before(long position);
 int disk_may_commit(long position);
 /// Goes to the moment after so many operations. Going on is cheap, going back begins anew.
 void disk_seek(long position);
-/// Makes a folder as the running program saw it at that moment. What stands there goes.
+/// Makes a folder as the running program saw it at that moment. What was there goes.
 void disk_write_whole(const char *folder);
 /// Makes a folder as a power failure at that moment may have left it.
 void disk_write_crashed(const char *folder, uint64_t seed);

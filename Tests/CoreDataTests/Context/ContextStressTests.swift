@@ -56,7 +56,7 @@ import Testing
         static func += (left: inout Tally, right: Tally) { left = left + right }
     }
 
-    /// Counts up each object once, reading again as often as somebody else was faster.
+    /// Counts up each object once, reading again as often as another context was faster.
     private static func addOne(to ids: Set<NSManagedObjectID>, in context: NSManagedObjectContext) throws -> Tally {
         var tally = Tally()
         while true {

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
     fileprivate func assertIsOnQueue() { checkIsolated() }
 }
 
-/// What stands beside Apple's interface: a stack in one call, fetches and aggregates of one line, actors on a context.
+/// What is there beside Apple's interface: a stack in one call, fetches and aggregates of one line, actors on a context.
 @MainActor @Suite struct ConvenienceTests {
     private func container() throws -> NSPersistentContainer {
         try NSPersistentContainer.open(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What comes together in one event, or in a save, that mostly does not.
+/// What comes together in one event, or in a save, that seldom does.
 @Suite struct EventEdgeTests {
     private func withContext(_ body: (NSManagedObjectContext) throws -> Void) throws {
         let stack = try ClubStack()
@@ -268,7 +268,7 @@ import Testing
                 try other.existingObject(with: id).setValue(7, forKey: "capacity")
                 try other.save()
             }
-            // Looking for anything lets go what nobody uses.
+            // Looking for anything lets go what is not used.
             try parent.use { _ = try $0.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) }
             _ = try parent.use { $0.registeredObjects.count }
             venue.setValue(venue.value(forKey: "capacity") as? Int == 2 ? 3 : 0, forKey: "capacity")

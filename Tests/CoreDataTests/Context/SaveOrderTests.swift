@@ -140,7 +140,7 @@ final class SaveOrderTeam: NSManagedObject {
     override func didSave() { note("didSave\(hasChanges ? " with changes" : "")") }
 }
 
-/// Save requests that somebody makes himself.
+/// Save requests that a program makes itself.
 @Suite struct SaveRequestTests {
     @Test func aRequestTakesItsObjectsToTheStores() throws {
         let stack = try ClubStack()

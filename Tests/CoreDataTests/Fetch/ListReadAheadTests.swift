@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Lists that are read before anybody asks for them, while the objects of a fetch are walked in order.
+/// Lists that are read before the program asks for them, while the objects of a fetch are walked in order.
 @Suite struct ListReadAheadTests {
     /// Venues in the order of their numbers, with so many teams each, on a store of tests and in a context of their own.
     private final class Walk {
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// A list that is much longer than those before is not read for somebody who may never come to it.
+    /// A list that is much longer than those before is not read for a program that may never come to it.
     @Test func longListsAreNotReadAhead() throws {
         let walk = try Walk([2, 2, 2, 2, 1500, 2, 2, 2, 2])
         walk.context.performAndWait {

@@ -277,7 +277,7 @@ import Testing
 
     // MARK: Lists with an order
 
-    /// The rows of members are written when only their places change: whoever merges has to know.
+    /// The rows of members are written when only their places change: a context that merges has to know.
     @Test func placesInAListAreMergedLikeOtherChanges() throws {
         let stack = try ClubStack()
         let (mine, other) = (stack.context(), stack.context())
@@ -360,7 +360,7 @@ import Testing
 }
 
 extension NSManagedObjectContext {
-    /// Keeps an object as long as the context, as somebody would who shows it.
+    /// Keeps an object as long as the context, as a program would that shows it.
     fileprivate func retain(_ object: NSManagedObject) {
         let kept = userInfo["kept"] as? [NSManagedObject] ?? []
         userInfo["kept"] = kept + [object]

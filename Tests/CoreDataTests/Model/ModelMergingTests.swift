@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// Whoever asks a store for an entity that it does not hold gets nothing, and no crash.
+    /// A program that asks a store for an entity that it does not hold gets nothing, and no crash.
     @Test func aStoreKnowsNothingOfOtherEntities() throws {
         try withTwoStores { context, stores in
             let coordinator = try #require(context.persistentStoreCoordinator)

@@ -5,7 +5,7 @@ import Testing
 
 /// Reading stored properties of an object whose values are here.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["ROSTER_SANITIZER"] == nil)) struct AllocationTests {
-    /// Freed blocks of every small size carry a mark. Whoever allocates one of them, even for a moment, writes over it.
+    /// Freed blocks of every small size carry a mark. Code that allocates one of them, even for a moment, writes over it.
     @Test func readingAStoredPropertyAllocatesNothing() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let stack = try ClubStack()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Objects make their IDs when somebody asks for them: nobody can tell, but for the memory that it saves.
+/// Objects make their IDs when they are asked for them: a program cannot tell, but for the memory that it saves.
 @Suite struct LazyIdentityTests {
     private func filled(_ count: Int, options: [AnyHashable: Any]? = nil) throws -> NSPersistentStoreCoordinator {
         let (coordinator, _) = try League.memoryStack(options: options)
@@ -72,7 +72,7 @@ import Testing
             let teams = context.performAndWait {
                 UncheckedSendable((0..<50).map { context.addTeam("R\(round) T\($0)") })
             }
-            // Some have a temporary ID that somebody knows.
+            // Some have a temporary ID that the program knows.
             let known = context.performAndWait { teams.value.prefix(10).map(\.objectID) }
             let isSaved = Atomic(false)
             let found = Mutex<[(index: Int, id: NSManagedObjectID)]>([])

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// A divergence: overrides of the two hooks are called only by whoever calls the hooks.
+    /// A divergence: overrides of the two hooks are called only by code that calls the hooks.
     @Test func readingCallsNoOverridesOfTheAccessHooks() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = AccessedTeam(entity: ClubTeam.entity(in: context), insertInto: context)

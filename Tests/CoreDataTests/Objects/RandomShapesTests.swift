@@ -28,7 +28,7 @@ import Testing
     }
 }
 
-/// What the graph should be; everybody is known by his name.
+/// What the graph should be; each person is known by his name.
 private struct PlainShapes: Equatable {
     var friends: [String: Set<String>] = [:]
     var partner: [String: String] = [:]

@@ -36,7 +36,7 @@ import Testing
             staff.employee("Zoe", "A")
             staff.context.processPendingChanges()
             #expect(controller.text == "E: Alice Bob | S: Sam")
-            // Whoever begins to listen hears of everything with the next change.
+            // A delegate that begins to listen hears of everything with the next change.
             let recorder = Recorder()
             recorder.load(controller)
             controller.delegate = recorder

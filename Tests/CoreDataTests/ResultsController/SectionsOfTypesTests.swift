@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Sections by attributes of every type are the same whether the store tells what stands together, in the order of an index
+/// Sections by attributes of every type are the same whether the store tells which rows are together, in the order of an index
 /// or sorted, or each object is asked.
 @Suite struct SectionsOfTypesTests {
     /// Never changed.

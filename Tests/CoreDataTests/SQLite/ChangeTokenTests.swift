@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// The token changes with every commit, whoever makes it, and with nothing else.
+/// The token changes with every commit of any process, and with nothing else.
 @Suite struct ChangeTokenTests {
     let harness: StoreHarness
     init() throws { harness = try StoreHarness(StoreModels.league()) }

@@ -332,7 +332,7 @@ import Testing
                 let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
                 person.setValue(firms[number], forKey: "firm")
             }
-            // A value that somebody sets is replaced by the right one.
+            // A value that the program sets is replaced by the right one.
             firms[0].setValue(77, forKey: "staffCount")
             try context.save()
             #expect(firms[0].value(forKey: "staffCount") as? Int == 0)

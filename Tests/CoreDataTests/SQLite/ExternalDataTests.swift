@@ -80,7 +80,7 @@ import Testing
         #expect(try open.value("external", of: id) == .data(Self.big))
     }
 
-    /// What a process that was killed in a save leaves behind is cleared up by whoever opens the store next, and only that.
+    /// What a process that was killed in a save leaves behind is cleared up by the process that opens the store next, and only that.
     @Test func whatADeadSaveLeftIsClearedUp() throws {
         let open = try harness.open()
         let id = try open.insert("Thing", ["external": .data(Self.big)])

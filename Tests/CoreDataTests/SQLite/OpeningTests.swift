@@ -133,7 +133,7 @@ import Testing
         #expect(throws: (any Error).self) { try reader.store.save(StoreChangeSet(deleted: [try reader.deletion(id)])) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: harness.folder.path) == ["Store.sqlite"])
         #expect(try Data(contentsOf: harness.url) == before)
-        // Somebody else begins to write: the reader notices.
+        // Another process begins to write: the reader notices.
         let version = try reader.store.dataVersion()
         let other = try harness.open(StoreHarness.history)
         try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
@@ -157,7 +157,7 @@ import Testing
         let reader = try harness.open(Self.readOnly)
         #expect(try reader.value("name", of: id) == .text("A"))
         #expect(Date().timeIntervalSince(start) < 5)
-        // Whoever comes next is seen.
+        // The next writer is seen.
         let other = try harness.open()
         try other.store.save(StoreChangeSet(updated: [try other.change(id, ["name": .text("B")])]))
         #expect(try reader.value("name", of: id) == .text("B"))

@@ -72,7 +72,7 @@ import Testing
         #expect(coordinator.managedObjectID(for: uri.absoluteString) == id)
         let elsewhere = "x-coredata://\(UUID().uuidString)/Team/p1"
         #expect(coordinator.managedObjectID(for: elsewhere) == nil)
-        #expect(coordinator.managedObjectID(for: "x-coredata://\(store.identifier ?? "")/Nobody/p1") == nil)
+        #expect(coordinator.managedObjectID(for: "x-coredata://\(store.identifier ?? "")/Absent/p1") == nil)
         #expect(coordinator.managedObjectID(for: "https://example.org/") == nil)
     }
 

@@ -56,7 +56,7 @@ import Testing
             }
         }
 
-        /// What stands in the folder beside the stores' own files.
+        /// The files in the folder beside the stores' own.
         func strangers() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: harness.folder.path)
                 .filter { !$0.hasPrefix("Store.sqlite") && !$0.hasPrefix("Other.sqlite") && !$0.hasSuffix("_SUPPORT") }

@@ -55,7 +55,7 @@ struct CorpusSchemaTests {
             }
     }
 
-    // MARK: What stands in a file
+    // MARK: What a file holds
 
     /// Table → columns with their types.
     private func tables(_ store: StoreHarness) throws -> [String: [String]] {

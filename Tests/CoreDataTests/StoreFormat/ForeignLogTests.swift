@@ -121,7 +121,7 @@ import Testing
         return copy
     }
 
-    /// A log that is used again holds older frames; whoever dies between writing a frame's head and its page leaves a head
+    /// A log that is used again holds older frames; a writer that dies between writing a frame's head and its page leaves a head
     /// that looks whole over the page of another.
     @Test func aCommitThatWasCutOffIsPassedOver() throws {
         let open = try own.open()
@@ -201,7 +201,7 @@ import Testing
     }
 
     /// Looking at the log means reading the file beside SQLite, and closing that would drop the locks that this process
-    /// holds on it. So whoever has it open here is believed.
+    /// holds on it. So a program that has it open here is believed.
     @Test func aStoreThatIsOpenHereIsNotLookedAt() throws {
         try fill(own, 5)
         let open = try other.open()

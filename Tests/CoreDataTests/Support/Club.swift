@@ -165,7 +165,7 @@ final class ClubTeam: NSManagedObject {
     @Managed var fans: NSOrderedSet?
     @Managed var scratch: Int32
 
-    /// The calls since the last look; `nil` while nobody wants them.
+    /// The calls since the last look; `nil` while no test wants them.
     var log: [String]?
     var onWillSave: ((ClubTeam) -> Void)?
     var onDidSave: ((ClubTeam) -> Void)?

@@ -27,7 +27,7 @@ import Testing
             if process.isRunning { killed += 1 }
             process.killAtOnce()
             process.waitForEnd()
-            // The framework opens it first, as whoever comes next would.
+            // The framework opens it first, as the next process would.
             do {
                 #expect(try countTeams(in: sample.store) >= 80)
             } catch let error as NSError where error.code == 259 && error.localizedDescription.contains("touch ") {

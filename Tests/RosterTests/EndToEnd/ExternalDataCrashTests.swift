@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// A writer that is killed while it saves values with files of their own: no row is without its file, and whoever opens
+/// A writer that is killed while it saves values with files of their own: no row is without its file, and the process that opens
 /// the store next leaves no file without its row.
 @Suite struct ExternalDataCrashTests {
     /// Ten; `ROSTER_LONG_TESTS=n` multiplies them by n.

@@ -23,7 +23,7 @@ enum RosterProcess {
         try run(program, arguments, input: input, environment: environment)
     }
 
-    /// Runs `roster` as somebody who may not write what its owner has made read-only: root may write everything.
+    /// Runs `roster` as a user who may not write what its owner has made read-only: root may write everything.
     static func runUnprivileged(_ arguments: [String]) throws -> Outcome {
         try shell("exec \(unprivileged) \"$roster\" \"$@\"", arguments)
     }
@@ -31,7 +31,7 @@ enum RosterProcess {
     /// What to put before a command so that permissions count; empty where they do anyway.
     static let unprivileged = geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
 
-    /// Whether a program can be run so. A build folder in the home of root is closed to everybody else.
+    /// Whether a program can be run so. A build folder in the home of root is closed to all other users.
     static let canDropPrivileges: Bool = {
         (try? shell(
             "\(unprivileged) test -x \"$roster\" && \(unprivileged) test -x \"$1\"",

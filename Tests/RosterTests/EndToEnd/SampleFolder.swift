@@ -14,7 +14,7 @@ final class SampleFolder {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Puts the store back as it was made. Nobody may have it open.
+    /// Puts the store back as it was made. No process may have it open.
     func restore() throws {
         for ending in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + ending) }
         try FileManager.default.copyItem(atPath: Self.original.get(), toPath: store)
@@ -32,7 +32,7 @@ final class SampleFolder {
     func followed(wins: Int) throws -> LiveProcess {
         let reader = try LiveProcess(roster: ["watch", store, "Team"])
         try #require(reader.wait(20) { !$0.isEmpty })
-        // A reader joins the log only while somebody who may write it is there, and a writer ends when it likes.
+        // A reader joins the log only while a process that may write it is there, and a writer ends when it likes.
         let companion = try Connection(path: store, access: .readWrite)
         defer { companion.close() }
         _ = try companion.value("SELECT COUNT(*) FROM ZTEAM")

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// As above, for a request whose result type is not known. Each result can be cast to what bridges to its class, such as a
     /// dictionary of Swift.
     ///
-    /// - Throws: as the member above does.
+    /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.
     public func fetch(_ request: NSFetchRequest<NSFetchRequestResult>) throws -> [AnyObject] {
         try fetchPipeline.fetch(request)
     }

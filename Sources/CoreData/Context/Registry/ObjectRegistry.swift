@@ -28,7 +28,7 @@ final class ObjectRegistry {
     private var temporaries = UniquingTable()
 
     /// From how many new objects on the end of an event looks for unused ones.
-    private static let newcomerLimit = 4096
+    private static let insertionLimit = 4096
 
     /// Up when another context or process saved: unused objects may be stale.
     private let othersSaved: AtomicFlag
@@ -345,8 +345,8 @@ final class ObjectRegistry {
     /// Releases unused objects, if many came since that was last done.
     func releaseUnusedAfterMany() {
         // New objects are held until they are saved.
-        let newcomers = tables.reduce(0) { $0 + $1.rows.newcomers }
-        if newcomers > Self.newcomerLimit { releaseUnused() }
+        let count = tables.reduce(0) { $0 + $1.rows.insertionCount }
+        if count > Self.insertionLimit { releaseUnused() }
     }
 
     private func releaseUnused() {

@@ -73,7 +73,7 @@ final class UniquingTable {
 
         /// Has the objects brought near.
         @inline(__always)
-        func approachObjects() {
+        func prefetchObjects() {
             for place in 0..<Page.size {
                 roster_prefetch(UnsafeRawPointer(objects + place).load(as: UnsafeRawPointer?.self))
             }
@@ -107,7 +107,7 @@ final class UniquingTable {
     /// Hears of the rows whose objects come and go, where their store wants to know.
     var log: RegistrationLog?
     /// How many objects came since objects were last let go.
-    private(set) var newcomers = 0
+    private(set) var insertionCount = 0
     /// Objects in whose place others came, as long as the user's code holds them: they have to hear of the context's
     /// end.
     private var displaced: [WeakReference] = []
@@ -204,7 +204,7 @@ final class UniquingTable {
     func mustGrow(for key: RowKey) -> Bool { isFull && directory[index(of: Self.pageKey(key))] == 0 }
 
     func insert(_ object: consuming NSManagedObject, for key: RowKey) {
-        newcomers += 1
+        insertionCount += 1
         let pageKey = Self.pageKey(key)
         if let page = page(pageKey) {
             let old = page.exchange(Self.place(key), for: object)
@@ -244,7 +244,7 @@ final class UniquingTable {
     /// Takes the objects out that have no other reference; they go away when the caller drops them, and what they alone
     /// held is unused from then on.
     func takeUnused() -> [NSManagedObject] {
-        newcomers = 0
+        insertionCount = 0
         var unused: [NSManagedObject] = []
         var hasEmptyPages = false
         forEachPage { page in
@@ -350,7 +350,7 @@ final class UniquingTable {
     private func forEachPage(_ body: (Page) -> Void) {
         let directory = directory
         for index in directory.indices {
-            if index + 2 < directory.count { Page(tagged: directory[index + 2])?.approachObjects() }
+            if index + 2 < directory.count { Page(tagged: directory[index + 2])?.prefetchObjects() }
             if let page = Page(tagged: directory[index]) { body(page) }
         }
     }

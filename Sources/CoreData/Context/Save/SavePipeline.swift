@@ -117,29 +117,29 @@ final class SavePipeline {
         guard let source = context.source else {
             throw CoreDataError.make(134030, "A context without a coordinator has no store to give permanent IDs.")
         }
-        let newcomers = PendingIDAssignment(among: objects, of: context)
-        guard !newcomers.objects.isEmpty else { return [] }
+        let pending = PendingIDAssignment(among: objects, of: context)
+        guard !pending.objects.isEmpty else { return [] }
         var all: [NSManagedObjectID] = []
-        for group in try grouped(newcomers, by: source) {
+        for group in try grouped(pending, by: source) {
             let own =
                 group.store.wantsObjects
-                ? try source.obtainPermanentIDs(of: group.newcomers.objects, in: group.store) : nil
-            let ids = try own ?? source.obtainPermanentIDs(for: group.newcomers.runs, in: group.store)
-            context.registry.replaceTemporaryIDs(of: group.newcomers.objects, by: ids, in: group.store)
-            all = group.newcomers.objects.isSame(as: objects) ? ids : []
+                ? try source.obtainPermanentIDs(of: group.pending.objects, in: group.store) : nil
+            let ids = try own ?? source.obtainPermanentIDs(for: group.pending.runs, in: group.store)
+            context.registry.replaceTemporaryIDs(of: group.pending.objects, by: ids, in: group.store)
+            all = group.pending.objects.isSame(as: objects) ? ids : []
         }
         return all
     }
 
     /// New objects by the store that each goes to, in the order in which the stores are met.
     private func grouped(
-        _ newcomers: PendingIDAssignment, by source: some ContextSource
-    ) throws -> [(store: NSPersistentStore, newcomers: PendingIDAssignment)] {
+        _ pending: PendingIDAssignment, by source: some ContextSource
+    ) throws -> [(store: NSPersistentStore, pending: PendingIDAssignment)] {
         var choice = StoreChoice(context: context, source: source)
         // Usually all go to one store.
-        if choice.isByEntity, let store = try commonStore(of: newcomers, source) { return [(store, newcomers)] }
+        if choice.isByEntity, let store = try commonStore(of: pending, source) { return [(store, pending)] }
         var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
-        for object in newcomers.objects {
+        for object in pending.objects {
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
             if group == groups.count { groups.append((store, [])) }
@@ -151,12 +151,12 @@ final class SavePipeline {
     /// The store to which all the objects go, by their entities alone; `nil` where there are several, or some objects were
     /// assigned to theirs.
     private func commonStore(
-        of newcomers: PendingIDAssignment, _ source: some ContextSource
+        of pending: PendingIDAssignment, _ source: some ContextSource
     ) throws -> NSPersistentStore? {
-        guard let first = newcomers.runs.first, !newcomers.areSomeAssigned else { return nil }
+        guard let first = pending.runs.first, !pending.areSomeAssigned else { return nil }
         let store = try source.store(for: first.entity)
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(first.entity)]
-        for run in newcomers.runs where seen.insert(ObjectIdentifier(run.entity)).inserted {
+        for run in pending.runs where seen.insert(ObjectIdentifier(run.entity)).inserted {
             if try source.store(for: run.entity) !== store { return nil }
         }
         return store

@@ -1,15 +1,15 @@
 /// Which columns a query for whole rows selects, and where the value of each slot stands in a result row.
 ///
-/// The first three columns are `Z_PK`, `Z_ENT`, `Z_OPT`; the others follow from ``firstValueColumn`` on, each column of
+/// The first three columns are the primary key, the entity and the version; the others follow from ``firstValueColumn`` on, each column of
 /// the table once. A query for an entity with descendants selects the columns of all of them, since one result may hold
 /// rows of each; every concrete entity has its own map from slots to columns.
 struct RowColumns {
     /// Where one slot's value stands. `-1` means: not in the table.
     struct SlotColumn: Hashable {
         /// The column of the value: an attribute's, the first of a composite attribute's, which stand side by side, or a
-        /// to-one relationship's `Z_PK`.
+        /// to-one relationship's foreign key.
         var value: Int
-        /// The column of the destination's `Z_ENT`, for a to-one relationship to an entity family.
+        /// The column of the destination's entity, for a to-one relationship to an entity family.
         var entity: Int
     }
 
@@ -27,7 +27,7 @@ struct RowColumns {
 
     /// The unquoted names of the columns in the order of the result, the first three included.
     let names: [String]
-    /// By `Z_ENT`.
+    /// By the number in the column of entities.
     let entities: [Int64: EntityColumns]
     private let dialect: SQLDialect
 

@@ -85,7 +85,7 @@ struct SQLJoins {
         return "\(table).\(schema.dialect.quoted(column))"
     }
 
-    /// The condition on `Z_ENT` of the entity's own table, or `nil` where every row of the table belongs.
+    /// The condition on the column of entities in the entity's own table, or `nil` where every row of the table belongs.
     func entityCondition(includingSubentities: Bool) -> SQLFragment? {
         guard schema.sharesTable(entity) else { return nil }
         if includingSubentities && entity.superentity == nil { return nil }

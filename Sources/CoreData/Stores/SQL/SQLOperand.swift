@@ -26,9 +26,9 @@ struct SQLExpression {
         /// A UUID.
         case uuid
         case data
-        /// The `Z_PK` of an object of an entity family, by the name of its root.
+        /// The primary key of an object of an entity family, by the name of its root.
         case object(root: String?)
-        /// A `Z_ENT`.
+        /// The number of an entity.
         case entity
         /// Nothing but whether there is a value can be told: archives, data outside the file.
         case opaque

@@ -27,10 +27,10 @@ protocol SQLSchema: AnyObject {
     /// The column that holds the destination's entity number, where the destination is an entity family.
     func entityColumn(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> String?
 
-    /// The `Z_ENT` values of `entity`, with those of its descendants on request.
+    /// The numbers of `entity` in the column of entities, with those of its descendants on request.
     func entityNumbers(of entity: NSEntityDescription, includingSubentities: Bool) -> [Int64]
 
-    /// Whether the table holds rows of several entities, so that a query has to compare `Z_ENT`.
+    /// Whether the table holds rows of several entities, so that a query has to compare the column of entities.
     func sharesTable(_ entity: NSEntityDescription) -> Bool
 
     /// Where a to-many relationship is kept.
@@ -66,7 +66,7 @@ extension SQLSchema {
 
 /// Where a to-many relationship is kept. Names are unquoted.
 enum SQLToManyStorage: Equatable {
-    /// In a column of the destination's table that holds the owner's `Z_PK`.
+    /// In a column of the destination's table that holds the owner's primary key.
     case foreignKey(column: String, orderColumn: String?)
     /// In a table of pairs.
     case joinTable(String, ownerColumn: String, destinationColumn: String, orderColumn: String?)

@@ -18,8 +18,8 @@ struct SelectBuilder {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// `SELECT Z_PK[, Z_ENT][, value]`, in order. `Z_ENT` is left out when all rows are of one entity (see
-    /// ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
+    /// `SELECT primary key[, entity][, value]`, in order. The column of entities is left out when all rows are of one entity
+    /// (see ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
     ///
     /// - Parameter groupedBy: the key path of an attribute to read beside the key: see ``SelectStatement/group``.
     /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
@@ -27,7 +27,7 @@ struct SelectBuilder {
         try statement(keyList(groupedBy: keyPath), order: .bySQL)
     }
 
-    /// `SELECT value FROM … WHERE Z_PK = ?` of the attribute that rows are grouped by; `nil` where it has no column.
+    /// `SELECT value FROM … WHERE primary key = ?` of the attribute that rows are grouped by; `nil` where it has no column.
     ///
     /// - Throws: as ``keys(groupedBy:)``.
     func groupedValue() throws -> SQLFragment? {
@@ -227,7 +227,7 @@ struct SelectStatement {
     var fragment: SQLFragment
     /// What the caller has to do in memory. If not empty, limit and offset are not in the statement.
     var unsupported: StoreQueryResult.Unsupported
-    /// The entity of every row, where there is only one: a statement for keys then has no `Z_ENT` column.
+    /// The entity of every row, where there is only one: a statement for keys then has no column of entities.
     var onlyEntity: NSEntityDescription?
     /// The columns of a statement for whole rows.
     var columns: RowColumns?

@@ -23,7 +23,7 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
     /// - Throws: 260, since nothing is kept outside a coordinator.
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { throw isNowhere(url) }
 
-    /// - Throws: 260, as above.
+    /// - Throws: 260, since nothing is kept outside a coordinator.
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw isNowhere(url)
     }
@@ -43,7 +43,7 @@ class InMemoryStore: SQLiteStore, @unchecked Sendable {
 
     override class var copiesFiles: Bool { false }
 
-    /// - Throws: 260, as above.
+    /// - Throws: 260, since nothing is kept outside a coordinator.
     override class func replaceStore(
         at destination: URL, options: [AnyHashable: Any]?, with source: URL, options sourceOptions: [AnyHashable: Any]?
     ) throws { throw isNowhere(source) }

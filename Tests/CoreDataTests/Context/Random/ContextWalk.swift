@@ -63,7 +63,7 @@ struct ContextWalk {
         members.filter { $0.ancestors.contains { $0 === member } }
     }
 
-    /// Whether `member` may bring the objects to these states without meeting somebody else's unsaved changes.
+    /// Whether `member` may bring the objects to these states without meeting another context's unsaved changes.
     private func mayChange(_ changes: [String: (before: GraphRecord?, after: GraphRecord?)], _ member: ContextMember)
         -> Bool
     {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// Random edits in contexts that stand on each other's unsaved edits: whoever wins, both ends of every relationship agree in
+/// Random edits in contexts that stand on each other's unsaved edits: whichever wins, both ends of every relationship agree in
 /// each context, and in the store.
 @Suite struct RandomConflictsTests {
     private static let factor = ProcessInfo.processInfo.environment["ROSTER_LONG_TESTS"].flatMap { Int($0) }
@@ -201,7 +201,7 @@ private struct ConflictWalk {
         return Array(object.objects(relationship.name))
     }
 
-    /// What an object knows of a relationship, for whoever looks for the reason.
+    /// What an object knows of a relationship, for a reader who looks for the reason.
     private static func state(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> String {
         switch object.layout.place(of: relationship.name) {
         case .toOne(let slot)?:

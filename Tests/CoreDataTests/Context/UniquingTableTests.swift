@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// The table of a context's objects against a dictionary.
-@Suite struct RowTableTests {
+@Suite struct UniquingTableTests {
     @Test(arguments: [1, 2, 3]) func itHoldsWhatADictionaryWouldHold(_ seed: UInt64) throws {
         try ClubStack().contextKeepingStack().use { context in
             let objects = (0..<200).map { context.team("Team \($0)") }
@@ -44,16 +44,16 @@ import Testing
                 if number % 4 == 0 { held.append(object) }
                 table.insert(object, for: RowKey(entity: 0, reference: Int64(number)))
             }
-            #expect(table.newcomers == 1_000)
+            #expect(table.insertionCount == 1_000)
             #expect(table.takeUnused().count == 750)
-            #expect(table.newcomers == 0)
+            #expect(table.insertionCount == 0)
             #expect(Set(table.objects) == Set(held))
             #expect(table[RowKey(entity: 0, reference: 1)] == nil)
             #expect(table[RowKey(entity: 0, reference: 4)] === held[1])
         }
     }
 
-    /// Else nobody would ever take out what is not used, and a walk through a long list would keep all of it.
+    /// Else what is not used would never be taken out, and a walk through a long list would keep all of it.
     @Test func itTellsBeforeItGrows() throws {
         try ClubStack().contextKeepingStack().use { context in
             let object = context.team("Team")
