@@ -18,7 +18,7 @@ public final class ConnectionPooler {
     /// - Parameter connections: how many of the server's there are for all clients.
     public init(before cluster: PostgreSQLCluster, connections: Int) throws {
         port = try PostgreSQLCluster.freePort()
-        // Where the server's user may read it, and nobody else.
+        // Where the server's user may read it, and no other user.
         folder = cluster.folder.appendingPathComponent("pooler-\(port)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("pgbouncer.ini")
