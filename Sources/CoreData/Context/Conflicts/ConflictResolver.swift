@@ -47,7 +47,7 @@ struct ConflictResolver {
 
     /// Resolves conflicts over unique values in the part of the save that a store refused with `error`.
     ///
-    /// - Throws: as above, and `error` where no conflict is found.
+    /// - Throws: what the policy throws; 134050 when there is no end of conflicts; `error` where none is found.
     mutating func resolve(_ plans: [StorePlan], refusedWith error: NSError) throws {
         guard let source = context.source else { throw error }
         let conflicts = try source.withLock { try plans.flatMap(ConstraintConflictFinder(context: context).conflicts) }

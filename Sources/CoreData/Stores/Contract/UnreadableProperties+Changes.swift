@@ -21,10 +21,10 @@ extension UnreadableProperties {
         }
     }
 
-    /// - Throws: as above, for a property that a batch gives a value to.
+    /// - Throws: 134020 for a property that a batch gives a value to.
     func refuseSaving(_ property: NSPropertyDescription) throws { try refuse("save", property, "nothing was saved") }
 
-    /// - Throws: as above, for the values of new rows, one for each slot of the entity.
+    /// - Throws: 134020 for the values of new rows, one for each slot of the entity.
     func check(_ rows: NewRows, of entity: NSEntityDescription) throws {
         guard !isEmpty else { return }
         for slot in slots(of: entity) {

@@ -10,7 +10,7 @@ extension UnreadableProperties {
         for path in paths { try check(path, of: query.entity) }
     }
 
-    /// - Throws: as above, and where groups or columns are computed from one of the properties.
+    /// - Throws: 134020 as for a query of rows, and where groups or columns are computed from one of the properties.
     func check(_ query: StoreGroupQuery) throws {
         guard !isEmpty else { return }
         try check(query.rows)
@@ -18,7 +18,7 @@ extension UnreadableProperties {
         if let having = query.having { _ = try resolver(query.rows.entity).resolve(having) }
     }
 
-    /// - Throws: as above, for an expression that looks at one of the properties.
+    /// - Throws: 134020 for an expression that looks at one of the properties.
     func check(_ tree: ExpressionTree, of entity: NSEntityDescription) throws {
         guard !isEmpty else { return }
         _ = try resolver(entity).resolve(tree)
