@@ -14,6 +14,10 @@ import Foundation
 // A server tells by itself that another client has committed, and wakes the watcher: then it looks at once. The timer goes on
 // beside that, for servers that do not tell.
 //
+// After looks that found nothing the system is asked to tell that a file was written, and the timer goes slowly: a program that
+// shows a store at rest needs next to no processor. When the system has told, the watcher looks at once, and the timer goes as
+// before.
+//
 // While a context has not come to the last changes yet, the next ones are left where they are: its queue has enough to do.
 // So the looks become as seldom as the merges take, up to a limit, because other contexts may be waiting.
 
@@ -25,6 +29,10 @@ import Foundation
 final class RemoteChangeWatcher: @unchecked Sendable {
     /// How often `data_version` is asked.
     static let interval = DispatchTimeInterval.milliseconds(100)
+    /// The same while the files are watched, should the system not tell of one.
+    static let quietInterval = DispatchTimeInterval.seconds(1)
+    /// After so many looks in a row that found nothing the files are watched.
+    static let quietLooks = 20
     /// How long to wait when another thread works with the stores.
     static let retryInterval = DispatchTimeInterval.milliseconds(15)
     /// The same in milliseconds for a watcher that was woken: each wait is twice as long as the last one.
@@ -58,6 +66,12 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     private var leftOut = 0
     /// Whether a look is on its way that a store has asked for. Touched on `queue` only.
     private var isWoken = false
+    /// How many looks in a row found nothing. Touched on `queue` only.
+    private var quiet = 0
+    /// What tells of the files while the timer goes slowly; empty while it does not. Touched on `queue` only.
+    private var fileWatches: [AnyObject] = []
+    /// Whether one of them has told something. Touched on `queue` only.
+    private var isFileTouched = false
 
     init() {}
 
@@ -77,6 +91,10 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
         watched = found
         if found.isEmpty { pause() } else { resume() }
+        // Files that come later are not watched yet.
+        queue.async { [weak self] in
+            if self?.fileWatches.isEmpty == false { self?.fileWasTouched() }
+        }
     }
 
     /// Posts the notification for a commit of this process's own. Returns at once.
@@ -175,12 +193,41 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             guard let finding = look(at: store, key) else { continue }
             findings.append(finding)
         }
+        setPace(isQuiet: findings.isEmpty && losses.isEmpty && !isFileTouched, coordinator)
         coordinator.unlock()
         for (store, loss) in losses { tell(loss, of: store, from: coordinator) }
         for finding in findings {
             for changes in finding.changes { coordinator.didCommit(changes, from: nil) }
             post(finding.store, lastNumber: finding.lastNumber, from: coordinator)
         }
+    }
+
+    /// Lets the timer go slowly when nothing happens, as long as the system tells of the files, and as before otherwise. Called
+    /// on `queue` under the lock.
+    private func setPace(isQuiet: Bool, _ coordinator: NSPersistentStoreCoordinator) {
+        quiet = isQuiet ? quiet + 1 : 0
+        isFileTouched = false
+        guard isQuiet else {
+            guard !fileWatches.isEmpty else { return }
+            fileWatches = []
+            timer?.schedule(deadline: .now() + Self.interval, repeating: Self.interval, leeway: .milliseconds(10))
+            return
+        }
+        guard fileWatches.isEmpty, quiet.isMultiple(of: Self.quietLooks) else { return }
+        let stores = watched.values.compactMap(\.store)
+        let watches = stores.compactMap { store in
+            store.operations.watchFiles(on: queue) { [weak self] in self?.fileWasTouched() }
+        }
+        guard watches.count == stores.count, !watches.isEmpty else { return }
+        fileWatches = watches
+        // The next look is at once: something may have been written before the watch began.
+        timer?.schedule(deadline: .now(), repeating: Self.quietInterval, leeway: .milliseconds(100))
+    }
+
+    /// On `queue`.
+    private func fileWasTouched() {
+        isFileTouched = true
+        wake()
     }
 
     /// What became of a store's file, where that was not told yet. Asked under the lock.

@@ -63,6 +63,32 @@ import Testing
             (info?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.number(ofStore: store.identifier) == 2)
     }
 
+    /// Where nobody writes anything the files are watched, and asked seldom. What is committed then is heard of at once, time and
+    /// again; so is that the file is gone.
+    @Test func aStoreAtRestIsHeardOfAtOnce() throws {
+        let pair = try Pair(.sqlite)
+        let (here, there) = (pair.here, pair.there)
+        let reader = League.context(here)
+        reader.automaticallyMergesChangesFromParent = true
+        let writer = League.context(there)
+        let merged = Heard(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: reader)
+        for name in ["Ghana", "Wales", "Chile"] {
+            // So long that the watcher asks once a second only, if that.
+            _ = waits(upTo: 3) { false }
+            let before = merged.count
+            let start = ContinuousClock.now
+            try save(writer) { $0.addTeam(name) }
+            #expect(waits { merged.count > before })
+            #expect(ContinuousClock.now - start < .seconds(0.5), "\(name)")
+        }
+        _ = waits(upTo: 3) { false }
+        let lost = Heard(NSPersistentStoreCoordinator.storeFileDidVanishNotification, from: here)
+        let url = try #require(here.persistentStores[0].url)
+        try FileManager.default.moveItem(at: url, to: url.appendingPathExtension("away"))
+        #expect(waits { lost.count > 0 })
+        try FileManager.default.moveItem(at: url.appendingPathExtension("away"), to: url)
+    }
+
     @Test(arguments: League.StoreKind.allCases) func ownSavesAreAnnouncedOnceAndNotMergedTwice(
         on kind: League.StoreKind
     ) throws {

@@ -113,6 +113,10 @@ protocol StoreOperations: RowsByID, AnyObject {
     /// that is not told by others never calls it, as is so by default: it is asked from time to time anyway.
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void)
 
+    /// What tells, once and on `queue`, that something happened to the store's files; `nil`, as is so by default, where the
+    /// store has none that can be watched.
+    func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject?
+
     /// The lowest number of a transaction that was committed after `date`; `nil` where there is none.
     func firstHistoryNumber(after date: Date) throws -> Int64?
 
@@ -173,6 +177,8 @@ extension StoreOperations {
     }
 
     func wake(on queue: DispatchQueue, _ wake: @escaping @Sendable () -> Void) {}
+
+    func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? { nil }
 
     func lastRemovedHistoryNumber() throws -> Int64 {
         if let first = try history(after: 0, withChanges: false).first { return first.number - 1 }

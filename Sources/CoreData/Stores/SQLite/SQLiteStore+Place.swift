@@ -12,6 +12,12 @@ extension SQLiteStore {
         if connection.access == .immutable { _ = try withSession { $0.connection.path } }
     }
 
+    /// Each commit writes to the log; without one the store is asked as often as ever.
+    func watchFiles(on queue: DispatchQueue, _ tell: @escaping @Sendable () -> Void) -> AnyObject? {
+        guard let connection, connection.access != .immutable, openFiles?.hasLog == true else { return nil }
+        return FileWatch([connection.path, connection.path + "-wal"], on: queue, tell)
+    }
+
     var fileURL: URL? {
         guard let openFiles else { return url }
         return openFiles.place.map { URL(fileURLWithPath: $0) }

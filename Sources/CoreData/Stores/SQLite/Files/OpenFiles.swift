@@ -35,6 +35,9 @@ final class OpenFiles: WriteWatching {
         look(connection)
     }
 
+    /// Whether commits go to a write-ahead log.
+    var hasLog: Bool { log != nil }
+
     /// Looks which files are used. Call it again when the journal mode was set.
     func look(_ connection: Connection) {
         (log, index, state, lastSeen) = (nil, nil, nil, nil)
