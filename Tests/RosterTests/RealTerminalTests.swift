@@ -1,3 +1,4 @@
+import ChildProgram
 import Foundation
 import Glibc
 import PostgreSQLCluster
@@ -136,7 +137,7 @@ final class Terminal {
         let terminal = try Terminal(
             command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team --section qualifyingZone",
             width: 80, height: 24, environment: "LC_ALL=\(locale)")
-        let (removed, updated) = locale == "C" ? ("- ", "~ ") : ("− ", "~ ")
+        let (removed, updated) = locale == "C" ? ("x ", "~ ") : ("− ", "~ ")
         try await terminal.wait(for: "the first screen") { $0.contains("AFC (2)") }
         try terminal.type("HG")
         try await terminal.wait(for: "the history") {
@@ -301,6 +302,141 @@ final class Terminal {
         #expect(!terminal.screen.contains("Brazil"))
         #expect(terminal.screen.contains("icanon"))
         #expect(try terminal.run(["display-message", "-p", "#{alternate_on} #{mouse_any_flag}"]) == "0 0\n")
+    }
+
+    /// Whatever ends the program: no other screen, no mouse reports, a cursor, and a line discipline as it was.
+    @Test(arguments: [SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGFPE])
+    func everySignalLeavesACleanTerminal(_ signal: Int32) async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team; echo \"[ended $?]\"; "
+                + "stty -a | tr ' ;' '\\n\\n' | grep -xE 'icanon|echo|ixon'",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        #expect(try terminal.run(["display-message", "-p", Self.modes]) == "1 1 0\n")
+        try kill(terminal, signal)
+        let ended = "[ended \(128 + signal)]"
+        try await terminal.wait(for: "the end") { $0.contains(ended) && $0.contains("[status 0]") }
+        let screen = terminal.screen
+        #expect(!screen.contains("Brazil") && ["icanon", "echo", "ixon"].allSatisfy(screen.contains), "\(screen)")
+        #expect(try terminal.run(["display-message", "-p", Self.modes]) == "0 0 1\n")
+    }
+
+    private static let modes = "#{alternate_on} #{mouse_any_flag} #{cursor_flag}"
+
+    /// What is killed leaves its modes on. The next one clears them, also where it wants no mouse itself.
+    @Test func theNextStartClearsWhatAKilledProgramLeft() async throws {
+        let fixture = try await Fixture.filled()
+        let folder = fixture.folder.appendingPathComponent("roster")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("mouse = off\n".utf8).write(to: folder.appendingPathComponent("config"))
+        let program = "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team"
+        let terminal = try Terminal(
+            command: "\(program); echo \"[ended $?]\"; read again; XDG_CONFIG_HOME='\(fixture.folder.path)' \(program)",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nowhere")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        try kill(terminal, SIGKILL)
+        try await terminal.wait(for: "the end") { $0.contains("[ended 137]") }
+        #expect(try terminal.run(["display-message", "-p", "#{mouse_any_flag}"]) == "1\n")
+        // The line discipline is the killed program's too: no return becomes a newline.
+        try terminal.keys("C-j")
+        try await terminal.wait(for: "the second start") { $0.contains("Brazil") && !$0.contains("[ended 137]") }
+        #expect(try terminal.run(["display-message", "-p", "#{mouse_any_flag}"]) == "0\n")
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
+        #expect(try terminal.run(["display-message", "-p", Self.modes]) == "0 0 1\n")
+    }
+
+    @Test func aStoppedProgramGoesOnWhereItWas() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "bash --norc --noprofile -i", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8 PS1='ready> '")
+        try await terminal.wait(for: "the shell") { $0.contains("ready>") }
+        try terminal.type("'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team --sort wins:desc")
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the first screen") { $0.contains("1/16") && $0.contains("Brazil") }
+        try terminal.type("jjj")
+        try await terminal.wait(for: "the cursor") { $0.contains("4/16") }
+        let before = terminal.screen
+        try terminal.keys("C-z")
+        try await terminal.wait(for: "the shell") { $0.contains("Stopped") && !$0.contains("4/16") }
+        #expect(try terminal.run(["display-message", "-p", Self.modes]) == "0 0 1\n")
+        try terminal.type("echo over $((20 + 3)); fg")
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the list") { $0 == before }
+        #expect(try terminal.run(["display-message", "-p", Self.modes]) == "1 1 0\n")
+        try terminal.type("q")
+        try await terminal.wait(for: "the end") { $0.contains("over 23") }
+    }
+
+    @Test func aStormOfSizesLeavesTheScreenWhole() async throws {
+        let fixture = try await Fixture.filled()
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team --section qualifyingZone",
+            width: 80, height: 24, environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") && $0.contains("1/16") }
+        let before = terminal.screen
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SplitMix(seed)
+        for _ in 0..<30 {
+            let width = Int.random(in: 2...220, using: &generator)
+            let height = Int.random(in: 2...60, using: &generator)
+            try terminal.run(["resize-window", "-x", "\(width)", "-y", "\(height)"])
+            if Bool.random(using: &generator) { try await Task.sleep(for: .milliseconds(20)) }
+        }
+        try terminal.run(["resize-window", "-x", "200", "-y", "50"])
+        try await terminal.wait(for: "the large screen, seed \(seed)") {
+            $0.contains("1/16") && $0.contains("Qualifying zone") && $0.contains("q quit")
+        }
+        try terminal.run(["resize-window", "-x", "80", "-y", "24"])
+        try await terminal.wait(for: "the first screen again, seed \(seed)") { $0 == before }
+        try terminal.keys("C-l")
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(terminal.screen == before, "seed \(seed)")
+    }
+
+    private struct SplitMix: RandomNumberGenerator {
+        private var state: UInt64
+        init(_ seed: UInt64) { state = seed }
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var value = state
+            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+            return value ^ (value >> 31)
+        }
+    }
+
+    /// `Scripts/terminal-check` in short: what the terminal shows are the program's own cells.
+    @Test(.enabled(if: Self.hasEmulator, "needs python3 with pyte"))
+    func anIndependentEmulatorShowsTheProgramsCells() throws {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Scripts/terminal_check.py")
+        let outcome = try ChildProgram(named: "python3", [script.path, Terminal.program, "--short", "--keys", "40"])
+        #expect(outcome.status == 0 && outcome.output.contains("walked 80x24"), "\(outcome.output)")
+    }
+
+    private static let hasEmulator = (try? ChildProgram(named: "python3", ["-c", "import pyte"]).status) == 0
+
+    @Test func mistakesInAFilterAreToldInTheUsersLanguage() async throws {
+        let places = ["/usr/bin/msgfmt", "/usr/local/bin/msgfmt"]
+        guard let msgfmt = places.first(where: FileManager.default.isExecutableFile) else { return }
+        let fixture = try await Fixture.filled()
+        let place = fixture.folder.appendingPathComponent("zh_CN/LC_MESSAGES")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let texts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Translations/zh_CN.po")
+        let made = place.appendingPathComponent("roster.mo").path
+        #expect(try ChildProgram(URL(fileURLWithPath: msgfmt), ["-o", made, texts.path]).status == 0)
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 80, height: 24,
+            environment: "LC_ALL=zh_CN.UTF-8 LANGUAGE= ROSTER_LOCALE_DIR='\(fixture.folder.path)'")
+        try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
+        try terminal.type("\\wins > ")
+        try terminal.keys("Enter")
+        try await terminal.wait(for: "the mistake") { $0.contains("应为键、值或谓词，却是结尾") }
     }
 
     @Test(.enabled(if: RosterProcess.canDropPrivileges, "the program cannot be run as somebody else"))

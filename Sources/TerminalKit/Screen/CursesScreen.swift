@@ -39,6 +39,9 @@ public final class CursesScreen: Screen {
     private var reader = KeyReader()
     private var shown: CellGrid?
     private var isClosed = false
+    /// Called with the lines of each frame when the terminal has it, as they were written: for tests, which compare them with
+    /// what an emulator makes of the bytes.
+    public var onFrame: (([String]) -> Void)?
 
     /// Takes the terminal.
     ///
@@ -177,6 +180,16 @@ public final class CursesScreen: Screen {
             modes.send(sixels?.text(toShow: frame.pictures, isDamaged: isDamaged, cell: cellSize) ?? "")
         }
         modes.endFrame()
+        onFrame?((0..<frame.size.height).map { writtenText(of: frame.line($0)) })
+    }
+
+    /// What a line is on the terminal: question marks for glyphs of a doubtful width, as `draw` writes them.
+    private func writtenText(of line: ArraySlice<CellGrid.Cell>) -> String {
+        line.map { cell in
+            let scalars = cell.text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
+            let isWritten = cell.width == 0 || isSafe(scalars, width: Int32(cell.width))
+            return isWritten ? cell.text : String(repeating: "?", count: Int(cell.width))
+        }.joined()
     }
 
     /// How many pixels a cell has; as on the first terminals that drew sixels where the system does not know.
