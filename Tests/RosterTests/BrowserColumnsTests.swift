@@ -90,7 +90,7 @@ import Testing
         let fixture = try Fixture()
         try fixture.fillWithManyTeams(6000)
         let driver = BrowserDriver(teamsOf: fixture)
-        try await driver.wait(for: "the list") { driver.text.contains("6000 Teams") }
+        try await driver.wait(for: "the list") { driver.text.contains("6,000 Teams") }
         for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
         driver.keys("ga")
         let wins = (1...6000).map { $0 % 70 }

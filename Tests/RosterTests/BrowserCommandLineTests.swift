@@ -77,7 +77,7 @@ import Testing
         driver.keys("gg")
         #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
         command("filter titles > 3", driver)
-        #expect(driver.text.contains("3 Teams"), "\(driver.text)")
+        #expect(driver.text.contains("3 of 16 Teams"), "\(driver.text)")
         command("entity ven", driver)
         #expect(driver.text.contains("3 Venues"), "\(driver.text)")
         command("2", driver)

@@ -33,11 +33,11 @@ import Testing
         try driver.expectGolden("histogram")
         driver.keys("j<Enter>")
         #expect(driver.text.contains("filter: qualifyingZone == \"AFC\""), "\(driver.text)")
-        #expect(driver.text.contains("3 Teams") && driver.text.contains("Japan"))
+        #expect(driver.text.contains("3 of 16 Teams") && driver.text.contains("Japan"))
         // A second one goes on from the filter.
         focus("Wins", driver)
         driver.keys("gb<Enter>")
-        #expect(driver.text.contains("1 Team") && driver.text.contains("AND"), "\(driver.text)")
+        #expect(driver.text.contains("1 of 16 Teams") && driver.text.contains("AND"), "\(driver.text)")
     }
 
     @Test func aHistogramOfNumbersHasBoundsAndASparkline() throws {
@@ -65,7 +65,7 @@ import Testing
         #expect(words.prefix(3) == ["65", "–", "69"], "\(line)")
         driver.keys("<Enter>")
         #expect(
-            driver.text.contains(" \(words[3]) Teams") && driver.text.contains("wins >= 65 AND wins < 70"),
+            driver.text.contains(" \(words[3]) of 1,000 Teams") && driver.text.contains("wins >= 65 AND wins < 70"),
             "\(driver.text)")
     }
 

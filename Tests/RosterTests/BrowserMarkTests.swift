@@ -139,6 +139,6 @@ import Testing
         #expect(copied[4].hasPrefix("x-coredata://"))
         driver.keys("<Esc>ggyp")
         #expect(copied.last == "teamName == \"Argentina\"")
-        #expect(driver.text.contains("copied 1 record"))
+        #expect(driver.text.contains("copied teamName == \"Argentina\""))
     }
 }

@@ -15,7 +15,7 @@ import Testing
         try fixture.fill()
     }
 
-    @Test(arguments: [(40, 10), (80, 24), (120, 40)])
+    @Test(arguments: [(40, 10), (80, 24), (120, 40), (200, 50)])
     func firstScreen(_ width: Int, _ height: Int) throws {
         let driver = BrowserDriver(teamsOf: fixture, width: width, height: height)
         try driver.expectGolden("first-\(width)x\(height)")

@@ -20,7 +20,7 @@ import Testing
             BrowserOptions(
                 storeURL: fixture.storeURL, entityName: "Team", sectionKeyPath: "qualifyingZone", sortKeys: "teamName"))
         driver.settles = false
-        try await driver.wait(for: "the list") { driver.text.contains("\(Self.teams) Teams") }
+        try await driver.wait(for: "the list") { driver.text.contains("\(GroupedNumber.text(Self.teams)) Teams") }
         return driver
     }
 

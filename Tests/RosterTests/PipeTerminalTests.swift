@@ -55,7 +55,7 @@ import Testing
         try terminal.run(["set", "-s", "set-clipboard", "on"])
         try await terminal.wait(for: "the list") { $0.contains("Argentina") }
         try terminal.type("yc")
-        try await terminal.wait(for: "the copy") { $0.contains("copied 1 record") }
+        try await terminal.wait(for: "the copy") { $0.contains("copied Team name: Argentina") }
         #expect(try terminal.run(["show-buffer"]) == "Argentina")
     }
 }

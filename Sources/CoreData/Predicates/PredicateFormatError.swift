@@ -12,9 +12,18 @@ public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringC
     /// What was expected there and what was found, as one line: `expected a value after ==, found the end`.
     public let message: String
 
+    /// What the grammar allows there, without the rest of the line: `a value after ==`. For programs that say it in another
+    /// language.
+    public let expected: String
+
+    /// What the text has there: `the end`.
+    public let found: String
+
     init(_ error: FormatError) {
         characterOffset = error.offset
         message = error.message
+        expected = error.expected
+        found = error.found
     }
 
     /// The message with the place, counted from 1 as a person counts.

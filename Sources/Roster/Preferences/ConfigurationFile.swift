@@ -1,4 +1,5 @@
 import Foundation
+import Translation
 
 /// A configuration file taken apart into lines: `key = value` under `[headings]`; `#` at the beginning makes a remark.
 struct ConfigurationFile {
@@ -58,4 +59,12 @@ struct ConfigurationProblem: Equatable {
     }
 
     var message: String { "config:" + (line.map { "\($0):" } ?? "") + " " + text }
+
+    /// The first of several in one line, and where the others are told; `nil` where there is none.
+    static func summary(of problems: [ConfigurationProblem]) -> String? {
+        guard let first = problems.first else { return nil }
+        let text = first.line.map { sentence("config: line \($0): \(first.text)") } ?? "config: \(first.text)"
+        guard problems.count > 1 else { return text }
+        return sentence("\(text) (\(problems.count - 1) more; “roster config” shows them)")
+    }
 }

@@ -87,7 +87,9 @@ extension Browser {
         list.showsCallbacks = options.showsCallbacks
         startCompanion()
         if let welcome = options.welcome { say(welcome) }
-        let notes = session.container.persistentStoreCoordinator.readingNotes
+        let notes =
+            session.container.persistentStoreCoordinator.readingNotes
+            + [ConfigurationProblem.summary(of: options.preferences.problems)].compactMap { $0 }
         if !notes.isEmpty { say(notes.joined(separator: "; "), role: .warning) }
     }
 

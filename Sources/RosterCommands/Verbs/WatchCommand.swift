@@ -55,8 +55,15 @@ public struct WatchCommand {
         try serveMainQueue(until: watcher, surroundings.interruption)
         controller.delegate = nil
         if once, !watcher.sawChange, !surroundings.interruption.isRaised {
-            throw CommandError.failure("no change within \(timeout ?? 0) seconds")
+            throw timeout == 1
+                ? CommandError.failure("no change within 1 second")
+                : CommandError.failure("no change within \(Self.number(timeout ?? 0)) seconds")
         }
+    }
+
+    /// A number without a fraction that says nothing: `5`, `0.5`.
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() && value.magnitude < 1e15 ? "\(Int(value))" : "\(value)"
     }
 
     @MainActor

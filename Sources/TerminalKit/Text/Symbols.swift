@@ -55,7 +55,7 @@ public struct Symbols: Hashable, Sendable {
     public static let ascii = Symbols(
         foldOpen: "-", foldClosed: "+", horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+",
         bottomRight: "+", ascending: "^", descending: "v", inserted: "+", moved: "%", updated: "~", pointer: ">",
-        toOne: ">", checked: "x", unchecked: ".", separator: "|", moreLeft: "<", moreRight: ">", removed: "-", bar: "#")
+        toOne: ">", checked: "x", unchecked: ".", separator: "|", moreLeft: "<", moreRight: ">", removed: "x", bar: "#")
 
     /// The signs of a repertoire.
     public init(_ repertoire: TextWidth.Repertoire) { self = repertoire == .unicode ? .unicode : .ascii }

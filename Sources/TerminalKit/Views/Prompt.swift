@@ -3,7 +3,7 @@ import Translation
 /// A line of input at the bottom of the screen, with history, completion and a message beneath it.
 public final class Prompt: Layer {
     /// What may stand for the word before the cursor.
-    public struct Completion {
+    public struct Completion: Sendable {
         /// The characters to replace.
         public var range: Range<Int>
         /// The texts that may take the place of the characters.
@@ -142,7 +142,17 @@ public final class Prompt: Layer {
             listFrom(current.index, of: current.completion)
             return
         }
-        guard let found = complete?(editor.text, editor.cursor), let first = found.candidates.first else { return }
+        if let found = complete?(editor.text, editor.cursor) { apply(found, by: step) }
+    }
+
+    /// Takes up candidates that ``complete`` could not give at once, where the text is still the one they are for.
+    public func offer(_ found: Completion, for text: String) {
+        guard !isFinished, completing == nil, editor.text == text else { return }
+        apply(found, by: 1)
+    }
+
+    private func apply(_ found: Completion, by step: Int) {
+        guard let first = found.candidates.first else { return }
         let common = Self.commonBeginning(of: found.candidates)
         // What all have in common first; then what there is; then one after the other.
         if step > 0, found.candidates.count > 1, common.count > found.range.count || listed?.text != editor.text {

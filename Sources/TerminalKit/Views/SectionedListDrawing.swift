@@ -80,14 +80,14 @@ extension SectionedList {
         guard widths.contains(nil) else { return }
         let note = Self.hiddenNote(widths, canvas)
         let noteX = canvas.width - canvas.text.width(note)
-        if noteX >= x - ColumnFit.gap { canvas.write(note, x: noteX, y: 0, style: Style(.muted)) }
+        if noteX > x - ColumnFit.gap { canvas.write(note, x: noteX, y: 0, style: Style(.muted)) }
     }
 
     private func drawHeader(_ section: Int, in canvas: Canvas, y: Int, isSelected: Bool) {
         let style = Style(.heading, selected: isSelected)
         canvas.fillLine(y, style: Style(.heading, selected: isSelected && barCoversLine))
         let fold = lines.isFolded[section] ? canvas.symbols.foldClosed : canvas.symbols.foldOpen
-        let count = " (\(source.count(ofSection: section))) "
+        let count = " (\(GroupedNumber.text(source.count(ofSection: section)))) "
         let room = max(1, canvas.width - Self.margin - canvas.text.width(count))
         canvas.write(canvas.text.padded(fold, to: Self.margin), x: 0, y: y, style: style)
         var x = Self.margin

@@ -11,7 +11,7 @@ enum DataCommands {
         return [
             Command(
                 "export", keys: "g>", category: category,
-                help: "write the records of the list to a file"
+                help: "write the columns of the list to a file; :exportall whole records"
             ) { $0.askForExport() },
             Command(
                 "import", keys: "g<lt>", category: category, help: "read records from a file into the store",
@@ -23,7 +23,7 @@ enum DataCommands {
 
 extension ListScreen {
     func askForExport() {
-        askForFile(label: "export to: ", hint: "the records of the list; .json, .csv or .tsv; Tab completes") {
+        askForFile(label: "export to: ", hint: "the columns of the list; .json, .csv or .tsv; Tab completes") {
             [unowned self] in export(to: $0, replacing: false)
         }
     }

@@ -283,7 +283,7 @@ final class DetailScreen: Layer {
 
     func drawHints(in canvas: Canvas) {
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        KeyHints.draw(hints, keeping: session.keptHints, in: canvas, y: canvas.height - 1)
     }
 
     /// Paints the record in a frame.

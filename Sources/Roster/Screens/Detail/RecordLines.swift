@@ -81,7 +81,7 @@ struct RecordLines {
             let kind = PictureHeader(data).map { $0.text + tr(", ") } ?? ""
             let isOpen = unfolded.contains(place.path)
             let head = line(
-                place, kind + sentence("\(EntityPickerSource.grouped(data.count)) bytes"), role, fold: isOpen)
+                place, kind + sentence("\(GroupedNumber.text(data.count)) bytes"), role, fold: isOpen)
             guard isOpen else { return [head] }
             if showsPictures, let header = PictureHeader(data), header.kind == "PNG" {
                 return [head] + self.lines(ofPicture: data, header, at: place)
@@ -161,7 +161,7 @@ struct RecordLines {
             lines.append(
                 RecordLine(
                     path: place.path + "/more", depth: place.depth, property: place.property, title: "",
-                    value: sentence("all \(EntityPickerSource.grouped(count))…"), role: .key, isMore: true))
+                    value: sentence("all \(GroupedNumber.text(count))…"), role: .key, isMore: true))
         }
         return lines
     }

@@ -108,6 +108,12 @@ final class RecordForm {
         if !isNew, object.isDeleted || object.managedObjectContext == nil {
             return ["": "the record was deleted meanwhile: Esc leaves the form"]
         }
+        guard isNew || fields.contains(where: differs) else {
+            onDone(object)
+            browser.say("nothing was changed")
+            if saving { browser.save() }
+            return [:]
+        }
         let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
         var target = object
         browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)")) { context in
@@ -118,6 +124,24 @@ final class RecordForm {
         browser.say(isNew ? sentence("added \(name), not saved yet") : sentence("changed \(name), not saved yet"))
         if saving { browser.save() }
         return [:]
+    }
+
+    /// Whether a field has another value than the record.
+    private func differs(_ field: FormField) -> Bool {
+        if let attribute = object.entity.attributesByName[field.id] {
+            return FieldText.text(object.value(forKey: field.id), of: attribute) != field.value
+        }
+        guard let relationship = object.entity.relationshipsByName[field.id] else { return false }
+        return destinations(relationship, value: field.value) != nil
+    }
+
+    /// What a field says of a relationship; `nil` where that is what the record has.
+    private func destinations(
+        _ relationship: NSRelationshipDescription, value: String?, of target: NSManagedObject? = nil
+    ) -> [NSManagedObject]? {
+        let old = ValueDisplay.destinations((target ?? object).value(forKey: relationship.name))
+        let new = value == nil ? [] : picked[relationship.name] ?? old
+        return old == new ? nil : new
     }
 
     /// Writes the values that differ: a record that is not changed must not become dirty.
@@ -140,9 +164,7 @@ final class RecordForm {
     }
 
     private func write(_ relationship: NSRelationshipDescription, value: String?, to target: NSManagedObject) {
-        let old = ValueDisplay.destinations(target.value(forKey: relationship.name))
-        let new = value == nil ? [] : picked[relationship.name] ?? old
-        guard old != new else { return }
+        guard let new = destinations(relationship, value: value, of: target) else { return }
         if !relationship.isToMany {
             target.setValue(new.first, forKey: relationship.name)
         } else if relationship.isOrdered {

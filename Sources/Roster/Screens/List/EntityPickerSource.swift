@@ -36,7 +36,7 @@ final class EntityPickerSource: PickerSource {
 
     func detail(at index: Int) -> String {
         guard let count = session.counts[matching[index]] else { return "?" }
-        return count == 0 ? tr("empty") : Self.grouped(count)
+        return count == 0 ? tr("empty") : GroupedNumber.text(count)
     }
 
     func filter(_ text: String) {
@@ -48,17 +48,5 @@ final class EntityPickerSource: PickerSource {
 
     private func begins(_ entity: NSEntityDescription, _ text: String) -> Bool {
         !text.isEmpty && (entity.name ?? "").lowercased().hasPrefix(text)
-    }
-
-    /// `1,234,567`
-    static func grouped(_ number: Int) -> String {
-        var digits = String(abs(number))
-        var parts: [String] = []
-        while digits.count > 3 {
-            parts.insert(String(digits.suffix(3)), at: 0)
-            digits.removeLast(3)
-        }
-        parts.insert(digits, at: 0)
-        return (number < 0 ? "-" : "") + parts.joined(separator: ",")
     }
 }

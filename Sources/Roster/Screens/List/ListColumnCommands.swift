@@ -64,6 +64,10 @@ extension ListCommands {
             Command("statements", keys: "gt", category: category, help: "show the store's statements as they come") {
                 $0.toggleStatements()
             },
+            Command(
+                "read statements", keys: "gT", category: category,
+                help: "look through the statements, and read each as a whole"
+            ) { $0.lookThroughStatements() },
             Command("read again", keys: "R <F5>", category: category, help: "read the list again") {
                 if !$0.browser.asksAboutLostFile() { $0.readAgain() }
             },

@@ -12,7 +12,9 @@ extension ListScreen {
         let prompt = Prompt(
             label: ":", history: browser.commandHistory,
             hint: "a command, or a record's number; Tab completes, ^P lists all commands")
-        prompt.complete = { [unowned self] text, cursor in CommandLineWords(self).completion(text, cursor: cursor) }
+        prompt.complete = { [unowned self, unowned prompt] text, cursor in
+            CommandLineWords(self, in: prompt).completion(text, cursor: cursor)
+        }
         prompt.onAccept = { [unowned self] text in
             let problem = run(commandLine: text)
             if problem == nil { browser.rememberCommand(text) }
@@ -109,18 +111,25 @@ extension ListScreen {
         return nil
     }
 
-    func export(to path: String, replacing: Bool) -> Prompt.Problem? {
+    /// Writes the records of the list to a file, beside the keys.
+    ///
+    /// - Parameter whole: whether all that the records have is written, so that an import reads it back; else what the list
+    ///   shows, in its order, also the columns for which the screen has no room.
+    func export(to path: String, replacing: Bool, whole: Bool = false) -> Prompt.Problem? {
         guard !path.isEmpty else { return Prompt.Problem(tr("a file's name is missing: export teams.csv"), at: 0) }
         let file = (path as NSString).expandingTildeInPath
         if !replacing, FileManager.default.fileExists(atPath: file) {
-            return Prompt.Problem(sentence("\(path) is there already: export! replaces it"), at: 0)
+            let command = whole ? "exportall!" : "export!"
+            return Prompt.Problem(sentence("\(path) is there already: \(command) replaces it"), at: 0)
         }
         let settings = records.settings
         let sort = settings.allSortKeys.map { SortKey(keyPath: $0.keyPath, ascending: $0.isAscending) }
+        let shown = records.display.columns.map(\.key).filter { !$0.isEmpty }
         let command = ExportCommand(
             store: browser.options.location,
             entity: entity.name ?? "", file: file,
-            query: RecordQuery(predicate: settings.filter.isEmpty ? nil : settings.filter, sort: sort))
+            query: RecordQuery(predicate: settings.filter.isEmpty ? nil : settings.filter, sort: sort),
+            columns: whole || shown.isEmpty ? nil : shown)
         let isUnsaved = session.context.hasChanges
         browser.begin("export", { try command.run(in: $0) }) { [unowned browser] outcome in
             switch outcome {
@@ -160,6 +169,8 @@ struct CommandLineWords {
         Command(names: ["entity"], takesArgument: true) { $0.show(entityNamed: $1) },
         Command(names: ["export"], takesArgument: true) { $0.export(to: $1, replacing: false) },
         Command(names: ["export!"], takesArgument: true) { $0.export(to: $1, replacing: true) },
+        Command(names: ["exportall"], takesArgument: true) { $0.export(to: $1, replacing: false, whole: true) },
+        Command(names: ["exportall!"], takesArgument: true) { $0.export(to: $1, replacing: true, whole: true) },
         Command(names: ["import"], takesArgument: true) { $0.importRecords(from: $1) },
         Command(names: ["noh"]) { list, _ in done { list.searchText = nil } },
     ]
@@ -176,7 +187,9 @@ struct CommandLineWords {
 
     private let list: ListScreen
 
-    init(_ list: ListScreen) { self.list = list }
+    private let prompt: Prompt?
+
+    init(_ list: ListScreen, in prompt: Prompt?) { (self.list, self.prompt) = (list, prompt) }
 
     /// What may stand for the word before the cursor.
     func completion(_ text: String, cursor: Int) -> Prompt.Completion? {
@@ -190,12 +203,7 @@ struct CommandLineWords {
         let start = name.count + 1
         let argument = String(before.dropFirst(start))
         switch name {
-        case "filter":
-            guard let found = FilterText.completion(argument, cursor: argument.count, entity: list.entity) else {
-                return nil
-            }
-            let range = found.range.lowerBound + start..<found.range.upperBound + start
-            return Prompt.Completion(range: range, candidates: found.candidates)
+        case "filter": return list.complete(text, cursor: cursor, in: prompt, from: start)
         case "section", "sections":
             let level = argument.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
             guard let colon = level.lastIndex(of: ":") else {
@@ -208,7 +216,7 @@ struct CommandLineWords {
             let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
             return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
         case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)
-        case "export", "export!", "import":
+        case "export", "export!", "exportall", "exportall!", "import":
             return matching(argument, among: Self.files(beginningWith: argument), endingAt: cursor)
         default: return nil
         }

@@ -170,7 +170,7 @@ enum ListCommands {
             },
             List(
                 "export marked", keys: "gw", category: category,
-                help: "write the marked records, or the one under the cursor, to a file"
+                help: "write the marked records, or this one, as a whole to a file"
             ) { $0.exportChosen() },
             List("invert marks", keys: "~", category: category, help: "mark all others instead") { $0.invertMarks() },
         ]

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import TerminalKit
+import Translation
 
 /// Something that a list does beside the keys, and that can be stopped.
 struct ListWork {
@@ -10,6 +11,16 @@ struct ListWork {
     let task: Task<Void, Never>
     /// The list that is being read, where that is what goes on.
     let list: RecordList?
+    /// How long the same took last time. A list is read by one statement, of which SQLite tells no share: most of its time
+    /// passes before the first row is there. So the share is an estimate, and before there was a last time there is none.
+    let usual: Duration?
+
+    /// `filtering`, or `filtering ~40 %` where it is known how long that takes.
+    func saying(now: ContinuousClock.Instant = .now) -> String {
+        // What is over in a moment needs no share.
+        guard let usual, usual >= .milliseconds(500) else { return tr(what) }
+        return "\(tr(what)) ~\(min(99, Int((now - began) / usual * 100))) %"
+    }
 }
 
 // Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
@@ -100,16 +111,19 @@ extension ListScreen {
         nonisolated(unsafe) weak let screen = self
         // The screen does not own the browser, and may outlive it while the work goes on.
         nonisolated(unsafe) let browser = self.browser
+        let kind = "\(list?.display.name ?? entity.name ?? "") \(what)"
         let task = Task { @MainActor in
             guard let screen else { return }
             var failure: (any Error)?
+            let began = ContinuousClock.now
             do { try await work(screen) } catch { failure = error }
             guard !Task.isCancelled else { return }
+            if failure == nil { screen.workTimes[kind] = .now - began }
             screen.work = nil
             if let failure { browser.complain(failure) }
             browser.needsDisplay = true
         }
-        self.work = ListWork(what: what, task: task, list: list)
+        self.work = ListWork(what: what, task: task, list: list, usual: workTimes[kind])
         browser.needsDisplay = true
     }
 

@@ -78,7 +78,7 @@ extension ListScreen {
             label: "mark: ", history: browser.filterHistory,
             hint: sentence(
                 "a predicate, for example \(FilterText.example(for: entity)); Tab completes, empty marks all"))
-        prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
+        prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
             do {
@@ -278,9 +278,25 @@ extension ListScreen {
         let chosen = chosenRecords
         guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
         do {
-            try browser.copy(text(what, of: chosen), named: DeletePlan.counted(chosen.count, "record"))
+            try browser.copy(text(what, of: chosen), named: name(of: what, chosen))
         } catch {
             browser.complain(error)
+        }
+    }
+
+    /// What is said of what was copied: `Wins: 12`, `3 records as JSON`.
+    private func name(of what: Copied, _ chosen: [NSManagedObject]) throws -> String {
+        let records = DeletePlan.counted(chosen.count, "record")
+        switch what {
+        case .cell:
+            let title = focusedKey.isEmpty ? tr("the name") : PropertyTitle.title(focusedKey)
+            guard chosen.count == 1 else { return sentence("\(title) of \(records)") }
+            return "\(title): \(try text(.cell, of: chosen))"
+        case .json: return sentence("\(records) as JSON")
+        case .csv: return sentence("\(records) as CSV")
+        case .text: return sentence("\(records) as text")
+        case .predicate: return try text(.predicate, of: chosen)
+        case .uri: return sentence("the URI of \(records)")
         }
     }
 

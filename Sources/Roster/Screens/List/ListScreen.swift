@@ -41,6 +41,8 @@ final class ListScreen: Layer {
     var aggregateTask: Task<Void, Never>?
     /// What goes on beside the keys.
     var work: ListWork?
+    /// How long what goes on beside the keys took last time, by entity and kind.
+    var workTimes: [String: Duration] = [:]
     /// Whether the record under the cursor is shown beside the list.
     var showsDetail = false
     var detailPane: DetailScreen?
@@ -56,6 +58,8 @@ final class ListScreen: Layer {
     var searchText: String?
     /// Hears of what the search finds.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
+    /// How many records there are without the filter; there while a list is filtered.
+    var total: EntityTotal?
     /// Where the tabs of the entities were painted in the first line.
     var tabs: [(columns: Range<Int>, entity: NSEntityDescription)] = []
     var lastClick: (point: Point, time: ContinuousClock.Instant)?
@@ -183,6 +187,7 @@ final class ListScreen: Layer {
         cursorObject = nil
         marks.removeAll()
         search = nil
+        total = nil
     }
 
     private func adopt(_ list: RecordList) {

@@ -121,11 +121,21 @@ extension ListScreen {
     /// The entity whose tab is painted in a column.
     func entityTab(at x: Int) -> NSEntityDescription? { tabs.first { $0.columns.contains(x) }?.entity }
 
+    /// `200,000 Teams`; of a filtered list `8,599 of 200,000 Teams`, as soon as the whole number is known.
+    private var countText: String {
+        let name = entity.name ?? "record"
+        guard !records.settings.filter.isEmpty, let total = knownTotal else {
+            return DeletePlan.counted(records.objectCount, name)
+        }
+        // While the one number has changed and the other is counted again.
+        let whole = max(total, records.objectCount)
+        return sentence("\(GroupedNumber.text(records.objectCount)) of \(DeletePlan.counted(whole, name))")
+    }
+
     /// What the list is, and where in it the cursor stands.
     func drawStatus(in canvas: Canvas, y: Int) {
         let settings = records.settings
-        let shown = DeletePlan.counted(records.objectCount, entity.name ?? "record")
-        var left: [(String, Role)] = [(" \(shown)", .status)]
+        var left: [(String, Role)] = [(" \(countText)", .status)]
         if !settings.filter.isEmpty { left.append(("  " + tr("filter: %s", settings.filter), .status)) }
         if let section = settings.sectionKey {
             let arrow = settings.sectionsAscend ? "" : "↓"
@@ -137,16 +147,19 @@ extension ListScreen {
         var right: [(String, Role)] = []
         if let activity = browser.activity { right.append((" \(activity) ", .warning)) }
         if let work {
-            right.append((" " + sentence("\(Activity.text(work.what, since: work.began)), Esc stops") + " ", .warning))
+            let text = Activity.text(work.saying(), since: work.began)
+            right.append((" " + sentence("\(text), Esc stops") + " ", .warning))
         }
         if let livingNote { right.append((" \(livingNote) ", .warning)) }
         if isSearching, let search { right.append((" " + sentence("searching \(search.progress) %") + " ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
-        if !marks.isEmpty { right.append((tr(" %s marked ", "\(marks.objects.count)"), .status)) }
+        if !marks.isEmpty { right.append((tr(" %s marked ", GroupedNumber.text(marks.objects.count)), .status)) }
         let unsaved = session.unsavedCount
-        if unsaved > 0 { right.append((" *" + tr("%s unsaved", "\(unsaved)") + " ", .status)) }
-        if let number = view.rowNumber { right.append((" \(number)/\(records.objectCount) ", .status)) }
+        if unsaved > 0 { right.append((" *" + tr("%s unsaved", GroupedNumber.text(unsaved)) + " ", .status)) }
+        if let number = view.rowNumber {
+            right.append((" \(GroupedNumber.text(number))/\(GroupedNumber.text(records.objectCount)) ", .status))
+        }
         StatusLine(left: left, right: right).draw(in: canvas, y: y)
     }
 
@@ -168,7 +181,7 @@ extension ListScreen {
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
         if browser.isPicking { return KeyHints.draw(Browser.pickHints, in: canvas, y: y) }
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        KeyHints.draw(hints, in: canvas, y: y)
+        KeyHints.draw(hints, keeping: session.keptHints, in: canvas, y: y)
     }
 
     /// The keys that may follow those pressed so far, and what they lead to: the entities by their names.
@@ -183,7 +196,7 @@ extension ListScreen {
     private func drawContinuations(in canvas: Canvas, y: Int) {
         guard keys.pending.isEmpty, let number = keys.pendingCount else {
             let next = continuations.map { ($0.key.label, $0.name) }
-            return KeyHints.draw(next + [("Esc", "cancel")], in: canvas, y: y)
+            return KeyHints.draw(next + [("Esc", "cancel")], keeping: [], in: canvas, y: y)
         }
         var hints = [
             ("G", sentence("record \(number)")), ("j k", sentence("\(number) down, up")),
@@ -228,15 +241,40 @@ extension ListScreen {
     }
 }
 
+extension StoreSession {
+    /// The hints that stay in a narrow line: how to save too, while there is something to save.
+    var keptHints: Set<String> { unsavedCount > 0 ? KeyHints.kept.union(["^S"]) : KeyHints.kept }
+}
+
 /// The most useful keys in one line, as many as there is room for.
 enum KeyHints {
-    static func draw(_ hints: [(key: String, word: String)], in canvas: Canvas, y: Int) {
+    /// The ways out and to the help, which stay whatever else has to give way.
+    static let kept: Set<String> = ["?", "q", "Esc"]
+
+    /// - Parameter kept: the keys whose hints stay; of the others those at the end give way first.
+    static func draw(
+        _ hints: [(key: String, word: String)], keeping kept: Set<String> = kept, in canvas: Canvas, y: Int
+    ) {
         canvas.fillLine(y, style: .text)
-        var x = 0
         let hints = hints.map { (key: $0.key, word: tr($0.word)) }
-        for (key, word) in hints where x + canvas.text.width(key) + canvas.text.width(word) + 1 <= canvas.width {
-            x += canvas.write(key, x: x, y: y, style: .key)
-            x += canvas.write(" \(word)", x: x, y: y, style: .muted) + 2
+        let widths = hints.map { canvas.text.width($0.key) + 1 + canvas.text.width($0.word) }
+        var shown: Set<Int> = []
+        var room = canvas.width + gap
+        let (first, rest) = (
+            hints.indices.filter { kept.contains(hints[$0].key) },
+            hints.indices.filter { !kept.contains(hints[$0].key) }
+        )
+        for index in first + rest where widths[index] + gap <= room {
+            room -= widths[index] + gap
+            shown.insert(index)
+        }
+        var x = 0
+        for (index, hint) in hints.enumerated() where shown.contains(index) {
+            x += canvas.write(hint.key, x: x, y: y, style: .key)
+            x += canvas.write(" \(hint.word)", x: x, y: y, style: .muted) + gap
         }
     }
+
+    /// Columns between two hints.
+    private static let gap = 2
 }

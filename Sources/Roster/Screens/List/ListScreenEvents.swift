@@ -117,7 +117,7 @@ extension ListScreen {
         let prompt = Prompt(
             label: "filter: ", text: records.settings.filter, history: browser.filterHistory,
             hint: sentence("for example \(FilterText.example(for: entity)); Tab completes, empty shows all"))
-        prompt.complete = { [unowned self] text, cursor in FilterText.completion(text, cursor: cursor, entity: entity) }
+        prompt.complete = { [unowned self, unowned prompt] text, cursor in complete(text, cursor: cursor, in: prompt) }
         prompt.onAccept = { [unowned self] text in
             if let problem = FilterText.problem(text, for: entity) { return problem }
             do {

@@ -22,6 +22,8 @@ final class HistoryPane: Layer {
     private var transactions: [NSPersistentHistoryTransaction] = []
     private var unfolded: Set<Int64> = []
     private var rows: [Row] = []
+    /// The authors of the transactions that were read, for the width of their column.
+    private var authors: Set<String> = []
     private var problem: String?
     private var revision = -1
     private var limit = 200
@@ -92,6 +94,7 @@ final class HistoryPane: Layer {
     }
 
     private func makeRows() {
+        authors = Set(transactions.map(Self.author))
         rows = transactions.flatMap { transaction -> [Row] in
             let head = Row(transaction: transaction, change: nil)
             guard unfolded.contains(transaction.transactionNumber) else { return [head] }
@@ -270,7 +273,9 @@ final class HistoryPane: Layer {
     func draw(in canvas: Canvas) {
         if revision != session.revision { readNewer() }
         canvas.clear()
-        height = max(1, canvas.height - 2)
+        // What its line has no room for is said of the current transaction beneath.
+        let hasWhole = canvas.height >= 12
+        height = max(1, canvas.height - (hasWhole ? 3 : 2))
         var right: [(String, Role)] = []
         if pastReading != nil { right.append((" " + tr("reading the list as it was, Esc stops") + " ", .warning)) }
         if !rows.isEmpty {
@@ -284,6 +289,11 @@ final class HistoryPane: Layer {
         if cursor >= top + height { top = cursor - height + 1 }
         for row in 0..<height where top + row < rows.count {
             draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
+        }
+        if hasWhole, let transaction = current?.transaction {
+            let text = sentence("\(Self.author(of: transaction)): \(Self.summary(transaction))")
+            let y = canvas.height - 2
+            canvas.write(canvas.text.truncated(text, to: canvas.width - 1), x: 1, y: y, style: .muted)
         }
         let hints = [
             ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("Esc", "back"),
@@ -303,7 +313,10 @@ final class HistoryPane: Layer {
             let number = canvas.text.padded("#\(transaction.transactionNumber)", to: 8)
             x += canvas.write(number, x: x, y: y, style: style(.key))
             x += canvas.write(Self.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
-            let author = canvas.text.padded(Self.author(of: transaction), to: 16)
+            let longest = authors.lazy.map { canvas.text.width($0) }.max() ?? 0
+            // What was changed keeps half of the rest of the line.
+            let room = max(8, min(longest, (canvas.width - x) / 2))
+            let author = canvas.text.padded(Self.author(of: transaction), to: room)
             x += canvas.write(author + "  ", x: x, y: y, style: style(.heading))
             canvas.write(Self.summary(transaction), x: x, y: y, style: style(.text))
             return

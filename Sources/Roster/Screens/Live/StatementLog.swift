@@ -39,14 +39,24 @@ final class StatementLog: Sendable {
             state.isTold = false
             return Array(state.statements.suffix(limit))
         }
-        return statements.map { statement in
-            let milliseconds = statement.duration / .milliseconds(1)
-            let time = Self.padded(String(format: "%.2f ms", milliseconds), to: 11)
-            let rows = Self.padded(DeletePlan.counted(statement.rows, "row"), to: 11)
-            return TextPane.Line(runs: [
-                (rows, .muted), (time, milliseconds >= 50 ? .warning : .key), ("  " + statement.sql, .text),
-            ])
+        return statements.map(Self.line)
+    }
+
+    /// All that are kept, oldest first, and the number of the last one among all that came.
+    var kept: (statements: [ExecutedStatement], last: Int) {
+        state.withLock { state in
+            state.isTold = false
+            return (state.statements, state.count)
         }
+    }
+
+    static func line(_ statement: ExecutedStatement) -> TextPane.Line {
+        let milliseconds = statement.duration / .milliseconds(1)
+        let time = padded(String(format: "%.2f ms", milliseconds), to: 11)
+        let rows = padded(DeletePlan.counted(statement.rows, "row"), to: 11)
+        return TextPane.Line(runs: [
+            (rows, .muted), (time, milliseconds >= 50 ? .warning : .key), ("  " + statement.sql, .text),
+        ])
     }
 
     /// How many statements came.
@@ -68,6 +78,17 @@ extension ListScreen {
             statementObservation = nil
             return
         }
+        beginStatements()
+    }
+
+    /// Opens the statements to look through them; they are noted from now on where they were not.
+    func lookThroughStatements() {
+        if statements == nil { beginStatements() }
+        if let statements { browser.layers.push(StatementScreen(statements, browser: browser)) }
+    }
+
+    // SAFETY: as above.
+    private func beginStatements() {
         let log = StatementLog()
         statements = log
         showsCallbacks = false
@@ -81,7 +102,7 @@ extension ListScreen {
 
     func drawStatements(_ log: StatementLog, in canvas: Canvas) {
         canvas.rule(y: 0)
-        canvas.write(sentence(" Statements of the store: \(log.count) "), x: 2, y: 0, style: .heading)
+        canvas.write(sentence(" Statements of the store: \(log.count), gT reads them "), x: 2, y: 0, style: .heading)
         let lines = log.lines(canvas.height - 1)
         if lines.isEmpty { canvas.write(tr("none yet: scroll, sort or save"), x: 2, y: 1, style: .muted) }
         for (row, line) in lines.enumerated() {

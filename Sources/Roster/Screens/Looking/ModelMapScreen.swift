@@ -118,9 +118,12 @@ final class ModelMapScreen: Layer {
         if map.laneCount > room || map.lines.contains(where: { $0.lane == nil }) {
             map = ModelMap(entities, greatestLane: room)
         }
-        let left = DeletePlan.counted(entities.count, "entity")
+        // Abstract ones are drawn, and have no list: the entities to choose from are fewer.
+        let abstract = entities.count(where: \.isAbstract)
+        let counted = DeletePlan.counted(entities.count, "entity")
+        let left = abstract > 0 ? sentence("\(counted) (\(abstract) abstract)") : counted
         let missing = map.lines.count { $0.lane == nil }
-        let note = missing > 0 ? sentence("\(missing) relationships not drawn for want of room ") : ""
+        let note = missing > 0 ? sentence("\(missing) lines have no room ") : ""
         StatusLine(
             left: [(sentence(" Model of \(list.session.url.lastPathComponent): \(left)"), .status)],
             right: [(note, .status)]
@@ -211,7 +214,7 @@ final class ModelMapScreen: Layer {
             for x in 1..<(width - 1) { canvas.write(signs.horizontal, x: x, y: row, style: border) }
         }
         let head = box.lines.lowerBound - top
-        let count = counts[box.entity.name ?? ""].map { " \($0) " } ?? tr(" abstract ")
+        let count = counts[box.entity.name ?? ""].map { " \(GroupedNumber.text($0)) " } ?? tr(" abstract ")
         let countWidth = canvas.text.width(count)
         let parent = box.entity.superentity?.name.map { " : \($0)" } ?? ""
         canvas.write(

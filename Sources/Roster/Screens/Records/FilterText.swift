@@ -39,7 +39,9 @@ enum FilterText {
             _ = try PredicateText.predicate(trimmed, for: entity)
             return nil
         } catch let error as PredicateFormatError {
-            return Prompt.Problem(error.message, at: indent + error.characterOffset)
+            let (expected, found) = (tr(error.expected), tr(error.found))
+            return Prompt.Problem(
+                sentence("expected \(expected), found \(found)"), at: indent + error.characterOffset)
         } catch {
             return problem(error, in: text)
         }

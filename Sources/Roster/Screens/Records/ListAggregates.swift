@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TerminalKit
 import Translation
 
 /// What is said of the values of one column: for each section, and for the whole list. The results controller computes it,
@@ -66,7 +67,8 @@ struct ListAggregates {
     var footer: String { "\(title): " + (isKnown ? text { controller.aggregate($0) } : "…") }
 
     private func text(_ value: (SectionAggregate) -> SectionValue?) -> String {
-        let counted = sentence("\(Int(Self.number(value(.count(key))) ?? 0)) with a value")
+        let count = Int(Self.number(value(.count(key))) ?? 0)
+        let counted = sentence("\(GroupedNumber.text(count)) with a value")
         switch kind {
         case .other: return counted
         case .date:
@@ -96,10 +98,10 @@ struct ListAggregates {
     /// A number with two decimals, or none where it is whole.
     static func number(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
-        if value == value.rounded() { return EntityPickerSource.grouped(Int(value)) }
+        if value == value.rounded() { return GroupedNumber.text(Int(value)) }
         let hundredths = Int((abs(value) * 100).rounded())
         let fraction = hundredths % 100
         let sign = value < 0 ? "-" : ""
-        return "\(sign)\(EntityPickerSource.grouped(hundredths / 100)).\(fraction < 10 ? "0" : "")\(fraction)"
+        return "\(sign)\(GroupedNumber.text(hundredths / 100)).\(fraction < 10 ? "0" : "")\(fraction)"
     }
 }

@@ -8,7 +8,7 @@ import Translation
 final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
     private struct State {
         var isRaised = false
-        var fraction: Double?
+        var fraction: Double? = 0
         var actions: [@Sendable @MainActor () -> Void] = []
     }
 
@@ -26,7 +26,7 @@ final class BackgroundWork: ProgressDisplay, Interruption, Sendable {
 
     init(_ name: String) { self.name = name }
 
-    /// What has been done so far: `export 40 %`.
+    /// What has been done so far: `export 40 %`; nothing at the beginning. A command that cannot know its share says so.
     var progress: String {
         state.withLock { state in
             let share = state.fraction.map { "\(Int($0 * 100)) %" } ?? "…"

@@ -114,12 +114,13 @@ struct DeletePlan {
         return lines
     }
 
-    /// `1 Team`, `3 Teams`, `2 Countries`.
+    /// `1 Team`, `3 Teams`, `2,000 Countries`.
     static func counted(_ count: Int, _ noun: String) -> String {
         let many = englishPlural(noun)
+        let number = GroupedNumber.text(count)
         // Words of the program have a sentence of their own in the catalogue; entities, whose names stay, share one.
-        if Translation.text("%s " + many) != "%s " + many { return tr("%s " + many, "\(count)") }
-        return tr("%1$s %3$s", "\(count)", noun, count == 1 ? noun : many)
+        if Translation.text("%s " + many) != "%s " + many { return tr("%s " + many, number) }
+        return tr("%1$s %3$s", number, noun, count == 1 ? noun : many)
     }
 
     /// `Teams`; the name itself in languages that have no plural.

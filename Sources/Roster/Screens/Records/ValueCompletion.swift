@@ -1,0 +1,112 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+
+/// The values that may follow a comparison in a filter: `zone == "` is completed by the zones that the store has.
+struct ValueCompletion {
+    private let keyPath: String
+    private let attribute: NSAttributeDescription
+    /// What was typed of the value, without its quotation mark.
+    private let typed: String
+    /// The characters to replace.
+    private let range: Range<Int>
+    private static let greatestCount = 100
+    /// A key path, an operator, and the beginning of a value.
+    // SAFETY: immutable.
+    nonisolated(unsafe) private static let place =
+        #/
+        (?i) (?:^|[\s(]) ([\w.]+) \s*
+        (?:==?|!=|<>|[<>]=?|(?:BEGINSWITH|CONTAINS|ENDSWITH|LIKE)(?:\[[cdnl]+\])?)
+        \s* ("[^"]*|[\w.\-]*) $
+        /#
+
+    /// - Returns: `nil` where no value of an attribute is being typed before the cursor.
+    init?(_ text: String, cursor: Int, entity: NSEntityDescription) {
+        let before = String(text.prefix(cursor))
+        guard let match = before.firstMatch(of: Self.place),
+            let attribute = entity.attribute(atKeyPath: String(match.1)),
+            Self.isText(attribute) || Self.isNumber(attribute)
+        else { return nil }
+        self.attribute = attribute
+        keyPath = String(match.1)
+        typed = match.2.hasPrefix("\"") ? String(match.2.dropFirst()) : String(match.2)
+        range = before.count - match.2.count..<before.count
+        // A number in quotation marks is no number, and a bare word no text but a key.
+        guard match.2.isEmpty || match.2.hasPrefix("\"") == Self.isText(attribute) else { return nil }
+    }
+
+    private static func isText(_ attribute: NSAttributeDescription) -> Bool {
+        attribute.attributeType == .stringAttributeType
+    }
+
+    private static func isNumber(_ attribute: NSAttributeDescription) -> Bool {
+        PropertyColumn(property: attribute, priority: 0).isNumeric || attribute.attributeType == .booleanAttributeType
+    }
+
+    /// Asks for the values, in order, each once; of many the first.
+    func request(of entity: NSEntityDescription) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>()
+        request.entity = entity
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = [keyPath]
+        request.returnsDistinctResults = true
+        request.sortDescriptors = [NSSortDescriptor(key: keyPath, ascending: true)]
+        if Self.isText(attribute) {
+            if !typed.isEmpty { request.predicate = NSPredicate(format: "%K BEGINSWITH[c] %@", keyPath, typed) }
+            request.fetchLimit = Self.greatestCount
+        } else {
+            request.fetchLimit = 100 * Self.greatestCount
+        }
+        return request
+    }
+
+    /// What the rows of the request give; `nil` where that is nothing.
+    func completion(_ rows: [NSDictionary]) -> Prompt.Completion? {
+        let texts = rows.compactMap { row -> String? in
+            guard let value = row[keyPath], !(value is NSNull) else { return nil }
+            if let text = value as? String {
+                return text.contains { $0 == "\"" || $0 == "\\" || $0.isNewline } ? nil : "\"\(text)\""
+            }
+            if attribute.attributeType == .booleanAttributeType { return (value as? Bool) == true ? "YES" : "NO" }
+            let text = "\(value)"
+            return text.hasPrefix(typed) ? text : nil
+        }
+        let candidates = Array(texts.prefix(Self.greatestCount))
+        return candidates.isEmpty ? nil : Prompt.Completion(range: range, candidates: candidates)
+    }
+}
+
+extension ListScreen {
+    /// Completes a predicate in a prompt: values behind a comparison, else keys and words. The values of many records are
+    /// read beside the keys, and offered when they are there, if the text is still the same.
+    ///
+    /// - Parameter start: where in the prompt the predicate begins.
+    // SAFETY: all of it is used on the main thread, but for the request, which the reader's queue has alone.
+    func complete(_ text: String, cursor: Int, in prompt: Prompt?, from start: Int = 0) -> Prompt.Completion? {
+        let predicate = String(text.dropFirst(start))
+        func placed(_ found: Prompt.Completion) -> Prompt.Completion {
+            let range = found.range.lowerBound + start..<found.range.upperBound + start
+            return Prompt.Completion(range: range, candidates: found.candidates)
+        }
+        guard let values = ValueCompletion(predicate, cursor: cursor - start, entity: entity) else {
+            return FilterText.completion(predicate, cursor: cursor - start, entity: entity).map(placed)
+        }
+        let request = values.request(of: entity)
+        if session.counts[entity].map({ $0 <= Self.longList }) == true {
+            return (try? session.context.fetch(request)).flatMap(values.completion).map(placed)
+        }
+        nonisolated(unsafe) weak let asking = prompt
+        nonisolated(unsafe) weak let browser = self.browser
+        nonisolated(unsafe) let query = request
+        let container = session.container
+        Task { @MainActor in
+            let reader = container.newBackgroundContext()
+            let found = await reader.perform { (try? reader.fetch(query)).flatMap(values.completion) }
+            guard let asking, let found else { return }
+            asking.offer(placed(found), for: text)
+            browser?.needsDisplay = true
+        }
+        return nil
+    }
+}

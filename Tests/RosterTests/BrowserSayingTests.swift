@@ -1,0 +1,264 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+import Testing
+
+@testable import Roster
+
+/// What the program says of what it does: in the footer, in the status line, and of what was copied, written or changed.
+@MainActor
+@Suite(.serialized) struct BrowserSayingTests {
+    let fixture: Fixture
+
+    init() throws {
+        fixture = try Fixture()
+        try fixture.fill()
+    }
+
+    private func command(_ text: String, _ driver: BrowserDriver) {
+        driver.keys(":")
+        driver.type(text)
+        driver.keys("<Enter>")
+    }
+
+    @Test func aFormInWhichNothingWasChangedSaysSo() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.find("Brazil")
+        driver.keys("E<Enter>")
+        #expect(driver.text.contains("nothing was changed"), "\(driver.text)")
+        #expect(!driver.text.contains("not saved yet") && !driver.text.contains("unsaved"))
+        driver.keys("E<C-s>")
+        #expect(driver.browser.session?.context.hasChanges == false && !driver.text.contains("changed Brazil"))
+        driver.set("Wins", to: "77")
+        #expect(driver.text.contains("changed Brazil, not saved yet"), "\(driver.text)")
+    }
+
+    @Test func mistakesOfTheConfigurationAreToldAtTheStart() {
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
+        options.preferences = Preferences(text: "\n\ncolour = red\nmouse = perhaps\nbar = none\n")
+        let driver = BrowserDriver(options, width: 200, height: 24)
+        #expect(driver.text.contains("config: line 3: unknown key “colour”"), "\(driver.text)")
+        #expect(driver.text.contains("(2 more; “roster config” shows them)"), "\(driver.text)")
+        driver.keys("j")
+        #expect(!driver.text.contains("config:"))
+        options.preferences = Preferences(text: "mouse = off\n")
+        #expect(!BrowserDriver(options).text.contains("config:"))
+    }
+
+    @Test(arguments: [30, 40, 60, 80, 100]) func helpAndTheWayOutStayInTheFooter(_ width: Int) {
+        let driver = BrowserDriver(teamsOf: fixture, width: width)
+        #expect(driver.lines[23].contains("? help") && driver.lines[23].contains("q quit"), "\(driver.text)")
+        driver.set("Wins", to: "3")
+        driver.keys("j")
+        #expect(driver.lines[23].contains("? help") && driver.lines[23].contains("q quit"), "\(driver.text)")
+        #expect(driver.lines[23].contains("^S save"), "\(driver.text)")
+    }
+
+    @Test func aFilteredListSaysOfHowMany() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        command("filter wins > 30", driver)
+        #expect(driver.text.contains(" 7 of 16 Teams  filter: wins > 30"), "\(driver.text)")
+        let count = { (text: String) in driver.text.contains(text) }
+        try fixture.elsewhere { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Iceland", forKey: "teamName")
+            try context.save()
+        }
+        try await driver.wait(for: "the other program's team") { count(" 7 of 17 Teams") }
+        driver.find("Italy")
+        driver.keys("Dy")
+        #expect(count(" 6 of 16 Teams"), "\(driver.text)")
+        driver.keys("<C-s>")
+        try await driver.wait(for: "the save") { !count("unsaved") && count(" 6 of 16 Teams") }
+        try await Task.sleep(for: .milliseconds(1300))
+        driver.draw()
+        #expect(count(" 6 of 16 Teams"), "\(driver.text)")
+        command("filter", driver)
+        #expect(count(" 16 Teams"), "\(driver.text)")
+    }
+
+    @Test func longCountsAreGrouped() throws {
+        let many = try Fixture()
+        try many.fillWithManyTeams(1200)
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: many.storeURL, entityName: "Team", sortKeys: "teamName"))
+        #expect(driver.text.contains(" 1,200 Teams ") && driver.text.contains("1/1,200"), "\(driver.text)")
+        driver.keys("G")
+        #expect(driver.text.contains("1,200/1,200"))
+        driver.keys("~")
+        #expect(driver.text.contains("1,200 marked"), "\(driver.text)")
+        command("section favorite", driver)
+        #expect(driver.text.contains("(1,200) "), "\(driver.text)")
+    }
+
+    @Test func whatWasCopiedIsSaid() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.browser.copyText = { _ in true }
+        driver.find("Brazil")
+        for (keys, text) in [
+            ("yc", "copied Team name: Brazil"), ("llyc", "copied Wins: 76"), ("yy", "copied 1 record as JSON"),
+            ("yv", "copied 1 record as CSV"), ("yt", "copied 1 record as text"), ("yp", "copied wins == 76"),
+            ("yu", "copied the URI of 1 record"), ("<Space><Space>yc", "copied Wins of 2 records"),
+        ] {
+            driver.keys(keys)
+            #expect(driver.text.contains(text), "\(keys): \(driver.text)")
+        }
+    }
+
+    @Test func theListIsExportedAsItIsShown() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 60)
+        driver.keys("lgh")
+        driver.keys("<S-Left>")
+        let shown = driver.browser.list?.records.display.columns.map(\.key) ?? []
+        #expect(shown.first == "wins" && shown.contains("firstAppearance") && !shown.contains("localName"), "\(shown)")
+        func export(_ name: String, _ file: String) async throws -> [String] {
+            let url = fixture.folder.appendingPathComponent(file)
+            command("\(name) \(url.path)", driver)
+            try await driver.wait(for: name, seconds: 60) {
+                driver.browser.work == nil && (try? Data(contentsOf: url).count) ?? 0 > 0
+            }
+            return try String(contentsOf: url, encoding: .utf8).split(whereSeparator: \.isNewline).map(String.init)
+        }
+        let table = try await export("export", "shown.csv")
+        #expect(table[0] == shown.joined(separator: ",") && table.count == 17, "\(table)")
+        let whole = try await export("exportall", "whole.csv")
+        #expect(whole[0].contains("localName") && whole[0].hasPrefix("favorite,"), "\(whole)")
+        command("exportall \(fixture.folder.path)/whole.csv", driver)
+        #expect(driver.text.replacing("\n", with: "").contains("exportall! replaces it"), "\(driver.text)")
+    }
+
+    @Test func workBesideTheKeysSaysHowLongItHasTaken() throws {
+        let began = ContinuousClock.now
+        #expect(Activity.text("filtering", since: began, now: began) == "| filtering")
+        #expect(Activity.text("filtering", since: began, now: began + .milliseconds(1250)) == "- filtering 1.2 s")
+        #expect(Activity.text("filtering", since: began, now: began + .seconds(75)).hasSuffix(" filtering 75 s"))
+        let task = Task<Void, Never> {}
+        let unknown = ListWork(what: "filtering", task: task, list: nil, usual: nil)
+        #expect(unknown.saying(now: unknown.began + .seconds(1)) == "filtering")
+        let known = ListWork(what: "filtering", task: task, list: nil, usual: .seconds(4))
+        #expect(known.saying(now: known.began + .seconds(1)) == "filtering ~25 %")
+        #expect(known.saying(now: known.began + .seconds(9)) == "filtering ~99 %")
+        #expect(BackgroundWork("export").progress == "export 0 %")
+    }
+
+    // MARK: Completing values
+
+    @Test func valuesAreCompletedBehindAComparison() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("\\")
+        driver.type("qualifyingZone == ")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("\"AFC\"  \"CAF\"  \"CONCACAF\""), "\(driver.text)")
+        driver.type("c")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("\"CAF\"  \"CONCACAF\"  \"CONMEBOL\"") && !driver.text.contains("\"AFC\""))
+        driver.type("ON")
+        driver.keys("<Tab><Tab>")
+        #expect(driver.text.contains("filter: qualifyingZone == \"CONCACAF\""), "\(driver.text)")
+        driver.type(" AND homeVenue.name BEGINSWITH[cd] \"Az")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("BEGINSWITH[cd] \"Azteca\""), "\(driver.text)")
+        driver.type(" AND wins > 1")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("wins > 17"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains(" 0 of 16 Teams"), "\(driver.text)")
+        driver.keys(":")
+        driver.type("filter teamName == \"Ger")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains(":filter teamName == \"Germany\""), "\(driver.text)")
+    }
+
+    @Test func valuesOfManyRecordsAreOfferedWhenTheyAreThere() async throws {
+        let many = try Fixture()
+        try many.fillWithManyTeams(ListScreen.longList + 100)
+        let driver = BrowserDriver(BrowserOptions(storeURL: many.storeURL, entityName: "Team"))
+        try await driver.wait(for: "the list") { driver.text.contains("Team 000001") }
+        driver.keys("\\")
+        driver.type("qualifyingZone == \"Zone 0001")
+        driver.keys("<Tab>")
+        #expect(!driver.text.contains("\"Zone 00010\""))
+        try await driver.wait(for: "the values") { driver.text.contains("\"Zone 00010\"  \"Zone 00011\"") }
+        // A text that has changed meanwhile gets nothing.
+        driver.type("x")
+        driver.keys("<C-h><Tab>")
+        driver.type("1")
+        try await Task.sleep(for: .milliseconds(300))
+        driver.draw()
+        #expect(driver.text.contains("filter: qualifyingZone == \"Zone 00011"), "\(driver.text)")
+        #expect(!driver.text.contains("\"Zone 00012\""), "\(driver.text)")
+    }
+
+    // MARK: Panes
+
+    @Test func statementsAreReadAsAWhole() throws {
+        let driver = BrowserDriver(teamsOf: fixture, height: 30)
+        driver.keys("gT")
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("gT reads them"), "\(driver.text)")
+        for keys in ["titles:desc", "homeVenue.location.latitude,homeVenue.name,wins,localName"] {
+            command("sort \(keys)", driver)
+        }
+        driver.keys("gTg")
+        // What is cut in its line stands beneath, to its end.
+        var (selected, whole) = ("", "")
+        for _ in 0..<StatementLog.limit where whole.count < 80 || !selected.contains("SELECT") {
+            driver.keys("j")
+            selected = driver.selectedLines.first ?? ""
+            let rule = try #require(driver.lines.lastIndex { $0.hasPrefix("──") })
+            let lines = driver.lines[(rule + 1)..<29]
+            whole = lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+        }
+        let begun = selected[(selected.range(of: "SELECT")?.lowerBound ?? selected.startIndex)...].prefix(30)
+        #expect(whole.hasPrefix(begun) && whole.count > 80, "\(driver.text)")
+        var copied = ""
+        driver.browser.copyText = {
+            copied = $0
+            return true
+        }
+        driver.keys("y")
+        #expect(copied.hasPrefix(begun) && driver.text.contains("copied the statement"), "\(driver.text)")
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("16 Teams"))
+    }
+
+    @Test func whatTellsOfHiddenColumnsStandsApart() {
+        for width in 50...110 {
+            let driver = BrowserDriver(teamsOf: fixture, width: width)
+            let titles = driver.lines[1]
+            guard titles.hasSuffix("›") else { continue }
+            #expect(titles.contains(#/ \+\d+›$/#), "\(width): \(titles)")
+        }
+        let (unicode, plain) = (Symbols.unicode, Symbols.ascii)
+        for symbols in [unicode, plain] {
+            #expect(![symbols.foldOpen, symbols.foldClosed, symbols.horizontal].contains(symbols.removed))
+        }
+    }
+
+    @Test func longAuthorsHaveTheRoomThatIsThere() throws {
+        let author = "com.example.mediaanalysis.daemon"
+        try fixture.elsewhere { context in
+            context.transactionAuthor = author
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Iceland", forKey: "teamName")
+            try context.save()
+        }
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("H")
+        let line = driver.lines.first { $0.contains("com.example") } ?? ""
+        #expect(line.contains("com.example.mediaana") && line.contains("1 Team inserted"), "\(driver.text)")
+        let wide = BrowserDriver(teamsOf: fixture, width: 120)
+        wide.keys("H")
+        #expect(wide.text.contains(author + "  1 Team inserted"), "\(wide.text)")
+    }
+}
+
+extension BrowserDriver {
+    /// All lines with selected cells, without the column titles.
+    fileprivate var selectedLines: [String] {
+        (1..<(screen.size.height - 1)).filter { y in
+            screen.frame.line(y).contains { $0.style.isSelected && $0.style.role != .columnTitle }
+        }.map { lines[$0] }
+    }
+}
