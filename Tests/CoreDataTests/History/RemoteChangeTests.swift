@@ -63,8 +63,8 @@ import Testing
             (info?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken)?.number(ofStore: store.identifier) == 2)
     }
 
-    /// Where nobody writes anything the files are watched, and asked seldom. What is committed then is heard of at once, time and
-    /// again; so is that the file is gone.
+    /// While no program writes to the store its files are watched, and asked seldom. A commit is heard of at once then, time and
+    /// again, and so is that the file is gone.
     @Test func aStoreAtRestIsHeardOfAtOnce() throws {
         let pair = try Pair(.sqlite)
         let (here, there) = (pair.here, pair.there)
