@@ -83,6 +83,10 @@
                 // What an open transaction did before cannot be done again here; of the list itself nothing is left.
                 guard isBeginning else { throw error }
                 if isInTransaction { try runOnce([Statement("ROLLBACK")]) }
+                if keepsPrepared {
+                    try runOnce([Statement("DEALLOCATE ALL")])
+                    preparedCount = 0
+                }
                 return try runOnce(statements)
             }
         }
@@ -152,7 +156,7 @@
         }
 
         private static func isControl(_ statement: Statement) -> Bool {
-            statement.text == "COMMIT" || statement.text == "ROLLBACK" || statement.text.hasPrefix("BEGIN")
+            ["COMMIT", "ROLLBACK", "DEALLOCATE ALL"].contains(statement.text) || statement.text.hasPrefix("BEGIN")
         }
 
         /// So many bytes the server takes in one message; with more it would end the connection.

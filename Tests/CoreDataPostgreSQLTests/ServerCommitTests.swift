@@ -107,6 +107,44 @@
             )
         }
 
+        /// What came to a list after a save of which nothing is known is written, or refused; it is not taken for written.
+        @Test func pairsAndPlacesThatCameAfterADoubtAreNotLost() throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [NSPersistentStoreTimeoutOption: 0.2])
+            let context = ServerStack.context(coordinator)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.performAndWait {
+                let shelf = context.insert("Shelf", ["name": "s"])
+                let goods = ["a", "b", "c"].map { context.insert("Good", ["code": $0]) }
+                shelf.setValue(NSOrderedSet(array: goods), forKey: "goods")
+                let labels = ["x", "y"].map { context.insert("Label", ["text": $0]) }
+                try context.save()
+                let orders = [[2, 1, 0], [1, 2, 0]]
+                for (round, order) in orders.enumerated() {
+                    shelf.setValue(NSOrderedSet(array: order.map { goods[$0] }), forKey: "goods")
+                    goods[0].mutableSetValue(forKey: "labels").add(labels[round])
+                    if round == 0 {
+                        proxy.losesAnswer(after: "coredata_", closing: true)
+                        #expect(code { try context.save() } != nil)
+                        proxy.open()
+                    } else {
+                        expectSave(context)
+                    }
+                }
+            }
+            try stack.inContext { context in
+                let shelf = try #require(try context.rows("Shelf").first)
+                let goods = (shelf.value(forKey: "goods") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+                #expect(goods.map { $0.value(forKey: "code") as? String } == ["b", "c", "a"])
+                #expect((goods.last?.value(forKey: "labels") as? Set<NSManagedObject>)?.count == 2)
+            }
+        }
+
         /// The statements of a save have reached the server, which waits for a row with them; the network is torn, and the save
         /// goes on by another connection. When the row is free, one of the two writes, and not both.
         @Test func aSaveThatTheServerStillHasIsNotWrittenTwice() throws {

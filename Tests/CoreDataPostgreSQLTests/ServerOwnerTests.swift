@@ -47,15 +47,18 @@
         @Test func whatAMemberMigratesBelongsToTheOwner() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let number = UInt32.random(in: 0 ... .max)
-            let (owner, member, schema) = ("holder\(number)", "member\(number)", "t_owned\(number)")
+            let (owner, member, schema) = ("Holder\(number)", "member\(number)@x.com", "t_owned\(number)")
             try cluster.psql(
-                "CREATE ROLE \(owner) LOGIN PASSWORD 'x'; CREATE ROLE \(member) LOGIN PASSWORD 'x' IN ROLE \(owner); "
-                    + "CREATE SCHEMA \(schema) AUTHORIZATION \(owner)")
+                "CREATE ROLE \"\(owner)\" LOGIN PASSWORD 'x'; "
+                    + "CREATE ROLE \"\(member)\" LOGIN PASSWORD 'x' IN ROLE \"\(owner)\"; "
+                    + "CREATE SCHEMA \(schema) AUTHORIZATION \"\(owner)\"")
             defer {
-                _ = try? cluster.psql("DROP SCHEMA \(schema) CASCADE; DROP ROLE \(member); DROP ROLE \(owner)")
+                _ = try? cluster.psql(
+                    "DROP SCHEMA \(schema) CASCADE; DROP ROLE \"\(member)\"; DROP ROLE \"\(owner)\"")
             }
             let owners = cluster.networkURL(schema: schema, user: owner, password: "x")
-            let members = cluster.networkURL(schema: schema, user: member, password: "x")
+            let login = member.replacing("@", with: "%40")
+            let members = cluster.networkURL(schema: schema, user: login, password: "x")
             try open(1, owners) { context in
                 let team = context.insert("Team", ["name": "a"])
                 context.insert("Player", ["name": "p", "team": team])
@@ -69,7 +72,7 @@
             let strangers =
                 "SELECT string_agg(name, ', ') FROM (SELECT relname AS name, relowner AS owner, relnamespace AS place "
                 + "FROM pg_class UNION ALL SELECT proname, proowner, pronamespace FROM pg_proc) AS x "
-                + "WHERE place = '\(schema)'::regnamespace AND owner <> '\(owner)'::regrole"
+                + "WHERE place = '\(schema)'::regnamespace AND pg_get_userbyid(owner) <> '\(owner)'"
             #expect(try cluster.psql(strangers) == "")
             // The owner uses them, and replaces them, and so does another who may do all.
             try open(2, owners) { context in

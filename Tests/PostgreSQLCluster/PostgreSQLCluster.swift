@@ -215,11 +215,12 @@ public final class PostgreSQLCluster: @unchecked Sendable {
 
     // MARK: TLS
 
+    public static var makesCertificates: Bool { access("/usr/bin/openssl", X_OK) == 0 }
+
     /// Has the server offer TLS by the network from now on, with a certificate of its own for `localhost`.
     ///
-    /// - Returns: the certificate, which a client may trust; `nil` where no program makes certificates.
-    public func offerTLS() throws -> URL? {
-        guard access("/usr/bin/openssl", X_OK) == 0 else { return nil }
+    /// - Returns: the certificate, which a client may trust.
+    public func offerTLS() throws -> URL {
         let certificate = folder.appendingPathComponent("server.crt")
         let key = folder.appendingPathComponent("server.key")
         let made = try ChildProgram(

@@ -36,15 +36,46 @@ struct DoubtfulTransaction {
             return left.version == right.version && left.values.elementsEqual(right.values)
         }
         var rest = other
-        rest.inserted.removeAll { row in inserted[row.id].map { isSame($0, row.row) } ?? false }
+        rest.inserted.removeAll { row in
+            inserted[row.id].map {
+                isSame($0, row.row) && changes.insertedPositions[row.id] == other.insertedPositions[row.id]
+            } ?? false
+        }
+        // A row that has another place or other pairs by now meets a conflict with what was written, as one with other
+        // values does.
         func isWritten(_ row: StoreRowChange) -> Bool {
             guard let known = changed[row.id] else { return false }
             return known.baseVersion == row.baseVersion && isSame(known.row, row.row)
+                && known.orderedPositions == row.orderedPositions
+                && Self.pairs(of: row.id, in: changes) == Self.pairs(of: row.id, in: other)
         }
         rest.updated.removeAll(where: isWritten)
         rest.deleted.removeAll(where: isWritten)
         // Pairs may be written twice: the second time they are there.
-        return rest.inserted.isEmpty && rest.updated.isEmpty && rest.deleted.isEmpty ? nil : rest
+        let isDone = rest.inserted.isEmpty && rest.updated.isEmpty && rest.deleted.isEmpty
+        return isDone && Self.pairs(of: nil, in: changes) == Self.pairs(of: nil, in: other) ? nil : rest
+    }
+
+    /// What becomes of one list of pairs.
+    private struct Pairs: Equatable {
+        let added: Set<NSManagedObjectID>
+        let removed: Set<NSManagedObjectID>
+        let order: [NSManagedObjectID]?
+    }
+
+    private struct PairsKey: Hashable {
+        let owner: NSManagedObjectID
+        let relationship: ObjectIdentifier
+    }
+
+    /// - Parameter owner: the owner whose pairs are wanted; `nil` for all.
+    private static func pairs(of owner: NSManagedObjectID?, in changes: StoreChangeSet) -> [PairsKey: Pairs] {
+        var pairs: [PairsKey: Pairs] = [:]
+        for change in changes.toMany where owner == nil || change.owner == owner {
+            pairs[PairsKey(owner: change.owner, relationship: ObjectIdentifier(change.relationship))] = Pairs(
+                added: Set(change.added), removed: Set(change.removed), order: change.order)
+        }
+        return pairs
     }
 }
 

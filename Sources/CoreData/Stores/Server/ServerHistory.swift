@@ -309,12 +309,15 @@ struct ServerHistory {
             ])
     }
 
-    /// One statement, so one transaction; gives how many were removed.
+    /// One statement, so one transaction; gives how many were removed. What takes the token of a save that was given up stays
+    /// for a day: the server may still have the statements.
     func removal(before number: Int64) -> ServerStatement {
+        let yesterday = "extract(epoch FROM clock_timestamp())::float8 - 978307200 - 86400"
         let argument = ServerArgument.value(.integer(number), .bigint)
         return ServerStatement(
             "WITH c AS (DELETE FROM \(table(ServerStoreTables.changes)) WHERE transaction < ?), "
-                + "t AS (DELETE FROM \(table(ServerStoreTables.transactions)) WHERE number < ? RETURNING number), "
+                + "t AS (DELETE FROM \(table(ServerStoreTables.transactions)) WHERE number < ? "
+                + "AND (process IS NOT NULL OR at < \(yesterday)) RETURNING number), "
                 + "s AS (UPDATE \(table(ServerStoreTables.store)) SET removed = "
                 + "greatest(removed, (SELECT max(number) FROM t))) SELECT count(*) FROM t", [argument, argument])
     }

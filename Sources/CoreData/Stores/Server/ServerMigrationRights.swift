@@ -39,7 +39,8 @@ struct ServerMigrationRights {
         ])
     }
 
-    /// A table that came with the new version belongs to the store's owner, as if that had made it.
+    /// A table that came with the new version belongs to the store's owner, as if that had made it; not where the owner may
+    /// no longer make any, which the server asks for.
     private func giveTables() throws {
         let names = layout.tables.map(\.name) + layout.joinTables.map(\.name)
         try run([
@@ -47,7 +48,8 @@ struct ServerMigrationRights {
                 "SELECT format('ALTER TABLE %I.%I OWNER TO %I', n.nspname, c.relname, pg_get_userbyid(s.relowner)) "
                     + "FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace, "
                     + "pg_catalog.pg_class AS s WHERE n.nspname = ? AND c.relname = ANY(?) AND c.relkind IN ('r', 'p') "
-                    + "AND s.oid = ?::regclass AND c.relowner <> s.relowner AND c.relowner = current_user::regrole",
+                    + "AND s.oid = ?::regclass AND c.relowner <> s.relowner AND pg_get_userbyid(c.relowner) = current_user AND "
+                    + "has_schema_privilege(s.relowner, n.oid, 'CREATE')",
                 [
                     text(layout.schemaName), .list(names.map { .text($0) }, .text),
                     text(layout.tableText(ServerStoreTables.store)),
@@ -66,7 +68,8 @@ struct ServerMigrationRights {
                     + "JOIN pg_catalog.pg_class AS c ON c.oid = t.tgrelid "
                     + "JOIN pg_catalog.pg_proc AS f ON f.oid = t.tgfoid "
                     + "JOIN pg_catalog.pg_namespace AS n ON n.oid = f.pronamespace AND n.oid = c.relnamespace "
-                    + "WHERE n.nspname = ? AND f.proname = ANY(?) AND f.proowner <> c.relowner",
+                    + "WHERE n.nspname = ? AND f.proname = ANY(?) AND f.proowner <> c.relowner AND "
+                    + "has_schema_privilege(c.relowner, n.oid, 'CREATE')",
                 [text(layout.schemaName), .list(names.map { .text($0) }, .text)])
         ])
     }

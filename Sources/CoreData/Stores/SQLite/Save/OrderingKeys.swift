@@ -6,14 +6,21 @@ enum OrderingKeys {
     static let first: Int64 = 2048
     static let step: Int64 = 1024
 
+    /// A list of a thousand million has smaller ones.
+    private static let greatest: Int64 = 1 << 40
+
+    /// The number behind all of a list, of which `last` is the greatest; the same where there is none behind it.
+    static func key(behind last: Int64) -> Int64 { last > .max - step ? last : last + step }
+
     /// The number for a place in a list that is written as a whole.
     static func key(at index: Int) -> Int64 { first + step * Int64(index) }
 
     /// New numbers for a list whose elements now have `current` (`nil`: none yet), in the order that it shall have.
     ///
-    /// The longest ascending part keeps its numbers. Where there is no room left all get new ones.
+    /// The longest ascending part keeps its numbers, but for those that no list comes to, which a damaged file may have. Where
+    /// there is no room left all get new ones.
     static func assign(_ current: [Int64?]) -> [Int64] {
-        let kept = Set(AscendingRun.longest(in: current.map { $0.flatMap { $0 > 0 ? $0 : nil } }))
+        let kept = Set(AscendingRun.longest(in: current.map { $0.flatMap { 1..<greatest ~= $0 ? $0 : nil } }))
         var result = [Int64](repeating: 0, count: current.count)
         var index = 0
         var previous: Int64 = first - step

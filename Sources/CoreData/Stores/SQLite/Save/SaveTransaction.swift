@@ -223,7 +223,7 @@ final class SaveTransaction {
         let last = try connection.integer(
             "SELECT MAX(\(SQLName.quoted(position))) FROM \(table) WHERE \(SQLName.quoted(column.name)) = ?",
             [.integer(ownerKey.reference)])
-        try statement.bind(last.map { $0 + OrderingKeys.step } ?? OrderingKeys.first, at: place)
+        try statement.bind(last.map(OrderingKeys.key(behind:)) ?? OrderingKeys.first, at: place)
     }
 }
 
