@@ -116,7 +116,8 @@ final class RowIdentities {
     private func localID(of token: RowToken) -> NSManagedObjectID {
         if let key = Self.key(of: token), let store { return store.operations.objectID(for: key) }
         let number = Int(token.code & ~Self.localBit)
-        if unsaved[number] != nil { noteSavedObjects() }
+        // This one alone: a list may have very many new objects, and each of them is asked for.
+        if let entry = unsaved[number] { note(entry, number) }
         return localIDs[number]
     }
 
@@ -163,16 +164,18 @@ final class RowIdentities {
 
     /// Notes the permanent IDs of objects that were saved since they got their number.
     func noteSavedObjects() {
-        for (number, entry) in unsaved {
-            guard let object = entry.object else {
-                unsaved[number] = nil
-                continue
-            }
-            let id = object.objectID
-            guard !id.isTemporaryID else { continue }
-            localIDs[number] = id
-            localNumbers[id] = number
+        for (number, entry) in unsaved { note(entry, number) }
+    }
+
+    private func note(_ entry: UnsavedObject, _ number: Int) {
+        guard let object = entry.object else {
             unsaved[number] = nil
+            return
         }
+        let id = object.objectID
+        guard !id.isTemporaryID else { return }
+        localIDs[number] = id
+        localNumbers[id] = number
+        unsaved[number] = nil
     }
 }

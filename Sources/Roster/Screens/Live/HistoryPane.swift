@@ -24,6 +24,8 @@ final class HistoryPane: Layer {
     private var rows: [Row] = []
     /// The authors of the transactions that were read, for the width of their column.
     private var authors: Set<String> = []
+    /// What was said of transactions, by their numbers: one may have changed very many records.
+    private var summaries: [Int64: String] = [:]
     private var problem: String?
     private var revision = -1
     private var limit = 200
@@ -41,6 +43,7 @@ final class HistoryPane: Layer {
 
     private func reload() {
         revision = session.revision
+        summaries = [:]
         let current = current
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         let fetch = NSFetchRequest<NSFetchRequestResult>()
@@ -291,7 +294,7 @@ final class HistoryPane: Layer {
             draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
         }
         if hasWhole, let transaction = current?.transaction {
-            let text = sentence("\(Self.author(of: transaction)): \(Self.summary(transaction))")
+            let text = sentence("\(Self.author(of: transaction)): \(summary(transaction))")
             let y = canvas.height - 2
             canvas.write(canvas.text.truncated(text, to: canvas.width - 1), x: 1, y: y, style: .muted)
         }
@@ -318,7 +321,7 @@ final class HistoryPane: Layer {
             let room = max(8, min(longest, (canvas.width - x) / 2))
             let author = canvas.text.padded(Self.author(of: transaction), to: room)
             x += canvas.write(author + "  ", x: x, y: y, style: style(.heading))
-            canvas.write(Self.summary(transaction), x: x, y: y, style: style(.text))
+            canvas.write(summary(transaction), x: x, y: y, style: style(.text))
             return
         }
         let (sign, role, what) = text(of: change)
@@ -344,6 +347,13 @@ final class HistoryPane: Layer {
     }
 
     /// `2 Teams inserted, 1 Team changed`.
+    private func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
+        if let known = summaries[transaction.transactionNumber] { return known }
+        let text = Self.summary(transaction)
+        summaries[transaction.transactionNumber] = text
+        return text
+    }
+
     private static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
         var counts: [(type: NSPersistentHistoryChangeType, entity: String, count: Int)] = []
         for change in transaction.changes ?? [] {
