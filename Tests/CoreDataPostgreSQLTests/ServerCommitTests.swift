@@ -78,11 +78,7 @@
             let cluster = try #require(PostgreSQLCluster.shared)
             let proxy = try CuttableProxy(to: cluster.port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
-                options: [NSPersistentStoreTimeoutOption: 0.2])
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy, timeout: 0.2)
             try context.performAndWait {
                 // From here on there are keys: a save is its statements, and then the commit.
                 try context.obtainPermanentIDs(for: [context.insert("Label", ["text": "0"])])
@@ -112,11 +108,7 @@
             let stack = try ServerStack(Shop.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
-                options: [NSPersistentStoreTimeoutOption: 0.2])
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy, timeout: 0.2)
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.performAndWait {
                 let shelf = context.insert("Shelf", ["name": "s"])
@@ -152,9 +144,7 @@
             let cluster = try #require(PostgreSQLCluster.shared)
             let proxy = try CuttableProxy(to: cluster.port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(type: .postgreSQL, at: try proxy.url(schema: stack.schema))
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy)
             let label = "\"\(stack.schema)\".\"Label\""
             let settings = try ConnectionSettings(cluster.url(), applicationName: "tests")
             let (holder, watcher) = (try PostgreSQLConnection(settings), try PostgreSQLConnection(settings))

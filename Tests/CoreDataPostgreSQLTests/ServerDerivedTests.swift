@@ -131,9 +131,7 @@
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(type: .postgreSQL, at: try proxy.url(schema: stack.schema))
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy)
             try context.performAndWait {
                 let begun = Date()
                 func save() throws -> Int {
@@ -412,11 +410,7 @@
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
-                options: [NSPersistentStoreTimeoutOption: 0.2])
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy, timeout: 0.2)
             try context.performAndWait {
                 let team = context.insert("Team", ["name": "a"])
                 try context.save()
@@ -435,11 +429,7 @@
             let stack = try ServerStack(Self.model())
             let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
             defer { proxy.stop() }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
-            try coordinator.addPersistentStore(
-                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
-                options: [NSPersistentStoreTimeoutOption: 0.2])
-            let context = ServerStack.context(coordinator)
+            let context = try stack.context(by: proxy, timeout: 0.2)
             try context.performAndWait {
                 let teams = ["a", "b"].map { context.insert("Team", ["name": $0]) }
                 // From here on there are keys: the commit is sent behind the answer to the rows.

@@ -39,6 +39,17 @@
             coordinator = try another(options: options)
         }
 
+        /// A context whose connection goes by a proxy.
+        ///
+        /// - Parameter timeout: how many seconds it waits for locks, and for a commit that was not answered.
+        func context(by proxy: CuttableProxy, timeout: Double? = nil) throws -> NSManagedObjectContext {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: schema),
+                options: timeout.map { [NSPersistentStoreTimeoutOption: $0] })
+            return Self.context(coordinator)
+        }
+
         func context() -> NSManagedObjectContext { Self.context(coordinator) }
 
         static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {

@@ -15,12 +15,6 @@ import Testing
         try fixture.fill()
     }
 
-    private func command(_ text: String, _ driver: BrowserDriver) {
-        driver.keys(":")
-        driver.type(text)
-        driver.keys("<Enter>")
-    }
-
     // MARK: Issue 23, defect 4
 
     @Test func namesStandBeforeDescriptionsInThePalette() throws {
@@ -39,14 +33,14 @@ import Testing
 
     @Test func qAndWqQuit() throws {
         let driver = BrowserDriver(teamsOf: fixture)
-        command("q", driver)
+        driver.command("q")
         #expect(driver.browser.isFinished)
         let other = BrowserDriver(teamsOf: fixture)
         other.edit("Wins", of: "Spain", to: "99")
-        command("q", other)
+        other.command("q")
         #expect(!other.browser.isFinished && other.text.contains("Unsaved changes"))
         other.keys("<Esc>")
-        command("wq", other)
+        other.command("wq")
         #expect(other.browser.isFinished)
         let wins = try fixture.elsewhere { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
@@ -59,30 +53,30 @@ import Testing
     @Test func wSavesAndQWithAMarkDrops() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.edit("Wins", of: "Spain", to: "99")
-        command("w", driver)
+        driver.command("w")
         #expect(driver.text.contains("saved 1 record") && !driver.browser.isFinished)
         driver.edit("Wins", of: "Spain", to: "98")
-        command("q!", driver)
+        driver.command("q!")
         #expect(driver.browser.isFinished && driver.browser.status == 0)
     }
 
     @Test func listsAreArrangedByWords() {
         let driver = BrowserDriver(teamsOf: fixture)
-        command("sort wins:desc,teamName", driver)
+        driver.command("sort wins:desc,teamName")
         #expect(driver.text.contains("sorted ↓Wins ↑Team name"), "\(driver.text)")
-        command("section none", driver)
+        driver.command("section none")
         driver.keys("gg")
         #expect(driver.selectedLine?.contains("Brazil") == true, "\(driver.text)")
-        command("section qualifyingZone:desc", driver)
+        driver.command("section qualifyingZone:desc")
         driver.keys("gg")
         #expect(driver.selectedLine?.contains("Germany") == true, "\(driver.text)")
-        command("filter titles > 3", driver)
+        driver.command("filter titles > 3")
         #expect(driver.text.contains("3 of 16 Teams"), "\(driver.text)")
-        command("entity ven", driver)
+        driver.command("entity ven")
         #expect(driver.text.contains("3 Venues"), "\(driver.text)")
-        command("2", driver)
+        driver.command("2")
         #expect(driver.text.contains("2/3"), "\(driver.text)")
-        command("99", driver)
+        driver.command("99")
         #expect(driver.text.contains("3/3"), "\(driver.text)")
     }
 
@@ -93,7 +87,7 @@ import Testing
     ])
     func whatIsWrongIsSaidAndThePromptStays(_ text: String, _ problem: String) {
         let driver = BrowserDriver(teamsOf: fixture)
-        command(text, driver)
+        driver.command(text)
         #expect(driver.text.contains(problem), "\(driver.text)")
         #expect(driver.text.contains(":" + text) && !driver.browser.isFinished)
     }
@@ -125,27 +119,27 @@ import Testing
 
     @Test func commandsOfTheTableGoByTheirNames() {
         let driver = BrowserDriver(teamsOf: fixture)
-        command("fold all", driver)
+        driver.command("fold all")
         #expect(driver.text.contains("▸ UEFA (5)"), "\(driver.text)")
-        command("unfold", driver)
+        driver.command("unfold")
         #expect(driver.text.contains("▾"), "\(driver.text)")
     }
 
     @Test func theListIsExportedBesideTheKeys() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
         let file = fixture.folder.appendingPathComponent("teams.csv")
-        command("filter titles > 0", driver)
-        command("export \(file.path)", driver)
+        driver.command("filter titles > 0")
+        driver.command("export \(file.path)")
         // The word that it was exported goes by itself; the file stays.
         func length() -> Int { (try? Data(contentsOf: file).count) ?? 0 }
         try await driver.wait(for: "the export", seconds: 60) { driver.browser.work == nil && length() > 0 }
         let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
         #expect(lines.count == 9 && lines[1].contains("Brazil"), "\(lines)")
-        command("export \(file.path)", driver)
+        driver.command("export \(file.path)")
         #expect(driver.text.replacing("\n", with: " ").contains("is there already"), "\(driver.text)")
         driver.keys("<Esc>")
         try Data("x".utf8).write(to: file)
-        command("export! \(file.path)", driver)
+        driver.command("export! \(file.path)")
         try await driver.wait(for: "the second export", seconds: 60) { driver.browser.work == nil && length() > 1 }
         #expect(length() > 100)
     }

@@ -49,6 +49,13 @@ final class BrowserDriver {
         step()
     }
 
+    /// Types a command after a colon, and accepts it.
+    func command(_ text: String) {
+        keys(":")
+        type(text)
+        keys("<Enter>")
+    }
+
     func send(_ event: Event) {
         screen.send(event)
         step()

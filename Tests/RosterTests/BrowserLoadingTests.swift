@@ -22,15 +22,9 @@ import Testing
         return driver
     }
 
-    private func command(_ text: String, in driver: BrowserDriver) {
-        driver.keys(":")
-        driver.type(text)
-        driver.keys("<Enter>")
-    }
-
     @Test func theOldListStaysInUseWhileAFilterIsAtWork() async throws {
         let driver = try await open()
-        command("filter teamName CONTAINS[cd] '999'", in: driver)
+        driver.command("filter teamName CONTAINS[cd] '999'")
         #expect(driver.text.contains("filtering, Esc stops"), "\(driver.text)")
         #expect(driver.text.contains("8,000 Teams"))
         driver.keys("jjj")
@@ -47,7 +41,7 @@ import Testing
 
     @Test func whatGoesOnCanBeStopped() async throws {
         let driver = try await open()
-        command("sort wins:desc", in: driver)
+        driver.command("sort wins:desc")
         #expect(driver.text.contains("sorting, Esc stops"), "\(driver.text)")
         driver.keys("<C-c>")
         #expect(driver.text.contains("stopped sorting: the list is as it was"), "\(driver.text)")
@@ -61,8 +55,8 @@ import Testing
 
     @Test func theCursorStaysOnItsRecordWhereverThatGoes() async throws {
         let driver = try await open()
-        command("42", in: driver)
-        command("sort wins:desc,teamName", in: driver)
+        driver.command("42")
+        driver.command("sort wins:desc,teamName")
         driver.keys("j")
         try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
         #expect(driver.selectedLine?.contains("Team 000043") == true, "\(driver.text)")
@@ -70,8 +64,8 @@ import Testing
 
     @Test func theLastOfSeveralOrdersHolds() async throws {
         let driver = try await open()
-        command("sort wins", in: driver)
-        command("sort teamName:desc", in: driver)
+        driver.command("sort wins")
+        driver.command("sort teamName:desc")
         try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Team name") }
         driver.keys("gg")
         #expect(driver.text.contains("Team 008000"), "\(driver.text)")
@@ -83,11 +77,11 @@ import Testing
     /// What is chosen while a list is read builds on what was chosen before.
     @Test func aChoiceBuildsOnTheOneThatIsStillAtWork() async throws {
         let driver = try await open()
-        command("filter wins > 60", in: driver)
+        driver.command("filter wins > 60")
         try await driver.wait(for: "the filter") { !driver.text.contains("Esc stops") }
-        command("filter", in: driver)
+        driver.command("filter")
         #expect(driver.text.contains("filtering") && driver.text.contains("Esc stops"), "\(driver.text)")
-        command("sort wins:desc", in: driver)
+        driver.command("sort wins:desc")
         try await driver.wait(for: "the order") { driver.text.contains("sorted ↓Wins") }
         #expect(driver.text.contains("8,000 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
     }
@@ -95,9 +89,9 @@ import Testing
     /// A search that is being typed while the list comes goes on in that list.
     @Test func aSearchGoesOnInTheListThatComes() async throws {
         let driver = try await open()
-        command("filter wins < 0", in: driver)
+        driver.command("filter wins < 0")
         try await driver.wait(for: "the filter") { driver.text.contains("No Teams match") }
-        command("filter", in: driver)
+        driver.command("filter")
         driver.keys("/")
         driver.type("007777")
         #expect(driver.text.contains("nothing found"), "\(driver.text)")
@@ -108,7 +102,7 @@ import Testing
 
     @Test func anErrorIsToldAndTheListStays() async throws {
         let driver = try await open()
-        command("filter teamName MATCHES '['", in: driver)
+        driver.command("filter teamName MATCHES '['")
         try await driver.wait(for: "the end") { !driver.text.contains("filtering") }
         #expect(driver.text.contains("8,000 Teams") && !driver.text.contains("filter:"), "\(driver.text)")
     }

@@ -16,12 +16,6 @@ import Testing
         try fixture.fill()
     }
 
-    private func command(_ text: String, _ driver: BrowserDriver) {
-        driver.keys(":")
-        driver.type(text)
-        driver.keys("<Enter>")
-    }
-
     @Test func aFormInWhichNothingWasChangedSaysSo() {
         let driver = BrowserDriver(teamsOf: fixture)
         driver.find("Brazil")
@@ -57,7 +51,7 @@ import Testing
 
     @Test func aFilteredListSaysOfHowMany() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
-        command("filter wins > 30", driver)
+        driver.command("filter wins > 30")
         #expect(driver.text.contains(" 7 of 16 Teams  filter: wins > 30"), "\(driver.text)")
         let count = { (text: String) in driver.text.contains(text) }
         try fixture.elsewhere { context in
@@ -74,7 +68,7 @@ import Testing
         try await Task.sleep(for: .milliseconds(1300))
         driver.draw()
         #expect(count(" 6 of 16 Teams"), "\(driver.text)")
-        command("filter", driver)
+        driver.command("filter")
         #expect(count(" 16 Teams"), "\(driver.text)")
     }
 
@@ -88,7 +82,7 @@ import Testing
         #expect(driver.text.contains("1,200/1,200"))
         driver.keys("~")
         #expect(driver.text.contains("1,200 marked"), "\(driver.text)")
-        command("section favorite", driver)
+        driver.command("section favorite")
         #expect(driver.text.contains("(1,200) "), "\(driver.text)")
     }
 
@@ -114,7 +108,7 @@ import Testing
         #expect(shown.first == "wins" && shown.contains("firstAppearance") && !shown.contains("localName"), "\(shown)")
         func export(_ name: String, _ file: String) async throws -> [String] {
             let url = fixture.folder.appendingPathComponent(file)
-            command("\(name) \(url.path)", driver)
+            driver.command("\(name) \(url.path)")
             try await driver.wait(for: name, seconds: 60) {
                 driver.browser.work == nil && (try? Data(contentsOf: url).count) ?? 0 > 0
             }
@@ -124,7 +118,7 @@ import Testing
         #expect(table[0] == shown.joined(separator: ",") && table.count == 17, "\(table)")
         let whole = try await export("exportall", "whole.csv")
         #expect(whole[0].contains("localName") && whole[0].hasPrefix("favorite,"), "\(whole)")
-        command("exportall \(fixture.folder.path)/whole.csv", driver)
+        driver.command("exportall \(fixture.folder.path)/whole.csv")
         #expect(driver.text.replacing("\n", with: "").contains("exportall! replaces it"), "\(driver.text)")
     }
 
@@ -198,7 +192,7 @@ import Testing
         driver.keys("<Esc>")
         #expect(driver.text.contains("gT reads them"), "\(driver.text)")
         for keys in ["titles:desc", "homeVenue.location.latitude,homeVenue.name,wins,localName"] {
-            command("sort \(keys)", driver)
+            driver.command("sort \(keys)")
         }
         driver.keys("gTg")
         // What is cut in its line stands beneath, to its end.

@@ -33,12 +33,6 @@ import Testing
         return BrowserDriver(options, height: 30)
     }
 
-    private func command(_ text: String, _ driver: BrowserDriver) {
-        driver.keys(":")
-        driver.type(text)
-        driver.keys("<Enter>")
-    }
-
     private func headers(_ driver: BrowserDriver) -> [String] {
         driver.lines.filter { $0.hasPrefix("▾ ") || $0.hasPrefix("▸ ") }.map { line in
             String(line.dropFirst(2).prefix { $0 != "─" }).trimmingCharacters(in: .whitespaces)
@@ -87,16 +81,16 @@ import Testing
         driver.keys("<Enter>")
         #expect(headers(driver).count == 4, "\(driver.text)")
         #expect(driver.text.contains("by First appearance (month) / Favorite"), "\(driver.text)")
-        command("section wins:bucket(50):desc", driver)
+        driver.command("section wins:bucket(50):desc")
         #expect(headers(driver) == ["50–99 (2)", "0–49 (14)"], "\(driver.text)")
-        command("section wins:month", driver)
+        driver.command("section wins:month")
         #expect(driver.text.contains("it is no date"), "\(driver.text)")
     }
 
     /// The key of such sections is a key like any other for the sort.
     @Test func theKeyMayBeSortedByInside() {
         let driver = open(section: "wins:bucket(50)")
-        command("sort wins", driver)
+        driver.command("sort wins")
         #expect(driver.text.contains("by Wins (bucket(50))") && driver.text.contains("sorted ↑Wins"), "\(driver.text)")
         #expect(headers(driver) == ["0–49 (14)", "50–99 (2)"])
         #expect(driver.line(of: "Germany") == driver.line(of: "Brazil").map { $0 - 1 }, "\(driver.text)")

@@ -92,18 +92,14 @@ enum ServerTransactionStart {
     ]
 
     /// A statement in a transaction of its own, which waits for locks no longer than the store's user wants to.
-    ///
-    /// - Returns: with the statement at ``placeOfBounded``.
+    /// It is the last but one of what is run.
     static func bounded(_ statement: ServerStatement, _ place: ServerPlace) -> [ServerStatement] {
+        // What the URL sets for the whole session stays.
         let isSet = place.sessionSettings.contains("lock_timeout")
-        return [
-            ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
-            ServerStatement(isSet ? "SELECT 1" : "SELECT set_config('lock_timeout', '\(place.lockTimeout)', true)"),
-            statement, ServerStatement("COMMIT"),
-        ]
+        let setting = ServerStatement("SELECT set_config('lock_timeout', '\(place.lockTimeout)', true)")
+        return [ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED")] + (isSet ? [] : [setting])
+            + [statement, ServerStatement("COMMIT")]
     }
-
-    static let placeOfBounded = 2
 
     /// In one statement behind `BEGIN`: what holds for this transaction alone, and the store's lock. Saves share it; a batch,
     /// a migration, and a save on which derived values of other rows depend has it alone. All take it before they touch a

@@ -46,6 +46,15 @@ package protocol ServerResult: AnyObject {
     var command: String { get }
 }
 
+extension ServerResult {
+    /// The texts of the first column, without what is none.
+    var texts: [String] {
+        (0..<rowCount).compactMap { row in
+            if case .text(let text) = value(row, 0) { text } else { nil }
+        }
+    }
+}
+
 /// Why the server, or the way to it, refused something. Holds no credentials.
 package struct ServerError: Error, Sendable, CustomStringConvertible {
     package enum Kind: Sendable {

@@ -13,7 +13,7 @@ struct ServerMigrationRights {
     }
 
     private func run(_ statements: [ServerStatement]) throws {
-        let texts = try connection.run(statements).flatMap(ServerMigrationWork.texts)
+        let texts = try connection.run(statements).flatMap(\.texts)
         _ = try connection.run(texts.map { ServerStatement($0) })
     }
 

@@ -95,7 +95,7 @@ final class ServerMigrationWork {
         ])[0]
         let kept = keptConstraints
         try run(
-            Self.texts(found)
+            found.texts
                 + oldText.uniqueConstraints().filter { !kept.contains($0.text) }.map {
                     "ALTER TABLE \(old.tableText($0.table)) DROP CONSTRAINT \(quoted($0.name))"
                 })
@@ -117,12 +117,6 @@ final class ServerMigrationWork {
         try run(
             newText.uniqueConstraints().map(\.text).filter { !kept.contains($0) } + newText.references()
                 + new.tables.filter { staying.contains($0.name) }.flatMap(newText.comments))
-    }
-
-    static func texts(_ result: any ServerResult) -> [String] {
-        (0..<result.rowCount).compactMap { row in
-            if case .text(let text) = result.value(row, 0) { text } else { nil }
-        }
     }
 
     /// The tables and sequences that others take the places of, with their names of now.

@@ -35,6 +35,19 @@ extension ServerSession {
         noteSeen(number)
     }
 
+    /// - Returns: how many transactions were removed.
+    func deleteHistory(before number: Int64, _ connection: any ServerConnection) throws -> Int {
+        let statements = ServerTransactionStart.bounded(history.removal(before: number), opening.place)
+        do {
+            let result = try connection.run(statements).dropLast().last
+            guard case .integer(let count)? = result?.value(0, 0) else { return 0 }
+            return Int(count)
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
     /// Does nothing where the save was committed with its statements.
     ///
     /// - Throws: ``ServerError`` where nothing was committed; `uncertain` where that is not known.

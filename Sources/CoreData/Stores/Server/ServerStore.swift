@@ -361,16 +361,6 @@ extension ServerStore: StagedSaving {
 
     func deleteHistory(before number: Int64) throws -> Int {
         try checkWritable()
-        return try reading { session, connection in
-            let removal = ServerTransactionStart.bounded(session.history.removal(before: number), session.opening.place)
-            do {
-                let result = try connection.run(removal)[ServerTransactionStart.placeOfBounded]
-                guard case .integer(let count) = result.value(0, 0) else { return 0 }
-                return Int(count)
-            } catch {
-                session.rollBack()
-                throw error
-            }
-        }
+        return try reading { session, connection in try session.deleteHistory(before: number, connection) }
     }
 }

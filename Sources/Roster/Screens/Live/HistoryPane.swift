@@ -97,7 +97,7 @@ final class HistoryPane: Layer {
     }
 
     private func makeRows() {
-        authors = Set(transactions.map(Self.author))
+        authors = Set(transactions.map(TransactionText.author))
         rows = transactions.flatMap { transaction -> [Row] in
             let head = Row(transaction: transaction, change: nil)
             guard unfolded.contains(transaction.transactionNumber) else { return [head] }
@@ -294,7 +294,7 @@ final class HistoryPane: Layer {
             draw(rows[top + row], isSelected: top + row == cursor, in: canvas, y: row + 1)
         }
         if hasWhole, let transaction = current?.transaction {
-            let text = sentence("\(Self.author(of: transaction)): \(summary(transaction))")
+            let text = sentence("\(TransactionText.author(of: transaction)): \(summary(transaction))")
             let y = canvas.height - 2
             canvas.write(canvas.text.truncated(text, to: canvas.width - 1), x: 1, y: y, style: .muted)
         }
@@ -315,11 +315,11 @@ final class HistoryPane: Layer {
             var x = 2
             let number = canvas.text.padded("#\(transaction.transactionNumber)", to: 8)
             x += canvas.write(number, x: x, y: y, style: style(.key))
-            x += canvas.write(Self.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
+            x += canvas.write(TransactionText.time(transaction.timestamp) + "  ", x: x, y: y, style: style(.muted))
             let longest = authors.lazy.map { canvas.text.width($0) }.max() ?? 0
             // What was changed keeps half of the rest of the line.
             let room = max(8, min(longest, (canvas.width - x) / 2))
-            let author = canvas.text.padded(Self.author(of: transaction), to: room)
+            let author = canvas.text.padded(TransactionText.author(of: transaction), to: room)
             x += canvas.write(author + "  ", x: x, y: y, style: style(.heading))
             canvas.write(summary(transaction), x: x, y: y, style: style(.text))
             return
@@ -333,48 +333,11 @@ final class HistoryPane: Layer {
         canvas.write("  " + what, x: x, y: y, style: style(.text))
     }
 
-    /// Who committed a transaction, as far as the history says.
-    static func author(of transaction: NSPersistentHistoryTransaction) -> String {
-        [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
-            .first { !$0.isEmpty } ?? "?"
-    }
-
-    static func time(_ date: Date) -> String {
-        let seconds = date.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 60)
-        let rest = Int(seconds < 0 ? seconds + 60 : seconds)
-        let short = DateDisplay.short(date)
-        return short.contains(":") ? short + (rest < 10 ? ":0" : ":") + String(rest) : short + " 00:00:00"
-    }
-
-    /// `2 Teams inserted, 1 Team changed`.
     private func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
         if let known = summaries[transaction.transactionNumber] { return known }
-        let text = Self.summary(transaction)
+        let text = TransactionText.summary(transaction)
         summaries[transaction.transactionNumber] = text
         return text
-    }
-
-    private static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
-        var counts: [(type: NSPersistentHistoryChangeType, entity: String, count: Int)] = []
-        for change in transaction.changes ?? [] {
-            let entity = change.changedObjectID.entity.name ?? "record"
-            if let place = counts.firstIndex(where: { $0.type == change.changeType && $0.entity == entity }) {
-                counts[place].count += 1
-            } else {
-                counts.append((change.changeType, entity, 1))
-            }
-        }
-        guard !counts.isEmpty else { return tr("nothing that the history names") }
-        return counts.map { told($0.type, DeletePlan.counted($0.count, $0.entity)) }.joined(separator: tr(", "))
-    }
-
-    private static func told(_ type: NSPersistentHistoryChangeType, _ counted: String) -> String {
-        switch type {
-        case .insert: sentence("\(counted) inserted")
-        case .update: sentence("\(counted) changed")
-        case .delete: sentence("\(counted) deleted")
-        @unknown default: sentence("\(counted) touched")
-        }
     }
 
     private func text(of change: NSPersistentHistoryChange) -> (String, Role, String) {

@@ -212,7 +212,7 @@ final class PastScreen: Layer {
         let room = canvas.width - remarks.reduce(1) { $0 + canvas.text.width($1.0) }
         // A long author gives way to what is said of the values.
         let least = canvas.text.width(title(author: ""))
-        let author = canvas.text.truncated(HistoryPane.author(of: list.transaction), to: max(6, room - least))
+        let author = canvas.text.truncated(TransactionText.author(of: list.transaction), to: max(6, room - least))
         StatusLine(left: [(title(author: author), .status)], right: remarks).draw(in: canvas, y: 0)
         drawDifferences(in: canvas, y: 1)
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
@@ -227,7 +227,7 @@ final class PastScreen: Layer {
 
     private func title(author: String) -> String {
         let plural = DeletePlan.plural(list.records.display.name)
-        let time = HistoryPane.time(list.transaction.timestamp)
+        let time = TransactionText.time(list.transaction.timestamp)
         let number = list.transaction.transactionNumber
         return sentence(" \(plural) as of transaction \(number), \(time) by \(author); values are today's")
     }

@@ -1,0 +1,46 @@
+import CoreData
+import Foundation
+import RosterCommands
+import TerminalKit
+import Translation
+
+/// What the history says of a transaction, in words.
+enum TransactionText {
+    /// Who committed a transaction, as far as the history says.
+    static func author(of transaction: NSPersistentHistoryTransaction) -> String {
+        [transaction.author, transaction.contextName, transaction.processID].compactMap { $0 }
+            .first { !$0.isEmpty } ?? "?"
+    }
+
+    /// A date with its seconds.
+    static func time(_ date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate.truncatingRemainder(dividingBy: 60)
+        let rest = Int(seconds < 0 ? seconds + 60 : seconds)
+        let short = DateDisplay.short(date)
+        return short.contains(":") ? short + (rest < 10 ? ":0" : ":") + String(rest) : short + " 00:00:00"
+    }
+
+    /// `2 Teams inserted, 1 Team changed`.
+    static func summary(_ transaction: NSPersistentHistoryTransaction) -> String {
+        var counts: [(type: NSPersistentHistoryChangeType, entity: String, count: Int)] = []
+        for change in transaction.changes ?? [] {
+            let entity = change.changedObjectID.entity.name ?? "record"
+            if let place = counts.firstIndex(where: { $0.type == change.changeType && $0.entity == entity }) {
+                counts[place].count += 1
+            } else {
+                counts.append((change.changeType, entity, 1))
+            }
+        }
+        guard !counts.isEmpty else { return tr("nothing that the history names") }
+        return counts.map { told($0.type, DeletePlan.counted($0.count, $0.entity)) }.joined(separator: tr(", "))
+    }
+
+    private static func told(_ type: NSPersistentHistoryChangeType, _ counted: String) -> String {
+        switch type {
+        case .insert: sentence("\(counted) inserted")
+        case .update: sentence("\(counted) changed")
+        case .delete: sentence("\(counted) deleted")
+        @unknown default: sentence("\(counted) touched")
+        }
+    }
+}
