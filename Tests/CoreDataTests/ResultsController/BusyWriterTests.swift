@@ -67,6 +67,39 @@ import Testing
         #expect((8...16).contains(commits.rowsOfTurn), "\(commits.rowsOfTurn)")
     }
 
+    /// Where more comes than short turns are done with, longer ones are, and short ones follow when it is over.
+    @Test func turnsGrowWithTheDelayOfWhatWaits() throws {
+        let part = changes(\.updated, try ids(9))
+        var commits = ForeignCommits()
+        var now: UInt64 = 1_000_000_000
+        var nextArrival = now
+        let (begin, end) = (now, now + 60_000_000_000)
+        var isAsked = false
+        var (longestTurn, longestDelay, parts) = (0.0, 0.0, 0)
+        while now < end || isAsked {
+            while nextArrival <= min(now, end) {
+                isAsked = commits.add(part, at: DispatchTime(uptimeNanoseconds: nextArrival)) || isAsked
+                nextArrival += 6_200_000
+            }
+            guard isAsked else {
+                now = nextArrival
+                continue
+            }
+            let count = commits.takeForTurn().count
+            parts += count
+            let seconds = 0.02 + 0.0005 * Double(count * 9)
+            now += UInt64(seconds * 1e9)
+            isAsked = commits.turnEnded(
+                rows: count * 9, seconds: seconds, now: DispatchTime(uptimeNanoseconds: now))
+            longestTurn = max(longestTurn, seconds)
+            longestDelay = max(longestDelay, Double(now - begin) / 1e9 - Double(parts) * 0.0062)
+        }
+        #expect(longestDelay < 3, "\(longestDelay) s")
+        #expect(longestTurn < 0.5, "\(longestTurn) s")
+        for _ in 0..<60 { commits.learn(rows: commits.rowsOfTurn, seconds: 0.0005 * Double(commits.rowsOfTurn)) }
+        #expect(commits.rowsOfTurn < 32, "\(commits.rowsOfTurn)")
+    }
+
     @Test func whatWaitsIsKnownByItsRows() throws {
         let ids = try ids(30)
         var commits = ForeignCommits()

@@ -7,8 +7,16 @@ import Dispatch
 /// many rows that are is learned from the turns before. Where much waits, turns may take longer, as each has costs of its
 /// own: lists that follow search for all places of a turn together, and a server is asked over a network. A turn takes at
 /// least as long for its rows as for these costs: smaller turns would only be more of them, and the queue never be done.
+/// And the longer the oldest part waits, the longer turns may take: where more comes than short turns are done with, what
+/// waits would grow without end, and with it the rows whose values in the store are newer than those that were merged.
 struct ForeignCommits {
-    private var parts: [CommittedChanges] = []
+    private struct Part {
+        let changes: CommittedChanges
+        let arrival: DispatchTime
+    }
+
+    private var parts: [Part] = []
+    private var rowsWaiting = 0
     /// How many of the parts name each row.
     private var pending: [RowKey: Int] = [:]
     /// Whether a turn of the queue is on its way.
@@ -21,6 +29,9 @@ struct ForeignCommits {
     /// From so many turns on that wait, turns are long ones.
     private static let manyTurns = 4
     private static let longestTurn = 0.1
+    /// The share of the oldest part's delay that a turn may take, and the most that this allows, in seconds.
+    private static let shareOfDelay = 0.1
+    private static let longestLateTurn = 0.25
     private static let fewestRows = 8
     private static let mostRows = 16_384
 
@@ -39,8 +50,9 @@ struct ForeignCommits {
     /// Adds what was committed last.
     ///
     /// - Returns: whether a turn has to be asked for.
-    mutating func add(_ changes: CommittedChanges) -> Bool {
-        parts.append(changes)
+    mutating func add(_ changes: CommittedChanges, at arrival: DispatchTime = .now()) -> Bool {
+        parts.append(Part(changes: changes, arrival: arrival))
+        rowsWaiting += changes.count
         forEachKey(of: changes) { pending[$0, default: 0] += 1 }
         defer { isScheduled = true }
         return !isScheduled
@@ -50,11 +62,14 @@ struct ForeignCommits {
     mutating func takeForTurn() -> [CommittedChanges] {
         var taken: [CommittedChanges] = []
         var count = 0
-        while taken.count < parts.count, taken.isEmpty || count + parts[taken.count].count <= rowsOfTurn {
-            count += parts[taken.count].count
-            taken.append(parts[taken.count])
+        while taken.count < parts.count {
+            let changes = parts[taken.count].changes
+            guard taken.isEmpty || count + changes.count <= rowsOfTurn else { break }
+            count += changes.count
+            taken.append(changes)
         }
         parts.removeFirst(taken.count)
+        rowsWaiting -= count
         guard !parts.isEmpty else {
             pending = [:]
             return taken
@@ -79,22 +94,33 @@ struct ForeignCommits {
     ///
     /// - Returns: whether another one has to be asked for.
     mutating func turnEnded(rows count: Int, since begin: DispatchTime) -> Bool {
-        let seconds = Double(DispatchTime.now().uptimeNanoseconds - begin.uptimeNanoseconds) / 1e9
-        learn(rows: count, seconds: seconds)
+        let now = DispatchTime.now()
+        let seconds = Double(now.uptimeNanoseconds - begin.uptimeNanoseconds) / 1e9
+        return turnEnded(rows: count, seconds: seconds, now: now)
+    }
+
+    mutating func turnEnded(rows count: Int, seconds: Double, now: DispatchTime) -> Bool {
+        learn(rows: count, seconds: seconds, now: now)
         isScheduled = !parts.isEmpty
         return isScheduled
     }
 
-    mutating func learn(rows count: Int, seconds: Double) {
+    mutating func learn(rows count: Int, seconds: Double, now: DispatchTime = .now()) {
         learnFixedCost(rows: count, seconds: seconds)
-        let waiting = parts.reduce(0) { $0 + $1.count }
-        let aim = max(
-            waiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn, min(fixedCost * 2, Self.longestTurn))
+        let aim = aim(now: now)
         if seconds > aim * 1.5 {
             rowsOfTurn = max(Self.fewestRows, min(rowsOfTurn, count) * 2 / 3)
         } else if seconds < aim * 0.75, count * 2 > rowsOfTurn {
             rowsOfTurn = min(Self.mostRows, rowsOfTurn * 3 / 2)
         }
+    }
+
+    /// How long the next turn may take.
+    private func aim(now: DispatchTime) -> Double {
+        let usual = rowsWaiting > Self.manyTurns * rowsOfTurn ? Self.longTurn : Self.turn
+        let delay = parts.first.map { Double(now.uptimeNanoseconds) - Double($0.arrival.uptimeNanoseconds) } ?? 0
+        return max(
+            usual, min(fixedCost * 2, Self.longestTurn), min(delay / 1e9 * Self.shareOfDelay, Self.longestLateTurn))
     }
 
     /// What two turns of different sizes say of the costs that do not depend on the size.

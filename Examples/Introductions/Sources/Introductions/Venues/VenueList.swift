@@ -15,7 +15,8 @@ import CoreData
         let venueFetchRequest: NSFetchRequest<Venue> = Venue.fetchRequest()
         venueFetchRequest.sortDescriptors = [NSSortDescriptor(keyPath: \Venue.name, ascending: true)]
         let asyncFetchRequest = NSAsynchronousFetchRequest(fetchRequest: venueFetchRequest) { [weak self] result in
-            guard let self else { return }
+            // A load that was cancelled may end after the next one.
+            guard let self, result === asyncFetchResult else { return }
             lastError = result.operationError
             guard let venues = result.finalResult else { return }
             self.venues = venues
