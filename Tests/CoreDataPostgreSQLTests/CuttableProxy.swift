@@ -25,6 +25,8 @@
             /// What is looked for in what the clients say, and how often it was there.
             var wanted: [UInt8] = []
             var found = 0
+            /// What the server reads instead of what the clients say, as many bytes.
+            var garbled: (text: [UInt8], other: [UInt8])?
             var isOver = false
             /// The clients are cut off, and the server is not told: its ends of the connections stay open.
             var isTorn = false
@@ -68,6 +70,12 @@
         /// Counts from now on how often the clients say `text`.
         func count(_ text: String) { state.withLock { ($0.wanted, $0.found) = (Array(text.utf8), 0) } }
         var found: Int { state.withLock { $0.found } }
+
+        /// Has the server read `other` where the clients say `text`, which is of as many bytes.
+        func garble(_ text: String, as other: String) {
+            precondition(text.utf8.count == other.utf8.count, "the lengths of messages stay")
+            state.withLock { $0.garbled = (Array(text.utf8), Array(other.utf8)) }
+        }
 
         func hold() { state.withLock { $0.isHeld = true } }
         func close() { state.withLock { $0.isClosed = true } }
@@ -153,7 +161,9 @@
                 for (index, (from, to)) in [(client, server), (server, client)].enumerated()
                 where ready[index].revents != 0 {
                     let count = recv(from, &buffer, buffer.count, 0)
-                    guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
+                    guard count > 0 else { return }
+                    if index == 0, let garbled = now.garbled { Self.garble(&buffer, count, garbled) }
+                    guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
                     if index == 0 {
                         let asked = Self.syncs(in: &tail, buffer[..<count])
                         state.withLock { state in
@@ -187,6 +197,16 @@
             guard all.count >= sync.count else { return 0 }
             return (0...all.count - sync.count).count { start in
                 all[start] == sync[0] && all[start..<start + sync.count].elementsEqual(sync)
+            }
+        }
+
+        private static func garble(
+            _ buffer: inout [UInt8], _ count: Int, _ garbled: (text: [UInt8], other: [UInt8])
+        ) {
+            let length = garbled.text.count
+            guard count >= length else { return }
+            for start in 0...count - length where buffer[start..<start + length].elementsEqual(garbled.text) {
+                buffer.replaceSubrange(start..<start + length, with: garbled.other)
             }
         }
 

@@ -27,7 +27,7 @@ extension NSPersistentStoreCoordinator {
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        try StoreTypeRegistry.storeClass(of: storeType).setMetadata(metadata, forPersistentStoreAt: url)
+        try StoreTypeRegistry.storeClass(of: storeType).setMetadata(metadata, at: url, options: options)
     }
 
     /// Writes the metadata of the store at `storeURL` at once.

@@ -148,6 +148,31 @@ import Testing
             #expect(refused.status == 1 && !refused.errors.contains("s3cret"))
         }
 
+        /// A role that may read the tables, and not even look at what their sequences have given out.
+        @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func aReaderMayCheck() throws {
+            let cluster = try #require(PostgreSQLCluster.shared)
+            let number = UInt32.random(in: 0 ... .max)
+            let (schema, role) = ("readable_\(number)", "reader_\(number)")
+            defer { _ = try? cluster.psql("DROP SCHEMA IF EXISTS \(schema) CASCADE; DROP ROLE IF EXISTS \(role)") }
+            let store = cluster.url(schema: schema).absoluteString
+            _ = try run("create", store, "--model", SampleFolder.model)
+            _ = try run("insert", store, "Team", "teamName=Japan", "qualifyingZone=AFC", "wins=1")
+            try cluster.psql(
+                "CREATE ROLE \(role) LOGIN PASSWORD 's3cret'; GRANT USAGE ON SCHEMA \(schema) TO \(role); "
+                    + "GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
+            let reader = cluster.networkURL(schema: schema, user: role, password: "s3cret").absoluteString
+            #expect(try run("check", reader).output.hasPrefix("nothing is wrong"))
+            // What is wrong is found, and what the sequence would give out again by those who may look at it.
+            try cluster.psql("UPDATE \(schema)._store SET changes = changes + 3")
+            try cluster.psql("UPDATE \(schema).\"Team\" SET _id = _id + 1000000")
+            for (place, findsKeys) in [(reader, false), (store, true)] {
+                let wrong = try RosterProcess.run(["check", place])
+                let said = wrong.output + wrong.errors
+                #expect(wrong.status != 0 && said.contains("3 transactions of the history"), "\(said)")
+                #expect(said.contains("will give out again") == findsKeys && !said.contains("s3cret"), "\(said)")
+            }
+        }
+
         @Test(.enabled(if: isThere, "PostgreSQL is not installed")) func mistakesAreOneLineWithoutThePassword() throws {
             let cluster = try #require(PostgreSQLCluster.shared)
             let wrong = cluster.networkURL(schema: "x", user: "no_such_user", password: "s3cret").absoluteString

@@ -111,6 +111,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         preconditionFailure("\(self) must override setMetadata(_:forPersistentStoreAt:)")
     }
 
+    /// The same with the options of the caller, for stores that wait for others.
+    class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try setMetadata(metadata, forPersistentStoreAt: url)
+    }
+
     /// Whether `metadata` were changed since they were written.
     var hasUnsavedMetadata: Bool { false }
 

@@ -148,7 +148,11 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
-        try opened(url, nil, .saving) { opening, connection in
+        try setMetadata(metadata, at: url, options: nil)
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try opened(url, options, .saving) { opening, connection in
             _ = try opening.metadata(connection)
             _ = try connection.run(ServerTransactionStart.bounded(opening.writing(metadata ?? [:]), opening.place))
         }
