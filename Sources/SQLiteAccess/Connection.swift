@@ -99,17 +99,24 @@ package final class Connection: @unchecked Sendable {
     /// thousand steps of SQLite's machine, and by our own orders of texts, as a sort is one step; on the calling thread. Unlike
     /// ``interrupt()`` it cannot come too early. What `body` has found after that must not be believed: the last rows may come
     /// before SQLite asks. Not nested.
+    ///
+    /// - Parameter isCancelled: is told how many rows the statements that run have gone through, where they go through a whole
+    ///   table or index.
     // SAFETY: the question lives until `body` has ended, and the handler is taken away before.
-    package func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) rethrows
-        -> Result
-    {
-        let question = Question(isCancelled)
+    package func cancelling<Result>(
+        when isCancelled: @escaping (_ scannedRows: Int) -> Bool, _ body: () throws -> Result
+    ) rethrows -> Result {
+        // A statement that was prepared earlier counts on from its last run.
+        _ = Self.takeScannedRows(of: handle)
+        let question = Question(handle, isCancelled)
         // The handler is taken away before `question` is let go.
         sqlite3_progress_handler(
             handle, Self.stepsBetweenQuestions,
             { place in
                 guard let place else { return 0 }
-                return Unmanaged<Question>.fromOpaque(place).takeUnretainedValue().ask() ? 1 : 0
+                let question = Unmanaged<Question>.fromOpaque(place).takeUnretainedValue()
+                question.scannedRows += Connection.takeScannedRows(of: question.handle)
+                return question.ask() ? 1 : 0
             }, Unmanaged.passUnretained(question).toOpaque())
         self.question = question
         defer {
@@ -124,6 +131,17 @@ package final class Connection: @unchecked Sendable {
     var isCancelled: Bool { question?.ask() == true && sqlite3_txn_state(handle, nil) != SQLITE_TXN_WRITE }
 
     private static let stepsBetweenQuestions: Int32 = 10_000
+
+    /// How many rows the connection's statements have gone through since the last call.
+    private static func takeScannedRows(of handle: OpaquePointer) -> Int {
+        var rows = 0
+        var next = sqlite3_next_stmt(handle, nil)
+        while let statement = next {
+            rows += Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1))
+            next = sqlite3_next_stmt(handle, statement)
+        }
+        return rows
+    }
 
     // MARK: Statements
 
@@ -233,13 +251,20 @@ package final class Connection: @unchecked Sendable {
 
 /// What SQLite asks while it works.
 private final class Question {
-    private let isCancelled: () -> Bool
+    let handle: OpaquePointer
+    /// As of the last time that SQLite asked: to count them at each comparison of texts would take longer than to compare.
+    var scannedRows = 0
+    private let isCancelled: (Int) -> Bool
     private var wasCancelled = false
-    init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+
+    init(_ handle: OpaquePointer, _ isCancelled: @escaping (Int) -> Bool) {
+        self.handle = handle
+        self.isCancelled = isCancelled
+    }
 
     /// What was cancelled stays so: a sort that was cut short must not be believed.
     func ask() -> Bool {
-        wasCancelled = wasCancelled || isCancelled()
+        wasCancelled = wasCancelled || isCancelled(scannedRows)
         return wasCancelled
     }
 }

@@ -58,10 +58,44 @@ import Testing
             SELECT CAST(i * 7919 % 20000 AS TEXT) FROM n ORDER BY 1 COLLATE COUNTED
             """
         let error = #expect(throws: SQLiteError.self) {
-            try connection.cancelling(when: { comparisons >= 100 }) { try connection.rows(sql) }
+            try connection.cancelling(when: { _ in comparisons >= 100 }) { try connection.rows(sql) }
         }
         #expect(error?.kind == .interrupted)
         #expect(comparisons == 100)
         #expect(try connection.rows(sql).count == 20_000, "the connection goes on")
+    }
+
+    @Test func howManyRowsAreDoneIsToldOnTheWay() throws {
+        try connection.execute("CREATE TABLE n (i INTEGER PRIMARY KEY, t TEXT)")
+        try connection.execute(
+            """
+            WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+            INSERT INTO n SELECT i, 'text ' || i FROM n
+            """)
+        // The second time the statement is one that was prepared before.
+        for _ in 0..<2 {
+            var told: [Int] = []
+            let found = try connection.cancelling(when: {
+                told.append($0)
+                return false
+            }) {
+                try connection.withStatement("SELECT count(*) FROM n WHERE t LIKE ?") { statement in
+                    try statement.bind([.text("%7")])
+                    return try statement.step() ? statement.integer(at: 0) : 0
+                }
+            }
+            #expect(found == 5000)
+            #expect(told == told.sorted() && told.count > 5, "\(told)")
+            #expect(told.last.map { $0 > 40_000 && $0 <= 50_000 } == true, "\(told)")
+        }
+        // What is looked up is not gone through.
+        var most = 0
+        try connection.cancelling(when: {
+            most = max(most, $0)
+            return false
+        }) {
+            for key in 1...5000 { _ = try connection.rows("SELECT t FROM n WHERE i = \(key)") }
+        }
+        #expect(most == 0)
     }
 }

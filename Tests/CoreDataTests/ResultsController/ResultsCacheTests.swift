@@ -175,6 +175,82 @@ import Testing
         }
     }
 
+    // MARK: The first refetch of a controller
+
+    /// Fetches with a new controller beside its queue, and waits until its list is on disk.
+    private func refetch(_ staff: Staff) async throws -> NSFetchedResultsController<NSManagedObject> {
+        let controller = staff.controller(cache: name)
+        try await controller.refetch()
+        ResultsCache.waitForWriting()
+        return controller
+    }
+
+    @Test func aFirstRefetchReadsTheListOnDisk() async throws {
+        let staff = try Staff()
+        try staff.context.performAndWait {
+            _ = try staff.savedThree()
+            try fetch(staff)
+        }
+        try reverseListOnDisk()
+        let onDisk = try Data(contentsOf: URL(fileURLWithPath: path))
+        staff.context.performAndWait { _ = staff.employee("Zoe", "A") }
+        let controller = try await refetch(staff)
+        staff.context.performAndWait { #expect(controller.text == "A: Zoe | S: Sam | E: Bob Alice") }
+        // It stays as it is: what is not saved is no part of it.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == onDisk)
+        // What the controller shows is told from what it is to show by reading both.
+        try await controller.refetch()
+        staff.context.performAndWait { #expect(controller.text == "A: Zoe | E: Alice Bob | S: Sam") }
+    }
+
+    @Test func aFirstRefetchKeepsItsList() async throws {
+        let staff = try Staff()
+        try staff.context.performAndWait {
+            _ = try staff.savedThree()
+            staff.employee("Zoe", "A")
+        }
+        let controller = try await refetch(staff)
+        staff.context.performAndWait { #expect(controller.text == "A: Zoe | E: Alice Bob | S: Sam") }
+        #expect(CachedList.read(at: path, accepts: { _ in true })?.rows.count == 3)
+        try reverseListOnDisk()
+        staff.context.performAndWait { staff.context.rollback() }
+        let next = try await refetch(staff)
+        staff.context.performAndWait { #expect(next.text == "S: Sam | E: Bob Alice") }
+    }
+
+    /// What many transactions changed would be read under the coordinator's lock, for which keys of a user may wait.
+    @Test(arguments: [3, 101])
+    func aFirstRefetchLooksAtFewTransactions(count: Int) async throws {
+        let staff = try Staff()
+        try staff.context.performAndWait {
+            _ = try staff.savedThree()
+            for number in 0..<20 { staff.employee("N\(number)", "N") }
+            try staff.context.save()
+            try fetch(staff)
+        }
+        let other = try Staff(in: staff.folder)
+        try other.context.performAndWait {
+            for number in 0..<count {
+                other.employee("O\(number)", "O")
+                try other.context.save()
+            }
+            try other.find("Alice").setValue("S", forKey: "team")
+            other.context.delete(try other.find("Bob"))
+            try other.context.save()
+        }
+        let controller = try await refetch(staff)
+        let stored = try #require(CachedList.read(at: path, accepts: { _ in true }))
+        #expect(try stored.origin == staff.coordinator.withLock { try ListOrigin(of: staff.store) })
+        #expect(stored.sections?.map(\.rows) == [20, UInt32(count), 2])
+        try staff.context.performAndWait {
+            staff.context.reset()
+            let fresh = staff.controller()
+            try fresh.performFetch()
+            try controller.performFetch()
+            #expect(controller.text == fresh.text)
+        }
+    }
+
     @Test func listOnDiskFollowsWhatIsSaved() throws {
         try Staff.run { staff in
             let (alice, _, _) = try staff.savedThree()

@@ -45,8 +45,10 @@ struct BesideReader {
         guard let operations = store.operations as? any BesideReading else {
             return try cancellable(stores.dropFirst(), body)
         }
-        return try operations.cancelling(when: { [interruption] in interruption.isInterrupted }) {
-            try cancellable(stores.dropFirst(), body)
+        let asked = { [interruption] (scannedRows: Int) in
+            interruption.onScan?(scannedRows)
+            return interruption.isInterrupted
         }
+        return try operations.cancelling(when: asked) { try cancellable(stores.dropFirst(), body) }
     }
 }

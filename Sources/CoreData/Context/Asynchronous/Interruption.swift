@@ -4,6 +4,10 @@ import Synchronization
 /// Lets one thread stop what another one reads.
 final class Interruption: Sendable {
     private let flag = Atomic<Bool>(false)
+    /// Hears on the way how many rows a store has gone through, on the thread that reads.
+    let onScan: (@Sendable (Int) -> Void)?
+
+    init(onScan: (@Sendable (Int) -> Void)? = nil) { self.onScan = onScan }
 
     /// Stops the work that runs, and all that would begin later.
     func interrupt() { flag.store(true, ordering: .releasing) }

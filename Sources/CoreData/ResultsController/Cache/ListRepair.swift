@@ -6,6 +6,8 @@ import Foundation
 /// not saved.
 struct ListRepair {
     let store: NSPersistentStore
+    /// More transactions than this are not looked at: they are read under the coordinator's lock.
+    var mostTransactions = Int64.max
 
     /// What was committed since a list was made.
     struct Changes {
@@ -28,7 +30,7 @@ struct ListRepair {
             if present == origin { return Changes(origin: present, touched: TouchedObjects(), isEmpty: true) }
             guard list.definition.plan.limit == 0, list.definition.plan.offset == 0, let number = origin.historyNumber,
                 let last = present.historyNumber, last > number,
-                let transactions = try? store.operations.history(after: number),
+                last - number <= mostTransactions, let transactions = try? store.operations.history(after: number),
                 // A history that was pruned, or a writer that left no trace, tells nothing.
                 transactions.first?.number == number + 1, transactions.last?.number == last
             else { return nil }

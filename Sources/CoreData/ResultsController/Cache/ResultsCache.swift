@@ -54,7 +54,9 @@ struct ResultsCache {
     // MARK: Reading
 
     /// The list, if it is still true or can be made so. Reads no rows but those that changed since.
-    func read(into empty: LoadedResults) -> LoadedResults? {
+    ///
+    /// - Parameter mostTransactions: a list that more than these have passed by is of no use.
+    func read(into empty: LoadedResults, mostTransactions: Int64 = .max) -> LoadedResults? {
         guard isUsable, let list = CachedList.read(at: path, accepts: { $0 == fingerprint }) else { return nil }
         guard (list.sections != nil) == self.list.isSectioned else { return nil }
         // A file that was forged may name rows of any entity, or of none.
@@ -68,8 +70,8 @@ struct ResultsCache {
         loaded.contents = ListContents(
             rows: rows, sections: list.sections?.entries ?? [], isSectioned: self.list.isSectioned,
             keptSections: loaded.definition.names.keptCount)
-        loaded.origin = list.origin
-        let repair = ListRepair(store: store)
+        (loaded.origin, loaded.isOnDisk) = (list.origin, true)
+        let repair = ListRepair(store: store, mostTransactions: mostTransactions)
         guard let changes = repair.changes(since: list.origin, of: loaded) else { return nil }
         if changes.isEmpty { return loaded }
         guard let repaired = repair.apply(changes, to: loaded) else { return nil }

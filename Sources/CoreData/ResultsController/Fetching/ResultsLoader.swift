@@ -9,6 +9,8 @@ struct LoadedResults {
     /// is not known.
     var savedContents: ListContents?
     var origin: ListOrigin?
+    /// Whether the list stands on disk as it is saved.
+    var isOnDisk = false
     /// With a limit or an offset: what follows changes instead of the contents.
     var window: ResultsWindow?
     /// What keeps the aggregates of the contents.

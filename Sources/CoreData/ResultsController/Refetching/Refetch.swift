@@ -18,6 +18,8 @@ final class Refetch {
     private var completion: ((Result<Void, any Error>) -> Void)?
 
     private var definition: ListDefinition
+    /// Whether the controller has no list yet.
+    private let isFirst: Bool
     private var related: RelatedObjects?
     /// What happened since the reading began.
     private var touched = TouchedObjects()
@@ -27,6 +29,8 @@ final class Refetch {
     private var readings = 0
     private var comparisons = 0
 
+    /// What so many transactions changed is read while a user waits for a key, and hardly notices.
+    private static let mostTransactions: Int64 = 100
     private static let mostReadings = 3
     private static let mostComparisons = 4
 
@@ -43,6 +47,7 @@ final class Refetch {
         self.tellsChanges = tellsChanges
         self.interruption = interruption
         self.completion = completion
+        isFirst = tracker.state == nil
         definition = try loader.definition(keeping: Self.keptIdentities(of: tracker))
     }
 
@@ -113,7 +118,7 @@ final class Refetch {
         else { return onQueue { [self] in try readHere() } }
         if request.includesPendingChanges { noteUnsaved() }
         beside { [self] in
-            try read(store, coordinator)
+            try kept(store) ?? read(store, coordinator)
         } then: { [self] found in
             guard let found else { return try readHere() }
             compareLater(found)
@@ -242,6 +247,20 @@ final class Refetch {
 
     // MARK: Beside the queue
 
+    /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
+    /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
+    private func kept(_ store: NSPersistentStore) throws -> LoadedResults? {
+        guard isFirst, definition.aggregates == nil, let name = tracker.cacheName else { return nil }
+        try interruption.check()
+        let empty = LoadedResults(definition: definition, contents: definition.noContents)
+        guard
+            var loaded = ResultsCache(named: name, of: definition, in: store)
+                .read(into: empty, mostTransactions: Self.mostTransactions)
+        else { return nil }
+        loaded.savedContents = loaded.contents
+        return loaded
+    }
+
     /// The rows as they are saved; `nil` where they must be read on the queue.
     private func read(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults?
     {
@@ -339,12 +358,19 @@ extension NSFetchedResultsController {
     /// `performFetch()`, takes the place of one that is not done. Cancelling the task leaves the list as it was, and so does
     /// an error.
     ///
-    /// - Parameter announcement: what the delegate hears.
+    /// - Parameters:
+    ///   - announcement: what the delegate hears.
+    ///   - progress: its `completedUnitCount` becomes the number of rows that the store has gone through so far, again and again
+    ///     while an SQLite store goes through all of a table or an index, as it does for a filter that no index answers. What
+    ///     share of the work that is the caller may say, who knows how many rows there are; to sort them takes time of its own.
     /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; what
     ///   `performFetch()` throws.
-    nonisolated(nonsending) public final func refetch(telling announcement: RefetchAnnouncement = .changes) async throws
-    {
-        let interruption = Interruption()
+    nonisolated(nonsending) public final func refetch(
+        telling announcement: RefetchAnnouncement = .changes, reporting progress: Progress? = nil
+    ) async throws {
+        var onScan: (@Sendable (Int) -> Void)?
+        if let progress { onScan = { rows in progress.completedUnitCount = Int64(rows) } }
+        let interruption = Interruption(onScan: onScan)
         let outcome: Result<Void, any Error> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let begin = { [tracker] in

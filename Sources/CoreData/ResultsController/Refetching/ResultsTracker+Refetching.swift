@@ -10,7 +10,10 @@ extension ResultsTracker {
         to loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>, telling batch: ChangeBatch?,
         _ difference: PreparedDifference? = nil
     ) {
-        guard let old = state else { return begin(with: loaded, request) }
+        guard let old = state else {
+            keep(loaded)
+            return begin(with: loaded, request)
+        }
         let made = madeState(loaded, request)
         let told = batch.flatMap { batch in
             listeners.isEmpty || batch.isEmpty
@@ -39,7 +42,7 @@ extension ResultsTracker {
 
     /// Writes the list to disk, as it is saved.
     private func keep(_ loaded: LoadedResults) {
-        guard let cacheName, let origin = loaded.origin, let saved = loaded.savedContents,
+        guard !loaded.isOnDisk, let cacheName, let origin = loaded.origin, let saved = loaded.savedContents,
             let store = loaded.definition.identities.store
         else { return }
         ResultsCache(named: cacheName, of: loaded.definition, in: store)

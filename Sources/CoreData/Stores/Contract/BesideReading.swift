@@ -6,6 +6,9 @@ protocol BesideReading: StoreOperations {
     /// Its IDs are those of this store. It may be used on one thread at a time, for reading only, without any lock.
     func makeReader() throws -> NSPersistentStore?
 
-    /// Runs `body`, in which reading fails with 3072 soon after `isCancelled` says so. It is asked on the calling thread.
-    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result
+    /// Runs `body`, in which reading fails with 3072 soon after `isCancelled` says so. It is asked on the calling thread, and
+    /// told how many rows the store has gone through so far, where it goes through all of them; 0 where that is not known.
+    func cancelling<Result>(
+        when isCancelled: @escaping (_ scannedRows: Int) -> Bool, _ body: () throws -> Result
+    ) throws -> Result
 }

@@ -9,7 +9,9 @@ extension SQLiteStore: StagedSaving, BesideReading {
         return SQLiteReader.make(for: self, snapshot)
     }
 
-    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
+    func cancelling<Result>(
+        when isCancelled: @escaping (_ scannedRows: Int) -> Bool, _ body: () throws -> Result
+    ) throws -> Result {
         guard let connection = snapshot?.session.connection ?? connection else { return try body() }
         return try connection.cancelling(when: isCancelled, body)
     }

@@ -50,8 +50,10 @@ extension ServerStore: BesideReading {
         return reader
     }
 
-    func cancelling<Result>(when isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result {
+    func cancelling<Result>(
+        when isCancelled: @escaping (_ scannedRows: Int) -> Bool, _ body: () throws -> Result
+    ) throws -> Result {
         guard let snapshot else { return try body() }
-        return try snapshot.connection.cancelling(when: isCancelled, body)
+        return try snapshot.connection.cancelling(when: { isCancelled(0) }, body)
     }
 }
