@@ -124,8 +124,25 @@ import Testing
             try context.save()
         }
         try await driver.wait(for: "the deletion") { driver.text.contains("15 Teams") }
-        driver.keys("1<Enter>")
         #expect(driver.text.contains("the record was deleted meanwhile"), "\(driver.text)")
+        driver.keys("1<Enter>")
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        #expect(driver.text.contains("Spain") && driver.text.contains("Wins: 311"), "\(driver.text)")
+        driver.keys("r")
+        #expect(driver.selectedLine?.contains("Spain") == true && driver.selectedLine?.contains("311") == true)
+        #expect(driver.selectedLine?.contains("España") == true, "\(driver.text)")
+        // Nothing was typed: nothing is asked.
+        driver.keys("<C-s>e")
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == 'Spain'")
+            try context.fetch(request).forEach(context.delete)
+            try context.save()
+        }
+        try await driver.wait(for: "the second deletion") { driver.text.contains("15 Teams") }
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("the record was deleted meanwhile"), "\(driver.text)")
+        #expect(!driver.text.contains("your edits"), "\(driver.text)")
     }
 
     @Test func newRecordsAreMadeWhereTheyAreRelated() throws {

@@ -61,6 +61,21 @@ import Testing
         #expect(narrow.lines[1].contains("Local name"))
     }
 
+    @Test func frozenColumnsWithoutRoomGiveWayToTheFocus() throws {
+        let narrow = BrowserDriver(teamsOf: fixture, width: 44)
+        let columns = try #require(narrow.browser.list?.view.columns)
+        for _ in columns { narrow.keys("l") }
+        narrow.keys("gf")
+        #expect(narrow.browser.list?.view.frozenColumns == columns.count)
+        for column in columns.reversed() {
+            #expect(narrow.browser.list?.focusedKey == column.id)
+            #expect(narrow.lines[1].contains(column.title.prefix(4)), "\(column.title): \(narrow.text)")
+            // The first one stays too.
+            #expect(narrow.lines[1].contains("Team"), "\(narrow.text)")
+            narrow.keys("h")
+        }
+    }
+
     @Test func aggregatesStandInHeadersAndFooterAndFollow() async throws {
         for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
         driver.keys("ga")

@@ -57,6 +57,58 @@ import Testing
         #expect(driver.text.contains("nothing to save"), "\(driver.text)")
     }
 
+    private func update(_ name: String, _ values: [String: Any]) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        request.predicate = NSPredicate(format: "teamName == %@", name)
+        try fixture.elsewhere { context in
+            for team in try context.fetch(request) { team.setValuesForKeys(values) }
+            try context.save()
+        }
+    }
+
+    private func stored(_ name: String) throws -> [String: Int] {
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == %@", name)
+            let team = try context.fetch(request).first
+            return ["wins", "titles"].reduce(into: [:]) { $0[$1] = team?.value(forKey: $1) as? Int }
+        }
+    }
+
+    /// What another program writes while a form or a cell is open is neither undone nor overwritten without a question.
+    @Test(arguments: [true, false])
+    func whatOthersWriteWhileAFieldIsOpenStays(inForm: Bool) async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        if inForm {
+            driver.keys("E")
+            for _ in 0..<9 where driver.screen.frame.cursor.map({ driver.lines[$0.y].contains("Titles") }) != true {
+                driver.keys("<Tab>")
+            }
+        } else {
+            for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+            driver.keys("e")
+        }
+        driver.keys("<C-u>5")
+        try update("Spain", ["wins": 99, "titles": 7])
+        try await driver.wait(for: "the merge") {
+            driver.browser.list?.cursorObject?.value(forKey: "wins") as? Int == 99
+        }
+        driver.keys("<Enter><C-s>")
+        #expect(driver.text.contains("Changed by another program"), "\(driver.text)")
+        driver.keys("m")
+        #expect(try stored("Spain") == ["wins": 99, "titles": 5], "\(driver.text)")
+        // What was not typed is no edit.
+        driver.keys(inForm ? "E" : "e")
+        try update("Spain", ["wins": 98, "titles": 8])
+        try await driver.wait(for: "the second merge") {
+            driver.browser.list?.cursorObject?.value(forKey: "wins") as? Int == 98
+        }
+        driver.keys("<Enter><C-s>")
+        #expect(driver.text.contains("nothing to save"), "\(driver.text)")
+        #expect(try stored("Spain") == ["wins": 98, "titles": 8])
+    }
+
     /// Issue 23, defect 2.
     @Test func editsOfARecordThatAnotherProgramDeletesAreNotLostWithoutAWord() async throws {
         let driver = BrowserDriver(teamsOf: fixture)

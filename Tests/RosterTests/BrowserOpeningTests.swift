@@ -191,9 +191,16 @@ import Testing
         try deleteElsewhere("Spain")
         try await driver.wait(for: "the change in the list") { driver.browser.list?.records.objectCount == 15 }
         driver.keys("x<Enter>")
-        #expect(driver.text.contains("deleted meanwhile"))
-        driver.keys("<Esc>y")
-        #expect(driver.text.contains("15 Teams"))
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        #expect(driver.text.contains("Team name: Spainx"), "\(driver.text)")
+        driver.keys("r")
+        #expect(driver.text.contains("16 Teams"), "\(driver.text)")
+        #expect(driver.selectedLine?.contains("Spainx") == true && driver.selectedLine?.contains("España") == true)
+        // Nothing was typed: nothing is asked.
+        driver.keys("uE")
+        #expect(driver.text.contains("Edit Team"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("nothing was changed"), "\(driver.text)")
     }
 
     @Test func aSignalEndsAndSaysWhatWasLost() throws {

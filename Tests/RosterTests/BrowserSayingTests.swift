@@ -136,6 +136,46 @@ import Testing
         #expect(BackgroundWork("export").progress == "export 0 %")
     }
 
+    /// What was not done before has a share too where the store goes through all rows.
+    @Test func workBesideTheKeysSaysWhatShareOfTheRowsIsDone() throws {
+        var work = ListWork(what: "filtering", task: Task {}, list: nil, usual: nil, total: 2000)
+        func said(_ time: Duration) -> String { work.saying(now: work.began + time) }
+        #expect(said(.seconds(1)) == "filtering")
+        work.progress.completedUnitCount = 500
+        #expect(said(.milliseconds(100)) == "filtering")
+        #expect(said(.seconds(1)) == "filtering ~25 %")
+        // A table may have rows of other entities too.
+        work.progress.completedUnitCount = 5000
+        #expect(said(.seconds(1)) == "filtering ~99 %")
+        work.total = nil
+        #expect(said(.seconds(1)) == "filtering")
+        // A filter is done when the rows are, whatever another filter took; a sort is not.
+        let progress = Progress(totalUnitCount: -1)
+        progress.completedUnitCount = 1000
+        for (what, share) in [("filtering", "50"), ("sorting", "25")] {
+            work = ListWork(
+                what: what, task: Task {}, list: nil, usual: .seconds(4), progress: progress, total: 2000)
+            #expect(said(.seconds(1)) == "\(what) ~\(share) %")
+        }
+    }
+
+    @Test func aFirstFilterHearsHowManyRowsAreDone() async throws {
+        let count = ListScreen.longList * 8
+        let many = try Fixture()
+        try many.fillWithManyTeams(count)
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: many.storeURL, entityName: "Team", sortKeys: "teamName"), settles: false)
+        try await driver.wait(for: "the list") { driver.text.contains("Team 000001") }
+        driver.command("filter localName == nil AND teamName MATCHES '.*7'")
+        let work = try #require(driver.browser.list?.work)
+        #expect(work.total == count)
+        try await driver.wait(for: "the filter") { driver.browser.list?.work == nil }
+        #expect(driver.text.contains("\(count / 10 / 1000),000 of 40,000 Teams"), "\(driver.text)")
+        // The last rows may come before SQLite tells of them.
+        let done = Int(work.progress.completedUnitCount)
+        #expect(done > count * 3 / 4 && done <= count, "\(done)")
+    }
+
     // MARK: Completing values
 
     @Test func valuesAreCompletedBehindAComparison() throws {

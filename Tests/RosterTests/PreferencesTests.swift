@@ -102,6 +102,37 @@ import Testing
         #expect(CommandTables(Preferences(text: "[keys]\ndown = k")).list.command(named: "up")?.keyLabel == "Up")
     }
 
+    @MainActor @Test func footerAndMessagesNameTheKeysOfTheUser() throws {
+        let fixture = try Fixture.filled()
+        let text = "[keys]\nquit = <C-x>\nhelp = <F3>\ndelete =\n[keys record]\nedit field = <F2>"
+        let preferences = Preferences(text: text)
+        #expect(preferences.problems == [])
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", preferences: preferences), width: 120)
+        #expect(driver.lines.last?.contains("^X quit") == true && driver.lines.last?.contains("F3 help") == true)
+        #expect(driver.lines.last?.contains("delete") == false && driver.lines.last?.contains("q quit") == false)
+        driver.keys("q")
+        #expect(driver.text.contains("q means nothing here; F3 lists the keys"), "\(driver.text)")
+        driver.keys("<C-c>")
+        #expect(driver.text.contains("^X quits"), "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.lines.last?.contains("F2 edit") == true, "\(driver.text)")
+        // The ways out stay where there is no room for all.
+        let narrow = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", preferences: preferences), width: 30)
+        #expect(narrow.lines.last?.contains("^X quit") == true, "\(narrow.text)")
+    }
+
+    @MainActor @Test func aSortThatIsNoneIsToldOnce() {
+        let entity = Fixture.makeModel().entitiesByName["Team"]
+        for text in ["[entity Team]\nsort = wins:up", "[entity Team]\ncolumns = wins"] {
+            let problems = Preferences(text: text).entities["Team"].flatMap { team in
+                entity.map { team.problems(for: $0) }
+            }
+            #expect((problems ?? []).isEmpty, "\(problems ?? [])")
+        }
+    }
+
     @Test func whatConfigPrintsIsAConfigurationThatSaysTheSame() {
         let text = """
             theme = light

@@ -11,16 +11,15 @@ enum CompletionScript {
     private static let bash = #"""
         # Completions of roster for bash.
         _roster() {
-            local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]} candidates
-            # The colon of wins:desc and the equals sign of key=value end words for bash.
-            if declare -F _get_comp_words_by_ref >/dev/null; then
-                local words cword
-                _get_comp_words_by_ref -n ':=' -w words -i cword
-                current=${words[cword]}
-            else
-                local words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
-            fi
-            candidates=$(roster complete -- "${words[@]:1:cword}" 2>/dev/null)
+            local IFS=$'\n' words=() word line=$COMP_LINE current candidates breaks= tail
+            # The colon of wins:desc and the equals sign of key=value end words for bash: what no space parts is one word.
+            for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+                if [[ ${#words[@]} -eq 0 || $line == [[:space:]]* ]]; then words+=("$word"); else words[-1]+=$word; fi
+                line=${line#"${line%%[![:space:]]*}"}
+                line=${line#"$word"}
+            done
+            current=${words[-1]}
+            candidates=$(roster complete -- "${words[@]:1}" 2>/dev/null)
             if [ "$candidates" = @files ]; then
                 compopt -o filenames 2>/dev/null
                 COMPREPLY=($(compgen -f -- "$current"))
@@ -28,7 +27,13 @@ enum CompletionScript {
             fi
             COMPREPLY=($candidates)
             case $candidates in *=|*:|*/) compopt -o nospace 2>/dev/null ;; esac
-            declare -F __ltrim_colon_completions >/dev/null && __ltrim_colon_completions "$current"
+            # It puts what is found in the place of what stands behind the last of them.
+            [[ $COMP_WORDBREAKS == *:* ]] && breaks+=:
+            [[ $COMP_WORDBREAKS == *=* ]] && breaks+==
+            if [[ -n $breaks && $current == *["$breaks"]* ]]; then
+                tail=${current##*["$breaks"]}
+                COMPREPLY=("${COMPREPLY[@]#"${current%"$tail"}"}")
+            fi
         }
         complete -F _roster roster
 

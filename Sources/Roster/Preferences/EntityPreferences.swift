@@ -28,7 +28,8 @@ struct EntityPreferences: Equatable {
             if let section { try SectionChoice(section).sectionBy(for: entity) }
         }
         check("sort") {
-            for key in try SortKey.parse(sort ?? "") {
+            guard let sort else { return }
+            for key in try SortKey.parse(sort) {
                 try EntityKeys.attribute(at: key.keyPath, of: entity, for: "sort by")
             }
         }

@@ -75,7 +75,16 @@ final class Browser: TerminalProgram {
 
     /// What a key does that no command has.
     private func explain(_ key: Key) {
-        say(sentence("\(key.label) means nothing here; ? lists the keys"))
+        let help: String? =
+            switch layers.top {
+            case is ListScreen: tables.list.label(of: "?", in: ListCommands.table)
+            case is DetailScreen: tables.record.label(of: "?", in: DetailCommands.table)
+            case is HistoryPane: tables.history.label(of: "?", in: HistoryPane.table)
+            case is PastScreen: tables.past.label(of: "?", in: PastScreen.table)
+            default: nil
+            }
+        guard let help else { return say(sentence("\(key.label) means nothing here")) }
+        say(sentence("\(key.label) means nothing here; \(help) lists the keys"))
     }
 
     /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.

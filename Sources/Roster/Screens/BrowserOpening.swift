@@ -30,8 +30,9 @@ extension Browser {
             do { _ = try NSManagedObjectModel(validContentsOf: modelURL) } catch { return fail(error) }
         }
         let url = options.storeURL
+        let named = [options.entityName, stateFile?.read().entity].compactMap { $0 }
         let task = BackgroundTask(whenDone: { [weak self] in self?.finishOpening() }) { stop in
-            try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, stop: stop)
+            try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
         }
         let screen = WaitingScreen(
             sentence("opening \(StorePlace(url: url).shortName)"),

@@ -26,7 +26,8 @@ public protocol TerminalProgram: AnyObject {
 /// Design note. The main thread owns the terminal and is the main queue, as on a phone: `DispatchQueue.main` blocks and
 /// main-actor work run between keys. It waits in one `poll` for the terminal, for signals, which come as bytes through a
 /// pipe, and for the main queue's descriptor; while nothing happens it does not run at all. All pending input is read
-/// before a frame is drawn, so that a held key never lags behind, and frames are at least a sixtieth of a second apart.
+/// before a frame is drawn, so that a held key never lags behind, and frames are at least a sixtieth of a second apart: those
+/// that keys ask for from each other, so that a key does not wait for the frame after one that another program's change asked for.
 /// Keys go first: work of the main queue, such as changes of other programs that are merged, waits until what the keys
 /// did is on the screen, for one turn at most, so that held keys do not keep the changes away.
 public final class EventLoop {
@@ -34,6 +35,9 @@ public final class EventLoop {
     private static let frameInterval = Duration.milliseconds(16)
     private var needsFrame = true
     private var lastFrame = ContinuousClock.now - EventLoop.frameInterval
+    /// Whether the next frame shows what input did, and when the last such frame was shown.
+    private var showsInput = false
+    private var lastInputFrame = ContinuousClock.now - EventLoop.frameInterval
     /// Whether the main queue was left to wait for keys.
     private var hasPutOff = false
 
@@ -48,14 +52,19 @@ public final class EventLoop {
             // Asked first: a program that has something to do at once answers with the time at which it was asked.
             if let wake = program.nextWake, wake <= .now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
-            if needsFrame, .now - lastFrame >= Self.frameInterval { showFrame(of: program) }
-            let deadline = [needsFrame ? lastFrame + Self.frameInterval : nil, program.nextWake].compactMap { $0 }.min()
+            if needsFrame, .now >= nextFrame { showFrame(of: program) }
+            let deadline = [needsFrame ? nextFrame : nil, program.nextWake].compactMap { $0 }.min()
             if wait(signals: signals, until: deadline, program: program) { needsFrame = true }
         }
     }
 
+    /// When the next frame may be shown.
+    private var nextFrame: ContinuousClock.Instant { (showsInput ? lastInputFrame : lastFrame) + Self.frameInterval }
+
     private func showFrame(of program: any TerminalProgram) {
         lastFrame = .now
+        if showsInput { lastInputFrame = lastFrame }
+        showsInput = false
         Self.show(program, on: screen)
         needsFrame = false
     }
@@ -79,7 +88,7 @@ public final class EventLoop {
         let hasInput = descriptors[0].revents & Int16(POLLIN) != 0
         if hasInput {
             for event in screen.readEvents() where !program.isFinished { program.handle(event) }
-            happened = true
+            (happened, showsInput) = (true, true)
         }
         if descriptors[2].revents != 0, !program.isFinished {
             if hasInput, !hasPutOff {

@@ -34,13 +34,18 @@ public struct ListColumn: Hashable, Sendable {
 enum ColumnFit {
     /// Columns between two columns.
     static let gap = 2
+    /// So much of the column with the focus is seen at the least.
+    private static let beginning = 6
 
     /// The widths by column; `nil` for a column that is left out.
     ///
     /// - Parameters:
     ///   - natural: what each column would like.
-    ///   - pinned: columns that stay whatever happens: the first, those that are frozen, and the one with the focus.
-    static func widths(of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>) -> [Int?] {
+    ///   - pinned: columns that stay as long as there is room: the first and those that are frozen.
+    ///   - focused: the column that stays whatever happens, beside the first one.
+    static func widths(
+        of columns: [ListColumn], natural: [Int], available: Int, pinned: Set<Int>, focused: Int
+    ) -> [Int?] {
         var shown = Set(columns.indices)
         let natural = columns.indices.map { columns[$0].width ?? natural[$0] }
         func least(_ index: Int) -> Int {
@@ -52,9 +57,14 @@ enum ColumnFit {
         func total(_ width: (Int) -> Int) -> Int {
             shown.reduce(0) { $0 + width($1) } + gap * max(0, shown.count - 1)
         }
-        let dropOrder = columns.indices.filter { !pinned.contains($0) }
+        let dropOrder = columns.indices.filter { !pinned.contains($0) && $0 != focused }
             .sorted { (columns[$0].priority, $0) > (columns[$1].priority, $1) }
+        // More columns may be frozen than leave room for the beginning of the one with the focus: then the last give way.
+        let frozen = pinned.filter { $0 != 0 && $0 != focused }.sorted(by: >)
         for index in dropOrder where total(least) > available { shown.remove(index) }
+        for index in frozen where total({ $0 == focused ? min(least($0), beginning) : least($0) }) > available {
+            shown.remove(index)
+        }
 
         var widths = columns.indices.map { shown.contains($0) ? least($0) : 0 }
         var spare = available - total { widths[$0] }

@@ -43,7 +43,7 @@ extension SectionedList {
         func widths(_ available: Int) -> [Int?] {
             ColumnFit.widths(
                 of: columns, natural: measured, available: available,
-                pinned: Set(0..<namingColumns).union([focusedColumn]))
+                pinned: Set(0..<namingColumns), focused: focusedColumn)
         }
         let room = canvas.width - Self.margin
         let all = widths(room)

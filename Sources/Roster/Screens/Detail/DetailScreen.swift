@@ -283,7 +283,9 @@ final class DetailScreen: Layer {
 
     func drawHints(in canvas: Canvas) {
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        KeyHints.draw(hints, keeping: session.keptHints, in: canvas, y: canvas.height - 1)
+        let (shown, kept) = KeyHints.inEffect(
+            hints, keeping: session.keptHints, of: DetailCommands.table, in: browser.tables.record)
+        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
     }
 
     /// Paints the record in a frame.

@@ -16,7 +16,11 @@ extension Browser {
     }
 
     /// Does one edit as one step for undo.
-    func edit(_ name: String, _ change: (NSManagedObjectContext) throws -> Void) rethrows {
+    ///
+    /// - Parameter seen: what the user saw of the record while typing; `nil` where that is what it has now.
+    func edit(
+        _ name: String, seen: SeenValues? = nil, _ change: (NSManagedObjectContext) throws -> Void
+    ) rethrows {
         guard let context = session?.context else { return }
         context.processPendingChanges()
         context.undoManager?.beginUndoGrouping()
@@ -24,7 +28,7 @@ extension Browser {
         defer {
             context.processPendingChanges()
             context.undoManager?.endUndoGrouping()
-            baseline.note(context)
+            baseline.note(context, seen: seen)
         }
         try change(context)
     }
@@ -124,7 +128,11 @@ extension Browser {
     /// Asks what becomes of edits whose record another program deleted meanwhile.
     func askAboutLostEdits() {
         guard let session else { return }
-        let lost = baseline.takeLostEdits(in: session.context)
+        ask(aboutLost: baseline.takeLostEdits(in: session.context))
+    }
+
+    /// Asks what becomes of values that were typed for records which are no more.
+    func ask(aboutLost lost: [LostEdit]) {
         guard !lost.isEmpty else { return }
         var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
         for edit in lost.prefix(5) {
@@ -140,9 +148,11 @@ extension Browser {
                 choices: [
                     Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
                         [unowned self] in
+                        var made: [NSManagedObject] = []
                         edit(sentence("add \(lost[0].name) anew")) { context in
-                            for edit in lost { edit.recreate(in: context) }
+                            made = lost.map { $0.recreate(in: context) }
                         }
+                        if let first = made.first { list?.moveCursor(to: first) }
                         say("made anew, not saved yet; ^S saves")
                     },
                     Dialog.Choice("d<Esc>", "drop your edits") { [unowned self] in say("dropped your edits") },

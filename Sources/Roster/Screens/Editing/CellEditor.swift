@@ -6,10 +6,14 @@ import Translation
 /// One value, edited where it stands in the list.
 final class CellEditor: Layer {
     private unowned let list: ListScreen
-    private let object: NSManagedObject
+    /// What the record had when the cell was opened: what others change since is neither undone nor taken for it.
+    private let seen: SeenValues
     private let attribute: NSAttributeDescription
     private let kind: FormField.Kind
+    private let textAtFirst: String?
     private var editor: LineEditor
+    /// Where the cell was painted last: when the record is no more, it has none.
+    private var place: Rect?
     /// Whether the field has no value, which is something else than an empty text.
     private var isNothing: Bool
     private(set) var problem: String?
@@ -31,29 +35,37 @@ final class CellEditor: Layer {
         let text = FieldText.text(object.value(forKey: key), of: attribute)
         if text?.contains(where: \.isNewline) == true { return form() }
         if kind == .choice { return pickChoice(of: attribute, for: object, in: list) }
-        list.browser.layers.push(CellEditor(list: list, object: object, attribute: attribute, kind: kind, text: text))
+        let seen = SeenValues(of: object)
+        list.browser.layers.push(CellEditor(list: list, seen: seen, attribute: attribute, kind: kind, text: text))
     }
 
     private static func pickChoice(
         of attribute: NSAttributeDescription, for object: NSManagedObject, in list: ListScreen
     ) {
-        ChoicePicker.open(
-            in: list.browser, attribute: attribute,
-            current: FieldText.text(object.value(forKey: attribute.name), of: attribute)
-        ) { text in
-            let editor = CellEditor(list: list, object: object, attribute: attribute, kind: .choice, text: text)
+        let seen = SeenValues(of: object)
+        let current = FieldText.text(object.value(forKey: attribute.name), of: attribute)
+        ChoicePicker.open(in: list.browser, attribute: attribute, current: current) { text in
+            let editor = CellEditor(list: list, seen: seen, attribute: attribute, kind: .choice, text: current)
+            editor.choose(text)
             if !editor.accept(), let problem = editor.problem { list.browser.say(problem, role: .error) }
         }
     }
 
     private init(
-        list: ListScreen, object: NSManagedObject, attribute: NSAttributeDescription, kind: FormField.Kind,
-        text: String?
+        list: ListScreen, seen: SeenValues, attribute: NSAttributeDescription, kind: FormField.Kind, text: String?
     ) {
         self.list = list
-        self.object = object
+        self.seen = seen
         self.attribute = attribute
         self.kind = kind
+        textAtFirst = text
+        editor = LineEditor(text ?? "")
+        isNothing = text == nil
+    }
+
+    private var object: NSManagedObject { seen.object }
+
+    private func choose(_ text: String?) {
         editor = LineEditor(text ?? "")
         isNothing = text == nil
     }
@@ -137,23 +149,41 @@ final class CellEditor: Layer {
     /// Takes the value over. Answers whether it is one.
     @discardableResult
     private func accept() -> Bool {
-        guard !object.isDeleted, object.managedObjectContext != nil else {
-            isFinished = true
-            list.browser.say("the record was deleted meanwhile", role: .warning)
-            return false
-        }
+        guard !seen.isGone else { return letGo() }
         problem = FieldCheck.problem(text, of: attribute, in: object)
         guard problem == nil else { return false }
         isFinished = true
-        guard FieldText.text(object.value(forKey: attribute.name), of: attribute) != text else { return true }
+        guard text != textAtFirst else { return true }
         let title = PropertyTitle.title(attribute.name)
         let name = RecordName.text(object)
         // Checked before: it parses.
         let value = try? FieldText.value(text, of: attribute)
-        list.browser.edit(sentence("edit \(title) of \(name)")) { _ in object.setValue(value, forKey: attribute.name) }
+        list.browser.edit(sentence("edit \(title) of \(name)"), seen: seen) { _ in
+            object.setValue(value, forKey: attribute.name)
+        }
         list.browser.say(sentence("changed \(title) of \(name), not saved yet"))
         return true
     }
+
+    /// Ends where the record is no more: what was typed may make it anew. Answers that the value was not taken over.
+    private func letGo() -> Bool {
+        isFinished = true
+        guard text != textAtFirst else {
+            list.browser.say(goneText, role: .warning)
+            return false
+        }
+        do {
+            let value = try FieldText.value(text, of: attribute) ?? NSNull()
+            let lost = LostEdit(object: object, mine: [attribute.name: value], others: seen.values)
+            list.browser.ask(aboutLost: [lost])
+        } catch {
+            // What was typed is no value.
+            list.browser.complain(error)
+        }
+        return false
+    }
+
+    private let goneText = "the record was deleted meanwhile"
 
     /// Takes the value over, and goes on with the next column that can be edited.
     private func editNext(_ step: Int) {
@@ -183,7 +213,10 @@ final class CellEditor: Layer {
     }
 
     func draw(in canvas: Canvas) {
-        guard let cell = list.view.cursorCell(ofColumn: attribute.name) else { return }
+        // The cursor has gone on to another record by itself where this one is no more.
+        if !seen.isGone { place = list.view.cursorCell(ofColumn: attribute.name) }
+        guard let cell = place else { return }
+        let problem = seen.isGone ? tr(goneText) : problem
         let needed = max(cell.width, min(40, canvas.text.width(editor.text) + 2))
         let width = max(8, min(needed, canvas.width))
         let x = min(cell.minX, canvas.width - width)

@@ -14,6 +14,11 @@ final class RecordForm {
     /// The record to change; for a new one, a record outside any context that holds the defaults.
     private let object: NSManagedObject
     private let isNew: Bool
+    /// What the record had when the form was opened, and the texts of its fields then: what others change since is neither
+    /// undone nor taken for it.
+    private let seen: SeenValues
+    private var textsAtFirst: [String: String?] = [:]
+    private var destinationsAtFirst: [String: [NSManagedObject]] = [:]
     private let onDone: (NSManagedObject) -> Void
     /// What was picked for relationships, by name.
     private var picked: [String: [NSManagedObject]] = [:]
@@ -35,7 +40,9 @@ final class RecordForm {
         let title =
             object.map { sentence("Edit \(entity.name ?? "") “\(RecordName.text($0))”") }
             ?? sentence("New \(entity.name ?? "record")")
-        let form = Form(title: title, fields: owner.fields(), focus: focus)
+        let fields = owner.fields()
+        owner.noteFirst(fields)
+        let form = Form(title: title, fields: fields, focus: focus)
         form.validate = { owner.problem(with: $0) }
         form.onAccept = { owner.accept($0, saving: $1) }
         form.onPick = { owner.pick(for: $1, in: $0) }
@@ -54,7 +61,16 @@ final class RecordForm {
         self.session = session
         self.object = object
         self.isNew = isNew
+        seen = SeenValues(of: object)
         self.onDone = onDone
+    }
+
+    private func noteFirst(_ fields: [FormField]) {
+        for field in fields {
+            textsAtFirst[field.id] = field.value
+            guard !isNew, object.entity.relationshipsByName[field.id] != nil else { continue }
+            destinationsAtFirst[field.id] = ValueDisplay.destinations(object.value(forKey: field.id))
+        }
     }
 
     // MARK: Fields
@@ -105,10 +121,11 @@ final class RecordForm {
     // MARK: Accepting
 
     private func accept(_ fields: [FormField], saving: Bool) -> [String: String] {
-        if !isNew, object.isDeleted || object.managedObjectContext == nil {
-            return ["": "the record was deleted meanwhile: Esc leaves the form"]
+        if !isNew, seen.isGone {
+            letGo(fields)
+            return [:]
         }
-        guard isNew || fields.contains(where: differs) else {
+        guard isNew || fields.contains(where: isTyped) else {
             onDone(object)
             browser.say("nothing was changed")
             if saving { browser.save() }
@@ -116,7 +133,7 @@ final class RecordForm {
         }
         let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
         var target = object
-        browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)")) { context in
+        browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)"), seen: isNew ? nil : seen) { context in
             if isNew { target = NSManagedObject(entity: object.entity, insertInto: context) }
             write(fields, to: target)
         }
@@ -126,27 +143,40 @@ final class RecordForm {
         return [:]
     }
 
-    /// Whether a field has another value than the record.
-    private func differs(_ field: FormField) -> Bool {
-        if let attribute = object.entity.attributesByName[field.id] {
-            return FieldText.text(object.value(forKey: field.id), of: attribute) != field.value
+    /// Ends where the record is no more: what was typed may make it anew.
+    private func letGo(_ fields: [FormField]) {
+        var mine: [String: Any] = [:]
+        for field in fields where isTyped(field) {
+            if let attribute = object.entity.attributesByName[field.id] {
+                // Checked before: it parses.
+                mine[field.id] = (try? FieldText.value(field.value, of: attribute)) ?? NSNull()
+            } else if let relationship = object.entity.relationshipsByName[field.id] {
+                let chosen = chosen(relationship, value: field.value)
+                mine[field.id] = relationship.isOrdered ? NSOrderedSet(array: chosen) : Set(chosen) as NSSet
+            }
         }
-        guard let relationship = object.entity.relationshipsByName[field.id] else { return false }
-        return destinations(relationship, value: field.value) != nil
+        guard !mine.isEmpty else { return browser.say("the record was deleted meanwhile", role: .warning) }
+        browser.ask(aboutLost: [LostEdit(object: object, mine: mine, others: seen.values)])
     }
 
-    /// What a field says of a relationship; `nil` where that is what the record has.
-    private func destinations(
-        _ relationship: NSRelationshipDescription, value: String?, of target: NSManagedObject? = nil
-    ) -> [NSManagedObject]? {
-        let old = ValueDisplay.destinations((target ?? object).value(forKey: relationship.name))
-        let new = value == nil ? [] : picked[relationship.name] ?? old
-        return old == new ? nil : new
+    /// Whether the user gave a field another value than it had at first.
+    private func isTyped(_ field: FormField) -> Bool {
+        guard field.kind != .readOnly else { return false }
+        guard let relationship = object.entity.relationshipsByName[field.id] else {
+            return textsAtFirst[field.id] != .some(field.value)
+        }
+        return chosen(relationship, value: field.value) != destinationsAtFirst[field.id] ?? []
     }
 
-    /// Writes the values that differ: a record that is not changed must not become dirty.
+    /// What a field says of a relationship.
+    private func chosen(_ relationship: NSRelationshipDescription, value: String?) -> [NSManagedObject] {
+        value == nil ? [] : picked[relationship.name] ?? destinationsAtFirst[relationship.name] ?? []
+    }
+
+    /// Writes the values that the user gave: what others changed meanwhile stays, and a record that is not changed must not
+    /// become dirty. A new record gets all of them.
     private func write(_ fields: [FormField], to target: NSManagedObject) {
-        for field in fields {
+        for field in fields where isNew || isTyped(field) {
             if let attribute = object.entity.attributesByName[field.id] {
                 let old = FieldText.text(target.value(forKey: field.id), of: attribute)
                 // Checked before: what does not parse never comes here.
@@ -164,7 +194,15 @@ final class RecordForm {
     }
 
     private func write(_ relationship: NSRelationshipDescription, value: String?, to target: NSManagedObject) {
-        guard let new = destinations(relationship, value: value, of: target) else { return }
+        let old = ValueDisplay.destinations(target.value(forKey: relationship.name))
+        var new = chosen(relationship, value: value)
+        let first = destinationsAtFirst[relationship.name] ?? []
+        if relationship.isToMany, old != first {
+            // Others added to it, or took away, while it was chosen from.
+            let (came, went) = (new.filter { !first.contains($0) }, first.filter { !new.contains($0) })
+            new = old.filter { !went.contains($0) } + came.filter { !old.contains($0) }
+        }
+        guard old != new else { return }
         if !relationship.isToMany {
             target.setValue(new.first, forKey: relationship.name)
         } else if relationship.isOrdered {

@@ -67,10 +67,10 @@ final class RecordPickerSource: PickerSource {
         self.text = text
         task?.cancel()
         task = nil
-        if session.counts[entity] ?? .max <= ListScreen.longList {
-            objects = (try? session.context.fetch(request)) ?? []
-        } else {
+        if session.isLong(entity) {
             read()
+        } else {
+            objects = (try? session.context.fetch(request)) ?? []
         }
     }
 

@@ -255,7 +255,7 @@ enum ListCommands {
             List("redraw", keys: "<C-l>", category: category, help: "draw the screen anew") { $0.browser.redraw?() },
             List("cancel", keys: "<C-c>", category: category, help: "cancel what is being typed; never quits") {
                 if $0.browser.stopWork() { return }
-                if $0.browser.isPicking { $0.browser.quit() } else { $0.browser.say("q quits") }
+                if $0.browser.isPicking { $0.browser.quit() } else { $0.sayHowToQuit() }
             },
             List("quit", keys: "q Q", category: category, help: "quit; asks when something is not saved") {
                 $0.browser.quit()

@@ -11,23 +11,40 @@ struct ListWork {
     let task: Task<Void, Never>
     /// The list that is being read, where that is what goes on.
     let list: RecordList?
-    /// How long the same took last time. A list is read by one statement, of which SQLite tells no share: most of its time
-    /// passes before the first row is there. So the share is an estimate, and before there was a last time there is none.
+    /// How long the same took last time.
     let usual: Duration?
+    /// Hears how many rows the store has gone through.
+    var progress = Progress(totalUnitCount: -1)
+    /// How many rows there are, where that is known.
+    var total: Int?
 
-    /// `filtering`, or `filtering ~40 %` where it is known how long that takes.
+    /// `filtering`, or `filtering ~40 %` where it is known how many rows the store has gone through, or how long it took last
+    /// time. To go through the rows is all the work of a filter, and the lesser part of that of a sort.
     func saying(now: ContinuousClock.Instant = .now) -> String {
+        let shares = what == "filtering" ? [scannedShare(now), usualShare(now)] : [usualShare(now), scannedShare(now)]
+        guard let share = shares.compactMap({ $0 }).first else { return tr(what) }
+        return "\(tr(what)) ~\(min(99, Int(share * 100))) %"
+    }
+
+    private func usualShare(_ now: ContinuousClock.Instant) -> Double? {
         // What is over in a moment needs no share.
-        guard let usual, usual >= .milliseconds(500) else { return tr(what) }
-        return "\(tr(what)) ~\(min(99, Int((now - began) / usual * 100))) %"
+        guard let usual, usual >= .milliseconds(500) else { return nil }
+        return (now - began) / usual
+    }
+
+    private func scannedShare(_ now: ContinuousClock.Instant) -> Double? {
+        guard let total, total > 0, progress.completedUnitCount > 0, now - began >= .milliseconds(250) else {
+            return nil
+        }
+        return Double(progress.completedUnitCount) / Double(total)
     }
 }
 
 // Lists that take their time are read beside the keys: the old one stays in use until the new one is there.
 
 extension ListScreen {
-    /// Lists of entities with more records than this are read beside the keys; shorter ones are there at once.
-    static let longList = 5000
+    /// Lists of more records than this are gone through beside the keys.
+    static let longList = StoreSession.longList
 
     /// Reads a list and shows it.
     ///
@@ -43,7 +60,9 @@ extension ListScreen {
         stopWork()
         // What is said of the column comes with the list.
         if showsAggregates { list.aggregate(focusedKey) }
-        guard !isLong(other) else { return loadBesideKeys(list, of: other, what: what, before: before, then: next) }
+        guard !session.isLong(other) else {
+            return loadBesideKeys(list, of: other, what: what, before: before, then: next)
+        }
         do {
             try list.fetchAgain()
         } catch  where StoreLock.isReason(for: error) {
@@ -52,14 +71,6 @@ extension ListScreen {
         before()
         take(list, of: other)
         next()
-    }
-
-    /// Whether reading the records of an entity may take longer than a user waits for a key.
-    private func isLong(_ other: NSEntityDescription) -> Bool {
-        if session.counts[other] == nil {
-            _ = session.counts.count([other], in: session.context, until: .now + .milliseconds(1))
-        }
-        return session.counts[other] ?? .max > Self.longList
     }
 
     /// The same, where something of the present list is kept: it is asked for when the new one takes its place.
@@ -78,11 +89,12 @@ extension ListScreen {
     ) {
         // All of it is used on the main thread.
         nonisolated(unsafe) let found = (list: list, entity: other, before: before, next: next)
-        begin(what, reading: list) { screen in
+        let progress = Progress(totalUnitCount: -1)
+        begin(what, reading: list, progress) { screen in
             let end = ContinuousClock.now + StoreLock.patience
             while true {
                 do {
-                    try await found.list.controller.refetch(telling: .contents)
+                    try await found.list.controller.refetch(telling: .contents, reporting: progress)
                     break
                 } catch  where StoreLock.isReason(for: error) && ContinuousClock.now < end && !Task.isCancelled {
                     try await Task.sleep(for: StoreLock.pause)
@@ -105,7 +117,8 @@ extension ListScreen {
     /// Begins work that goes on between the keys. What it throws is told, unless it was stopped.
     // SAFETY: all of it is used on the main thread; the screen is weak.
     func begin(
-        _ what: String, reading list: RecordList? = nil, _ work: @escaping @MainActor (ListScreen) async throws -> Void
+        _ what: String, reading list: RecordList? = nil, _ progress: Progress = Progress(totalUnitCount: -1),
+        _ work: @escaping @MainActor (ListScreen) async throws -> Void
     ) {
         stopWork()
         nonisolated(unsafe) weak let screen = self
@@ -123,8 +136,16 @@ extension ListScreen {
             if let failure { browser.complain(failure) }
             browser.needsDisplay = true
         }
-        self.work = ListWork(what: what, task: task, list: list, usual: workTimes[kind])
+        self.work = ListWork(
+            what: what, task: task, list: list, usual: workTimes[kind], progress: progress,
+            total: list.flatMap { rowCount(of: $0.display.entity) })
         browser.needsDisplay = true
+    }
+
+    /// How many records of an entity there are, where that is known.
+    private func rowCount(of other: NSEntityDescription) -> Int? {
+        guard other === entity else { return session.counts[other] }
+        return records.settings.filter.isEmpty ? records.objectCount : knownTotal
     }
 
     /// Stops what goes on. Answers what that was.

@@ -167,9 +167,20 @@ final class ListScreen: Layer {
     /// Shows a list that was read.
     func take(_ list: RecordList, of other: NSEntityDescription) {
         if other !== entity { marks.removeAll() }
+        noteCount()
         entity = other
         adopt(list)
         settingsByEntity[other.name ?? ""] = list.settings
+    }
+
+    /// A list of all records knows how many there are: a filtered one that takes its place says of how many it shows some.
+    private func noteCount() {
+        guard records.controller.sections != nil, records.settings.filter.isEmpty, waitingChanges == nil,
+            !session.context.hasChanges
+        else {
+            return
+        }
+        session.counts.note(records.objectCount, of: entity)
     }
 
     /// Reads the list anew, whatever is known of it.

@@ -181,7 +181,9 @@ extension ListScreen {
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
         if browser.isPicking { return KeyHints.draw(Browser.pickHints, in: canvas, y: y) }
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
-        KeyHints.draw(hints, keeping: session.keptHints, in: canvas, y: y)
+        let (shown, kept) = KeyHints.inEffect(
+            hints, keeping: session.keptHints, of: ListCommands.table, in: browser.tables.list)
+        KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
     }
 
     /// The keys that may follow those pressed so far, and what they lead to: the entities by their names.
@@ -204,6 +206,12 @@ extension ListScreen {
         ]
         if entities.indices.contains(number - 1) { hints.append(("Enter", entities[number - 1].name ?? "")) }
         KeyHints.draw(hints + [("Esc", "cancel")], in: canvas, y: y)
+    }
+
+    /// Says which key quits, as `^C` does not.
+    func sayHowToQuit() {
+        let key = browser.tables.list.label(of: "q", in: ListCommands.table)
+        browser.say(key.map { sentence("\($0) quits") } ?? tr(":q quits"))
     }
 
     /// Hints that mean nothing where nothing can be changed.
@@ -246,10 +254,35 @@ extension StoreSession {
     var keptHints: Set<String> { unsavedCount > 0 ? KeyHints.kept.union(["^S"]) : KeyHints.kept }
 }
 
+extension CommandTable {
+    /// The key that has the command to which `label` leads in another table; `nil` where it has none any more.
+    func label(of label: String, in table: CommandTable) -> String? {
+        guard
+            let command = table.commands.first(where: { $0.keys.contains { $0.label == label } }),
+            let mine = self.command(named: command.name)
+        else { return label }
+        return mine.keys.contains { $0.label == label } ? label : mine.keys.first?.label
+    }
+}
+
 /// The most useful keys in one line, as many as there is room for.
 enum KeyHints {
     /// The ways out and to the help, which stay whatever else has to give way.
     static let kept: Set<String> = ["?", "q", "Esc"]
+
+    /// Hints by the keys that the user gave to the commands; what has no key any more goes.
+    ///
+    /// - Parameters:
+    ///   - kept: the keys of the table whose hints stay.
+    ///   - table: the commands with the keys that they have at first, by which the hints name them.
+    static func inEffect<Target>(
+        _ hints: [(key: String, word: String)], keeping kept: Set<String>, of table: CommandTable<Target>,
+        in userTable: CommandTable<Target>
+    ) -> (hints: [(key: String, word: String)], kept: Set<String>) {
+        let labels = hints.map { userTable.label(of: $0.key, in: table) }
+        let shown = zip(hints, labels).compactMap { hint, label in label.map { (key: $0, word: hint.word) } }
+        return (shown, Set(zip(hints, labels).compactMap { kept.contains($0.key) ? $1 : nil }).union(kept))
+    }
 
     /// - Parameter kept: the keys whose hints stay; of the others those at the end give way first.
     static func draw(

@@ -137,12 +137,10 @@ final class ModelMapScreen: Layer {
         for index in map.stops.indices where map.stops[index].relationship != nil {
             drawRelationship(index, width: boxWidth, in: body)
         }
-        let enter = map.stops.indices.contains(cursor) && map.stops[cursor].relationship != nil
+        let isOnRelationship = map.stops.indices.contains(cursor) && map.stops[cursor].relationship != nil
+        let keysThatOpen = isOnRelationship ? [("Enter", "other end"), ("o", "open list")] : [("Enter o", "open list")]
         KeyHints.draw(
-            [
-                ("Enter", enter ? "other end" : "open list"), ("o", "open list"), ("Tab", "next entity"),
-                ("j k", "move"), ("Esc", "close"),
-            ],
+            keysThatOpen + [("Tab", "next entity"), ("j k", "move"), ("Esc", "close")],
             in: canvas, y: canvas.height - 1)
     }
 

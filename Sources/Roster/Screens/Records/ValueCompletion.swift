@@ -93,7 +93,7 @@ extension ListScreen {
             return FilterText.completion(predicate, cursor: cursor - start, entity: entity).map(placed)
         }
         let request = values.request(of: entity)
-        if session.counts[entity].map({ $0 <= Self.longList }) == true {
+        if !session.isLong(entity) {
             return (try? session.context.fetch(request)).flatMap(values.completion).map(placed)
         }
         nonisolated(unsafe) weak let asking = prompt

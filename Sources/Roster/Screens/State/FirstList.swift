@@ -33,7 +33,7 @@ struct FirstList {
     /// How much an entity is what a store is about: it has many records, and many others belong to it. Of entities that
     /// weigh the same, the first by name.
     private func weight(_ entity: NSEntityDescription) -> Double {
-        let count = session.counts[entity] ?? 0
+        let count = session.sizes[entity.name ?? ""] ?? 0
         let ties = entity.relationshipsByName.values.count { !$0.isTransient }
         let weight = log2(Double(1 + count)) * Double(2 + min(ties, 20))
         // What has no name tells little in a list, and what has only relationships tells nothing.

@@ -9,7 +9,9 @@ struct EditBaseline {
     private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any], mine: [String: Any])] = [:]
 
     /// Takes up the properties that were changed since the last call. Call after every edit.
-    mutating func note(_ context: NSManagedObjectContext) {
+    ///
+    /// - Parameter seen: what the user saw of a record, where that was before the edit: others may have changed it since.
+    mutating func note(_ context: NSManagedObjectContext, seen: SeenValues? = nil) {
         for object in context.updatedObjects {
             let id = ObjectIdentifier(object)
             var base = values[id]?.base ?? [:]
@@ -17,7 +19,8 @@ struct EditBaseline {
             guard !mine.isEmpty else { continue }
             let new = mine.keys.filter { base[$0] == nil }
             let committed = object.committedValues(forKeys: Array(new))
-            for key in new { base[key] = committed[key] ?? NSNull() }
+            let before = seen?.object === object ? seen?.values : nil
+            for key in new { base[key] = before?[key] ?? committed[key] ?? NSNull() }
             values[id] = (object, base, mine)
         }
     }
@@ -62,6 +65,27 @@ struct EditBaseline {
     }
 }
 
+/// What a record had when the user began to type.
+struct SeenValues {
+    let object: NSManagedObject
+    /// The values of attributes and to-one relationships; `NSNull` where none.
+    let values: [String: Any]
+
+    init(of object: NSManagedObject) {
+        self.object = object
+        let attributes = object.entity.attributesByName.values.filter { !$0.isTransient }.map(\.name)
+        // A record that is in no context yet has no relationships.
+        let relationships =
+            object.managedObjectContext == nil
+            ? [] : object.entity.relationshipsByName.values.filter { !$0.isToMany && !$0.isTransient }.map(\.name)
+        values = Dictionary(
+            uniqueKeysWithValues: (attributes + relationships).map { ($0, object.value(forKey: $0) ?? NSNull()) })
+    }
+
+    /// Whether the record is no more.
+    var isGone: Bool { object.isDeleted || object.managedObjectContext == nil }
+}
+
 /// A record that the user and another process changed.
 struct RecordConflict {
     struct Field {
@@ -81,9 +105,14 @@ struct LostEdit {
     let object: NSManagedObject
     /// The values that the user gave it, by property; `NSNull` where none.
     let mine: [String: Any]
+    /// What it had, where the record itself may not know that any more.
+    var others: [String: Any] = [:]
 
     /// What the record was called.
-    var name: String { RecordName.lastKnown(object) }
+    var name: String {
+        let label = EntityDisplay.label(of: object.entity).flatMap { others[$0.name] as? String }
+        return label.flatMap { $0.isEmpty ? nil : $0 } ?? RecordName.lastKnown(object)
+    }
 
     /// What the user typed, field by field.
     var fields: String {
@@ -99,7 +128,8 @@ struct LostEdit {
     func recreate(in context: NSManagedObjectContext) -> NSManagedObject {
         let new = NSManagedObject(entity: object.entity, insertInto: context)
         for property in object.entity.properties where !property.isTransient {
-            let value = mine[property.name] ?? (object.isFault ? nil : object.value(forKey: property.name))
+            let known = mine[property.name] ?? others[property.name]
+            let value = known ?? (object.isFault ? nil : object.value(forKey: property.name))
             guard let value, !(value is NSNull) else { continue }
             if let relationship = property as? NSRelationshipDescription {
                 take(ValueDisplay.destinations(value), as: relationship, into: new)

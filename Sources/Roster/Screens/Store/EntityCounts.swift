@@ -11,6 +11,12 @@ final class EntityCounts {
     /// The count as it was known last; `nil` where nothing was counted yet.
     subscript(entity: NSEntityDescription) -> Int? { known[entity.name ?? ""] }
 
+    /// Takes up a number that was found otherwise.
+    func note(_ count: Int, of entity: NSEntityDescription) {
+        known[entity.name ?? ""] = count
+        stale.remove(entity.name ?? "")
+    }
+
     /// What was counted may not be true any more.
     func storeChanged() { stale = Set(known.keys) }
 
@@ -34,9 +40,29 @@ final class EntityCounts {
         return true
     }
 
-    static func request(for entity: NSEntityDescription) -> NSFetchRequest<NSManagedObject> {
+    // MARK: Requests
+
+    /// - Parameter most: where counting may end; 0 for nowhere.
+    static func request(for entity: NSEntityDescription, upTo most: Int = 0) -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
+        request.fetchLimit = most
         return request
+    }
+}
+
+extension StoreSession {
+    /// Lists of entities with more records than this are read beside the keys; shorter ones are there at once.
+    static let longList = 5000
+
+    /// Whether reading the records of an entity may take longer than a user waits for a key.
+    func isLong(_ entity: NSEntityDescription) -> Bool {
+        if let known = counts[entity] ?? sizes[entity.name ?? ""] { return known > Self.longList }
+        // To count all of them may take longer than to read the first screen.
+        let request = EntityCounts.request(for: entity, upTo: Self.longList + 1)
+        request.includesPendingChanges = false
+        guard let count = try? context.count(for: request), count <= Self.longList else { return true }
+        counts.note(count, of: entity)
+        return false
     }
 }

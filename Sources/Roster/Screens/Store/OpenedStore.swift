@@ -7,20 +7,25 @@ struct OpenedStore {
     let url: URL
     let container: NSPersistentContainer
     let isReadOnly: Bool
-    /// How many records the entities have, by name, as far as they could be counted in a moment.
-    let counts: [String: Int]
+    /// How many records the entities have, by name, where the first one to show is to be chosen by that: as far as they could be
+    /// counted in a moment, and up to ``mostCounted``. To count a million records is to read a whole index from the disk, before
+    /// anything is shown.
+    let sizes: [String: Int]
 
     /// So long the first counting may take.
     private static let countingTime = Duration.milliseconds(250)
+    /// Of more records than this it does not matter how many they are.
+    static let mostCounted = 100_000
 
     /// Opens a store. It tells of changes by other processes, so that the list is live; a store that keeps a history goes
     /// on keeping it, one that does not is not given tables that its owner never asked for.
     ///
     /// - Parameters:
     ///   - modelURL: the model's file; without one, the model that the store itself carries.
+    ///   - named: the entities of which one is shown first, if the store has it: then none has to be chosen.
     ///   - stop: raised when the store is not wanted any more.
     /// - Throws: what prevented it, as one clear line. A store that another program has locked is waited for.
-    init(url: URL, modelURL: URL?, isReadOnly: Bool, stop: StopFlag) throws {
+    init(url: URL, modelURL: URL?, isReadOnly: Bool, named: [String] = [], stop: StopFlag) throws {
         let model = try StoreLock.waiting(stop) { try Self.model(at: modelURL, forStore: url) }
         // A model that was inferred does not know what a save has to keep up.
         let isReadOnly = isReadOnly || model.isInferred
@@ -44,7 +49,8 @@ struct OpenedStore {
             return container
         }
         self.container = container
-        counts = Self.counts(in: container)
+        let isNamed = named.contains { model.entitiesByName[$0]?.isAbstract == false }
+        sizes = isNamed ? [:] : Self.sizes(in: container)
     }
 
     private static func model(at modelURL: URL?, forStore url: URL) throws -> NSManagedObjectModel {
@@ -58,16 +64,16 @@ struct OpenedStore {
     }
 
     /// Counts one entity after the other until the time is over.
-    private static func counts(in container: NSPersistentContainer) -> [String: Int] {
+    private static func sizes(in container: NSPersistentContainer) -> [String: Int] {
         let context = container.newBackgroundContext()
         let end = ContinuousClock.now + countingTime
-        var counts: [String: Int] = [:]
+        var sizes: [String: Int] = [:]
         context.performAndWait {
             for entity in container.managedObjectModel.entities where !entity.isAbstract && ContinuousClock.now < end {
                 guard let name = entity.name else { continue }
-                counts[name] = try? context.count(for: EntityCounts.request(for: entity))
+                sizes[name] = try? context.count(for: EntityCounts.request(for: entity, upTo: mostCounted))
             }
         }
-        return counts
+        return sizes
     }
 }

@@ -12,6 +12,8 @@ final class StoreSession {
     let isReadOnly: Bool
     /// How many records the entities have.
     let counts: EntityCounts
+    /// How many they had when the store was opened, by name, up to ``OpenedStore/mostCounted``; empty where that was not asked.
+    let sizes: [String: Int]
     /// Counts up whenever records may look otherwise than before.
     private(set) var revision = 0
     private var changeObservers: [any NSObjectProtocol] = []
@@ -33,7 +35,8 @@ final class StoreSession {
         url = opened.url
         isReadOnly = opened.isReadOnly
         container = opened.container
-        counts = EntityCounts(opened.counts)
+        sizes = opened.sizes
+        counts = EntityCounts(sizes.filter { $0.value < OpenedStore.mostCounted })
         context.automaticallyMergesChangesFromParent = true
         context.name = "roster"
         context.transactionAuthor = "roster"
