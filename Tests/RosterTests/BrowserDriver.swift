@@ -72,7 +72,7 @@ final class BrowserDriver {
     /// Lets the browser do what it does between the keys.
     func settle() {
         while browser.list?.isSearching == true { browser.wake() }
-        while browser.opening != nil {
+        while browser.opening != nil || (browser.layers.top as? any WorkingLayer)?.isWorking ?? false {
             usleep(2000)
             browser.wake()
         }

@@ -69,6 +69,41 @@ import Testing
             "\(driver.text)")
     }
 
+    /// A line for each of very many texts would take minutes and all memory to make.
+    @Test func theRarestOfVeryManyTextsAreOneLine() async throws {
+        let many = try Fixture()
+        try many.fillWithManyTeams(10_300)
+        let driver = BrowserDriver(BrowserOptions(storeURL: many.storeURL, entityName: "Team"))
+        focus("Team name", driver)
+        driver.keys("gb")
+        #expect(driver.text.contains("10,300 different values"), "\(driver.text)")
+        #expect(driver.selectedLine?.contains("300 rarer values") == true, "\(driver.text)")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("too many values for a filter"), "\(driver.text)")
+        driver.keys("j<Enter>")
+        try await driver.wait(for: "the record") { driver.text.contains("1 of 10,300 Teams") }
+    }
+
+    @Test(arguments: [("gb", "Keys of the histogram"), ("gm", "Keys of the map")])
+    func aScreenListsItsKeys(_ keys: String, _ title: String) throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        focus("Wins", driver)
+        driver.keys(keys + "x")
+        #expect(driver.text.contains("x means nothing here; ? lists the keys"), "\(driver.text)")
+        driver.keys("?")
+        #expect(driver.text.contains(title) && driver.text.contains("back to the list"), "\(driver.text)")
+        driver.keys("?")
+        #expect(!driver.text.contains(title), "\(driver.text)")
+    }
+
+    @Test func aFormListsItsKeysWhereAQuestionMarkIsText() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("E?")
+        #expect(!driver.text.contains("Keys of the form"))
+        driver.keys("<F1>")
+        #expect(driver.text.contains("Keys of the form") && driver.text.contains("calendar"), "\(driver.text)")
+    }
+
     @Test func aRelationshipIsCountedByTheNamesBehindIt() throws {
         let driver = BrowserDriver(teamsOf: fixture)
         focus("Home venue", driver)

@@ -204,6 +204,8 @@ import Testing
         #expect(outcome.status == 1 && outcome.errorLines.count == 2)
         #expect(outcome.errorLines.first?.hasPrefix("roster: config:2: Team has no property “winz”") == true)
         #expect(outcome.errorLines.last?.hasPrefix("roster: config:3: Team has no property “goals”") == true)
+        let direction = try run(["config", sample.store], config: "[entity Team]\nsort = wins:up\n")
+        #expect(direction.errorLines == ["roster: config:2: sort key “wins:up”: the direction is asc or desc"])
     }
 }
 

@@ -68,18 +68,6 @@ extension CompiledModelReader {
     }
 }
 
-extension UUID {
-    /// The UUID of 16 bytes; `nil` for any other number of them.
-    init?(bytes: Data) {
-        guard bytes.count == 16 else { return nil }
-        let b = [UInt8](bytes)
-        self.init(
-            uuid: (
-                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]
-            ))
-    }
-}
-
 /// Decimal numbers inside keyed archives: a mantissa of up to eight 16-bit parts, least first, and a power of ten.
 enum DecimalArchive {
     static func decode(_ fields: [String: PropertyListValue], in archive: KeyedArchive) -> Decimal? {

@@ -119,7 +119,6 @@ extension CompiledModelWriter {
         return builder.object([className] + ancestors, fields)
     }
 
-    // SAFETY: the bytes of a UUID are copied during the closure.
     mutating func write(_ value: ValueDocument) throws -> PropertyListValue {
         switch value {
         case .null, .unknown: return builder.null
@@ -133,8 +132,7 @@ extension CompiledModelWriter {
         case .date(let seconds): return builder.object(["NSDate", "NSObject"], ["NS.time": .real(seconds)])
         case .data(let data): return builder.value(.data(data))
         case .uuid(let uuid):
-            let bytes = withUnsafeBytes(of: uuid.uuid) { Data($0) }
-            return builder.object(["NSUUID", "NSObject"], ["NS.uuidbytes": .data(bytes)])
+            return builder.object(["NSUUID", "NSObject"], ["NS.uuidbytes": .data(uuid.bytes)])
         case .uri(let text):
             let relative = builder.string(text)
             return builder.object(["NSURL", "NSObject"], ["NS.base": builder.null, "NS.relative": relative])

@@ -17,7 +17,6 @@ package struct SHA256 {
     }
 
     /// The 32 bytes of the hash of everything given so far.
-    // SAFETY: the bytes of numbers are copied during the closures.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
@@ -26,9 +25,9 @@ package struct SHA256 {
             compress()
         }
         buffer += repeatElement(0, count: 56 - buffer.count)
-        buffer += withUnsafeBytes(of: bits.bigEndian, Array.init)
+        buffer += bits.bigEndianBytes
         compress()
-        return state.flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }
+        return state.flatMap(\.bigEndianBytes)
     }
 
     private mutating func compress() {
@@ -79,7 +78,6 @@ package struct SHA512 {
     }
 
     /// The 64 bytes of the hash of everything given so far.
-    // SAFETY: the bytes of numbers are copied during the closures.
     package consuming func finalize() -> [UInt8] {
         let bits = length * 8
         buffer.append(0x80)
@@ -88,9 +86,9 @@ package struct SHA512 {
             compress()
         }
         buffer += repeatElement(0, count: 120 - buffer.count)
-        buffer += withUnsafeBytes(of: bits.bigEndian, Array.init)
+        buffer += bits.bigEndianBytes
         compress()
-        return state.flatMap { withUnsafeBytes(of: $0.bigEndian, Array.init) }
+        return state.flatMap(\.bigEndianBytes)
     }
 
     private mutating func compress() {

@@ -121,8 +121,5 @@ package enum VersionHashFormula {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
-    // SAFETY: the bytes of a number are copied during the closure.
-    private static func littleEndian(_ number: Int) -> [UInt8] {
-        withUnsafeBytes(of: Int32(truncatingIfNeeded: number).littleEndian, Array.init)
-    }
+    private static func littleEndian(_ number: Int) -> [UInt8] { Int32(truncatingIfNeeded: number).littleEndianBytes }
 }

@@ -44,6 +44,10 @@ enum WordCompletion: Equatable {
     case keyPath
     /// Key paths with commas between them.
     case keyPaths
+    /// Key paths with commas between them, each with a direction behind a colon.
+    case sortKeys
+    /// A key path, and behind a colon what is made of its value.
+    case sections
     /// Predicate text.
     case predicate
     /// `key=value`, with the key's values in the store.

@@ -11,29 +11,37 @@ enum CompletionScript {
     private static let bash = #"""
         # Completions of roster for bash.
         _roster() {
-            local IFS=$'\n' words=() word line=$COMP_LINE current candidates breaks= tail
-            # The colon of wins:desc and the equals sign of key=value end words for bash: what no space parts is one word.
-            for word in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
-                if [[ ${#words[@]} -eq 0 || $line == [[:space:]]* ]]; then words+=("$word"); else words[-1]+=$word; fi
-                line=${line#"${line%%[![:space:]]*}"}
-                line=${line#"$word"}
+            local IFS=$'\n' line=${COMP_LINE:0:COMP_POINT} rest piece typed candidate index
+            local -a words=()
+            # The colon of wins:desc and the equals sign of key=value end words for bash: what has no blank before it goes on.
+            for ((index = 0; index <= COMP_CWORD; index++)); do
+                rest=${line#"${line%%[![:blank:]]*}"}
+                piece=${COMP_WORDS[index]}
+                if ((index == COMP_CWORD)); then piece=$rest; fi
+                if ((index == 0)) || [ "$rest" != "$line" ]; then
+                    words+=("$piece")
+                else
+                    words[${#words[@]}-1]+=$piece
+                fi
+                line=${rest#"$piece"}
             done
-            current=${words[-1]}
-            candidates=$(roster complete -- "${words[@]:1}" 2>/dev/null)
-            if [ "$candidates" = @files ]; then
+            words=("${words[@]//\\/}")
+            typed=${words[${#words[@]}-1]}
+            COMPREPLY=($(roster complete -- "${words[@]:1}" 2>/dev/null))
+            if [ "${COMPREPLY[*]}" = @files ]; then
                 compopt -o filenames 2>/dev/null
-                COMPREPLY=($(compgen -f -- "$current"))
-                return
+                COMPREPLY=($(compgen -f -- "$typed"))
             fi
-            COMPREPLY=($candidates)
-            case $candidates in *=|*:|*/) compopt -o nospace 2>/dev/null ;; esac
-            # It puts what is found in the place of what stands behind the last of them.
-            [[ $COMP_WORDBREAKS == *:* ]] && breaks+=:
-            [[ $COMP_WORDBREAKS == *=* ]] && breaks+==
-            if [[ -n $breaks && $current == *["$breaks"]* ]]; then
-                tail=${current##*["$breaks"]}
-                COMPREPLY=("${COMPREPLY[@]#"${current%"$tail"}"}")
-            fi
+            case ${COMPREPLY[0]} in *=|*:|*/) compopt -o nospace 2>/dev/null ;; esac
+            # Bash puts a candidate in the place of what follows the last colon or equals sign.
+            typed=${typed%"${2//\\/}"}
+            for index in "${!COMPREPLY[@]}"; do
+                candidate=${COMPREPLY[index]#"$typed"}
+                case $candidate in
+                    *[\ \&\;\(\)\<\>\|\$\`\"\'\*\?]*) if [[ $2 != [\"\']* ]]; then printf -v candidate %q "$candidate"; fi ;;
+                esac
+                COMPREPLY[index]=$candidate
+            done
         }
         complete -F _roster roster
 

@@ -4,7 +4,7 @@ import RosterCommands
 
 enum SectionFlag: CommandFlag {
     static let name = "section"
-    static let completion = WordCompletion.keyPath
+    static let completion = WordCompletion.sections
     static let placeholder: String? = "KEYPATH[:KIND]"
     static let help =
         "Put the records into sections by this key; it comes first in the sort by itself. KIND is year, month, week, day, letter or bucket(SIZE), then desc or last; a slash begins a level inside."
@@ -64,7 +64,7 @@ extension Arguments {
 
 enum SortFlag: CommandFlag {
     static let name = "sort"
-    static let completion = WordCompletion.keyPaths
+    static let completion = WordCompletion.sortKeys
     static let placeholder: String? = "KEY[:desc],…"
     static let help = "Sort by these keys."
     static func value(from text: String) throws -> [SortKey] { try SortKey.parse(text) }

@@ -32,6 +32,14 @@ struct WordCompleter {
             let typed = word[word.index(after: equals)...]
             return .words(keyPaths.filter { $0.hasPrefix(typed) }.map { "\(word[...equals])\($0)" })
         }
+        if word.hasPrefix("--"), let equals = word.firstIndex(of: "="),
+            let flag = flag(String(word[..<equals])), flag.takesNextWord
+        {
+            let typed = String(word[word.index(after: equals)...])
+            let answer = WordCompleter(before + [String(word[..<equals]), typed]).answer
+            guard case .words(let words) = answer else { return answer }
+            return .words(words.map { "\(word[...equals])\($0)" })
+        }
         if word.hasPrefix("-") { return .words(flags.filter { $0.hasPrefix(word) }) }
         let names = verbNames
         if before.isEmpty || before == ["model"] {
@@ -100,9 +108,26 @@ struct WordCompleter {
         case .keyPaths:
             let typed = word.lastIndex(of: ",").map { String(word[...$0]) } ?? ""
             return matching(keyPaths.map { typed + $0 })
+        case .sortKeys: return sortKeys
+        case .sections: return sections
         case .predicate: return predicateWords
         case .assignment: return assignments
         }
+    }
+
+    private var sortKeys: Answer {
+        guard let colon = word.lastIndex(of: ":"), !word[colon...].contains(",") else {
+            return candidates(for: .keyPaths)
+        }
+        return matching(["asc", "desc"].map { "\(word[...colon])\($0)" })
+    }
+
+    private var sections: Answer {
+        guard let colon = word.lastIndex(of: ":") else { return matching(keyPaths) }
+        guard let entity, let store else { return .words([]) }
+        let keyPath = word.prefix { $0 != ":" }
+        return matching(
+            store.sectionWords(ofKey: String(keyPath), entity: entity).map { "\(word[...colon])\($0)" })
     }
 
     // MARK: Values and stores

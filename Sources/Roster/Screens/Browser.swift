@@ -73,20 +73,6 @@ final class Browser: TerminalProgram {
         list?.updateAggregates()
     }
 
-    /// What a key does that no command has.
-    private func explain(_ key: Key) {
-        let help: String? =
-            switch layers.top {
-            case is ListScreen: tables.list.label(of: "?", in: ListCommands.table)
-            case is DetailScreen: tables.record.label(of: "?", in: DetailCommands.table)
-            case is HistoryPane: tables.history.label(of: "?", in: HistoryPane.table)
-            case is PastScreen: tables.past.label(of: "?", in: PastScreen.table)
-            default: nil
-            }
-        guard let help else { return say(sentence("\(key.label) means nothing here")) }
-        say(sentence("\(key.label) means nothing here; \(help) lists the keys"))
-    }
-
     /// Hands text to the terminal's clipboard; answers whether it can. Set by the owner of the screen.
     var copyText: ((String) -> Bool)?
 
@@ -134,16 +120,23 @@ final class Browser: TerminalProgram {
         [list?.nextWake, message?.end, nextTick].compactMap { $0 }.min()
     }
 
+    /// Whether the screen on top says how long some work goes on.
+    private var isWorking: Bool { (layers.top as? any WorkingLayer)?.isWorking ?? false }
+
     /// When the sign of work that goes on turns.
     private var nextTick: ContinuousClock.Instant? {
         if let waitingSave { return waitingSave.nextAttempt }
-        return opening == nil ? nil : .now + Activity.interval
+        return opening != nil || isWorking ? .now + Activity.interval : nil
     }
 
     func wake() {
         finishOpening()
         retrySave()
         list?.wake()
+        if let layer = layers.top as? any WorkingLayer, layer.isWorking {
+            layer.takeUp()
+            needsDisplay = true
+        }
         if let end = message?.end, end <= .now {
             message = nil
             needsDisplay = true

@@ -13,16 +13,7 @@ enum StandardError {
     static func write(_ text: String) { send(isTerminal ? TerminalText.neutralised(text) : text) }
 
     /// Writes escape sequences of the program's own.
-    static func send(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            // SAFETY: the bytes are read while they are lent.
-            let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            bytes = bytes.dropFirst(count)
-        }
-    }
+    static func send(_ text: String) { _ = DescriptorWriting.write(Array(text.utf8), to: STDERR_FILENO) }
 
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 

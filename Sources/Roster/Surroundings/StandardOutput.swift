@@ -19,16 +19,10 @@ final class StandardOutput: TextOutput {
         if buffer.count >= 1 << 15 { try flush() }
     }
 
-    // SAFETY: `write` reads the bytes during the call, while the array holds them.
     func flush() throws {
-        var start = 0
-        while start < buffer.count {
-            let count = buffer[start...].withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 {
-                throw CommandError.failure("cannot write standard output: \(String(cString: strerror(errno)))")
-            }
-            start += count
+        let failure = DescriptorWriting.write(buffer, to: STDOUT_FILENO)
+        guard failure == 0 else {
+            throw CommandError.failure("cannot write standard output: \(String(cString: strerror(failure)))")
         }
         buffer.removeAll(keepingCapacity: true)
     }

@@ -43,15 +43,9 @@ final class FileOutput: TextOutput {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    // SAFETY: `write` reads the bytes during the call, while the array holds them.
     func flush() throws {
-        var start = 0
-        while start < buffer.count {
-            let count = buffer[start...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { throw Self.failure(path) }
-            start += count
-        }
+        let number = DescriptorWriting.write(buffer, to: descriptor)
+        guard number == 0 else { throw Self.failure(path, number) }
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -98,7 +92,7 @@ final class FileOutput: TextOutput {
         }
     }
 
-    private static func failure(_ path: String) -> CommandError {
-        .failure("cannot write \(path): \(String(cString: strerror(errno)))")
+    private static func failure(_ path: String, _ number: Int32 = errno) -> CommandError {
+        .failure("cannot write \(path): \(String(cString: strerror(number)))")
     }
 }

@@ -50,6 +50,20 @@ public struct StoreWords {
             }
     }
 
+    /// What sections can be made of an attribute's values, and how they can be turned.
+    public func sectionWords(ofKey keyPath: String, entity name: String) -> [String] {
+        guard let entity = model.entitiesByName[name],
+            let attribute = try? EntityKeys.attribute(at: keyPath, of: entity, for: "complete")
+        else { return [] }
+        let kinds =
+            switch attribute.attributeType {
+            case .dateAttributeType: ["year", "month", "week", "day"]
+            case .stringAttributeType: ["letter"]
+            default: attribute.isNumber ? ["bucket("] : []
+            }
+        return kinds + ["desc", "last"]
+    }
+
     /// The names of all properties of an entity.
     public func keys(ofEntity name: String) -> [String] {
         (model.entitiesByName[name]?.propertiesByName.keys.map { $0 } ?? []).sorted()

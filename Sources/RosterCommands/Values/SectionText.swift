@@ -104,7 +104,7 @@ extension NSAttributeDescription {
         }
     }
 
-    fileprivate var isNumber: Bool {
+    var isNumber: Bool {
         switch attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
             .doubleAttributeType, .floatAttributeType:

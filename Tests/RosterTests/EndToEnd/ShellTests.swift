@@ -32,6 +32,11 @@ import Testing
         #expect(complete(store, "--entity", "Ve") == ["Venue"])
         #expect(complete("list", store, "Team", "--sort", "wins:desc,team") == ["wins:desc,teamName"])
         #expect(complete("list", store, "--limit", "3", "Team", "--section", "homeVenue.na") == ["homeVenue.name"])
+        #expect(
+            complete("list", store, "Team", "--sort", "teamName,wins:") == ["teamName,wins:asc", "teamName,wins:desc"])
+        #expect(complete("list", store, "Team", "--sort=wi") == ["--sort=wins"])
+        #expect(complete("list", store, "Team", "--section", "teamName:l") == ["teamName:letter", "teamName:last"])
+        #expect(complete("list", store, "Venue", "--section", "opened:b") == ["opened:bucket("])
         #expect(complete("update", store, "Team", "wi") == ["wins="])
         #expect(complete("list", "nowhere.sqlite", "") == [])
     }
@@ -63,19 +68,17 @@ import Testing
         let program = RosterProcess.program.deletingLastPathComponent().path
         let script = """
             PATH="\(program):$PATH"; eval "$(roster completion bash)"
-            # As bash breaks a line into words, without the package bash-completion.
-            try() {
-                COMP_LINE=$1; COMP_POINT=${#COMP_LINE}; COMP_WORDS=("${@:2}"); COMP_CWORD=$(($# - 2))
-                _roster; echo "[${COMPREPLY[*]}]"
+            complete_line() {
+                COMP_LINE=$1 COMP_POINT=${#1} current=$2; shift 2
+                COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _roster roster "$current"; echo "[${COMPREPLY[*]}]"
             }
-            store=\(sample.store)
-            try "roster list $store Te" roster list $store Te
-            try "roster mod" roster mod
-            try "roster show $store Team:Jap" roster show $store Team : Jap
-            try "roster update $store Team favorite=" roster update $store Team favorite = ""
-            try "roster update $store Team teamName=Jap" roster update $store Team teamName = Jap
-            try "roster  show   $store Te" roster show $store Te
-            try "roster list $store " roster list $store ""
+            complete_line 'roster list \(sample.store) Te' Te roster list \(sample.store) Te
+            complete_line 'roster mod' mod roster mod
+            # Bash takes words apart at a colon and an equals sign, and puts candidates behind them.
+            complete_line 'roster show \(sample.store) Team:Jap' Jap roster show \(sample.store) Team : Jap
+            complete_line 'roster update \(sample.store) Team teamName=Jap' Jap roster update \(sample.store) Team teamName = Jap
+            complete_line 'roster update \(sample.store) Team favorite=' '' roster update \(sample.store) Team favorite =
+            complete_line 'roster show \(sample.store) Team:South\\ K' 'South\\ K' roster show \(sample.store) Team : 'South\\ K'
             """
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
@@ -85,11 +88,7 @@ import Testing
         try process.run()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(
-            output.split(separator: "\n").prefix(6) == [
-                "[Team]", "[model]", "[Japan]", "[false true]", "[Japan]", "[Team:]",
-            ], "\(output)")
-        #expect(output.contains("Venue"), "\(output)")
+        #expect(output == "[Team]\n[model]\n[Japan]\n[Japan]\n[false true]\n[South\\ Korea]\n")
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

@@ -85,9 +85,7 @@ enum BinaryStoreFormat: StoreFileFormat {
         return mark + bytes(UInt64(payload.count)) + bytes(checksum(payload)) + payload
     }
 
-    private static func bytes(_ number: UInt64) -> Data {
-        Data((0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) })
-    }
+    private static func bytes(_ number: UInt64) -> Data { Data(number.bigEndianBytes) }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 

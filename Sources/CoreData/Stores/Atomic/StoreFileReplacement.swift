@@ -86,21 +86,10 @@ struct StoreFileReplacement {
         }
     }
 
-    // SAFETY: `write` reads at most what is left of the bytes, which the data hold.
     private func fill(_ descriptor: Int32, _ data: Data) throws {
         guard ftruncate(descriptor, 0) == 0 else { throw failure("written") }
-        // The bytes lie in one piece of memory while they are written.
-        try data.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = writeBytes(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-                if count < 0 {
-                    if errno == EINTR { continue }
-                    throw failure("written")
-                }
-                written += count
-            }
-        }
+        let number = FileWriting.write(data, to: descriptor)
+        guard number == 0 else { throw failure("written", number) }
         guard fsync(descriptor) == 0 else { throw failure("brought to the disk") }
     }
 
@@ -112,8 +101,7 @@ struct StoreFileReplacement {
         close(folder)
     }
 
-    private func failure(_ what: String) -> NSError {
-        let number = errno
+    private func failure(_ what: String, _ number: Int32 = errno) -> NSError {
         let code =
             switch number {
             case ENOSPC, EDQUOT: 640
@@ -126,10 +114,4 @@ struct StoreFileReplacement {
             code, "The store \(path) cannot be \(what): \(String(cString: strerror(number))).",
             underlying: NSError(domain: NSPOSIXErrorDomain, code: Int(number)), userInfo: [NSFilePathErrorKey: path])
     }
-}
-
-/// The system's function: in the struct, the name is another's.
-// SAFETY: the caller holds `count` bytes during the call.
-private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

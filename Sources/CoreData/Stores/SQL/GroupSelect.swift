@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import PredicateSyntax
 
 /// The SELECT of a ``StoreGroupQuery``, and what its columns hold.
@@ -12,7 +13,6 @@ struct GroupSelect {
         let entity: NSEntityDescription?
 
         /// The value that a column holds. `id` makes the ID of an object.
-        // SAFETY: the data have 16 bytes.
         func value(_ value: SQLValue, id: (NSEntityDescription, Int64) -> NSManagedObjectID) -> PredicateValue {
             switch value {
             case .null: return .null
@@ -29,8 +29,8 @@ struct GroupSelect {
             case .decimal(let decimal): return .decimal(decimal)
             case .list: return .null
             case .blob(let data):
-                guard kind == .uuid, data.count == 16 else { return .data(data) }
-                return .uuid(data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+                guard kind == .uuid, let uuid = UUID(bytes: data) else { return .data(data) }
+                return .uuid(uuid)
             }
         }
     }

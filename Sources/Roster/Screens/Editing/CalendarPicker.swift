@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// A month to pick a day from.
-final class CalendarPicker: Layer {
+final class CalendarPicker: KeyHelping {
     private(set) var isFinished = false
     private(set) var day: Date
     private let marked: Date
@@ -67,6 +67,10 @@ final class CalendarPicker: Layer {
         Command("pick", keys: "<Enter> <Space>", category: "Calendar", help: "take the day") { $0.pick() },
         Command("close", keys: "<Esc> q <C-c>", category: "Calendar", help: "leave the date as it is") { $0.close() },
     ])
+
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        ("Keys of the calendar", table.helpItems.flatMap(\.items))
+    }
 
     func handle(_ event: Event) -> Bool {
         switch event {

@@ -4,7 +4,7 @@ import TerminalKit
 import Translation
 
 /// What is changed and not saved, record by record and field by field. Each change can be dropped by itself.
-final class ChangesPane: Layer {
+final class ChangesPane: KeyHelping {
     private struct Entry {
         let object: NSManagedObject
         /// The field that was changed; `nil` for the record itself.
@@ -157,6 +157,10 @@ final class ChangesPane: Layer {
         Command("close", keys: "<Esc> q <C-c>", category: "Changes", help: "back to the list") { $0.close() },
     ])
 
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        ("Keys of the changes", browser.tables.changes.helpItems.flatMap(\.items))
+    }
+
     func handle(_ event: Event) -> Bool {
         switch event {
         case .key(let key):
@@ -194,6 +198,8 @@ final class ChangesPane: Layer {
         let hints = [
             ("x", "drop"), ("Enter", "go to"), ("e", "edit"), ("u", "undo"), ("^S", "save"), ("Esc", "back"),
         ]
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        let (shown, kept) = KeyHints.inEffect(
+            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.changes)
+        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
     }
 }

@@ -302,7 +302,9 @@ final class HistoryPane: Layer {
             ("?", "help"), ("Enter", "unfold, open"), ("a", "list as it was"), ("Esc", "back"),
             ("zR zM", "all"), ("G gg", "oldest, newest"),
         ]
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        let (shown, kept) = KeyHints.inEffect(
+            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.history)
+        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
     }
 
     private func draw(_ row: Row, isSelected: Bool, in canvas: Canvas, y: Int) {

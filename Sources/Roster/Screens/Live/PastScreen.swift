@@ -222,7 +222,9 @@ final class PastScreen: Layer {
             ("?", "help"), ("( )", "earlier, later"), ("n N", "differences"), ("Enter", "record"), ("Esc", "back"),
             ("R", "read again"),
         ]
-        KeyHints.draw(hints, in: canvas, y: canvas.height - 1)
+        let (shown, kept) = KeyHints.inEffect(
+            hints, keeping: KeyHints.kept, of: Self.table, in: browser.tables.past)
+        KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
     }
 
     private func title(author: String) -> String {

@@ -4,7 +4,7 @@ import Translation
 
 /// The statements of the store to look through: a line for each, and beneath the whole text of the one under the cursor.
 /// What comes meanwhile is added at the end; the cursor follows it while it is on the last one.
-final class StatementScreen: Layer {
+final class StatementScreen: KeyHelping {
     private let log: StatementLog
     private unowned let browser: Browser
     private(set) var isFinished = false
@@ -67,6 +67,16 @@ final class StatementScreen: Layer {
             return true
         default: return false
         }
+    }
+
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        (
+            "Keys of the statements",
+            [
+                ("j k", "down, up"), ("PgDn PgUp", "a page down, up"), ("g G", "to the oldest, to the newest"),
+                ("J K", "scroll the statement's text"), ("y", "copy the statement"), ("Esc q", "back to the list"),
+            ]
+        )
     }
 
     private func handle(_ key: Key) -> Bool {

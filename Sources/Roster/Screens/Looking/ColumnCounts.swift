@@ -14,33 +14,31 @@ struct ColumnCounts {
 
     let rows: [Row]
 
-    /// - Parameters:
-    ///   - keyPaths: of attributes, also behind to-one relationships.
-    ///   - summed: the key path of a number to sum up in each group.
-    /// - Throws: what the fetch throws.
-    init(
-        _ keyPaths: [String], of entity: NSEntityDescription, filter: String, summing summed: String? = nil,
-        in context: NSManagedObjectContext
-    ) throws {
-        let request = NSFetchRequest<NSDictionary>()
-        request.entity = entity
-        request.resultType = .dictionaryResultType
-        request.includesPendingChanges = false
-        request.predicate = try FilterText.predicate(filter, for: entity)
-        let count = Self.expression(
-            "count:", .expressionForEvaluatedObject(), named: "rosterCount", .integer64AttributeType)
-        var properties: [Any] = keyPaths + [count]
-        if let summed {
-            properties.append(
-                Self.expression("sum:", NSExpression(forKeyPath: summed), named: "rosterSum", .doubleAttributeType))
-        }
-        request.propertiesToFetch = properties
-        request.propertiesToGroupBy = keyPaths
-        rows = try context.fetch(request).map { row in
+    /// - Parameter rows: what the store found for the request.
+    init(rows: [NSDictionary], _ query: Query) {
+        self.rows = rows.map { row in
             Row(
-                values: keyPaths.map { row[$0].flatMap { $0 is NSNull ? nil : $0 } },
+                values: query.keyPaths.map { row[$0].flatMap { $0 is NSNull ? nil : $0 } },
                 count: (row["rosterCount"] as? Int) ?? 0, sum: (row["rosterSum"] as? NSNumber)?.doubleValue ?? 0)
         }
+    }
+
+    /// - Throws: ``CommandError`` where the filter cannot be read.
+    static func request(_ query: Query) throws -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>()
+        request.entity = query.entity
+        request.resultType = .dictionaryResultType
+        request.includesPendingChanges = false
+        request.predicate = try FilterText.predicate(query.filter, for: query.entity)
+        let count = expression("count:", .expressionForEvaluatedObject(), named: "rosterCount", .integer64AttributeType)
+        var properties: [Any] = query.keyPaths + [count]
+        if let summed = query.summed {
+            properties.append(
+                expression("sum:", NSExpression(forKeyPath: summed), named: "rosterSum", .doubleAttributeType))
+        }
+        request.propertiesToFetch = properties
+        request.propertiesToGroupBy = query.keyPaths
+        return request
     }
 
     private static func expression(

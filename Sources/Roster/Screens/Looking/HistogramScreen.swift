@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// How often each value of a column stands in the list: counts, shares and bars. Enter shows the records of one.
-final class HistogramScreen: Layer {
+final class HistogramScreen: WorkingLayer, KeyHelping {
     unowned let list: ListScreen
     private let keyPath: String
     private let attribute: NSAttributeDescription
@@ -13,6 +13,8 @@ final class HistogramScreen: Layer {
     private(set) var buckets: [ValueBuckets.Bucket] = []
     private var heaps: ValueBuckets?
     private var statistics = ""
+    /// The counting that goes on.
+    private var counting: ColumnCountsTask<Counted>?
     private var rows = ScrolledRows()
     private var firstLine = 0
     /// Whether the greatest heap stands first, instead of the least value.
@@ -20,26 +22,57 @@ final class HistogramScreen: Layer {
     /// The batch of changes that the counts show, and when they were made.
     private var seen: (batch: Int, time: ContinuousClock.Instant)
     private static let patience = Duration.milliseconds(500)
+    /// So many texts get a line of their own.
+    private static let greatestCount = 10_000
 
-    /// - Throws: what the fetch throws.
-    init(list: ListScreen, keyPath: String, attribute: NSAttributeDescription) throws {
+    private struct Counted {
+        let heaps: ValueBuckets
+        let statistics: String
+    }
+
+    init(list: ListScreen, keyPath: String, attribute: NSAttributeDescription) {
         self.list = list
         self.keyPath = keyPath
         self.attribute = attribute
         isByCount = !ValueBuckets.isMeasured(attribute)
         seen = (list.log.batch, .now)
-        try count()
+        count()
     }
 
-    private func count() throws {
-        let counts = try ColumnCounts(
-            [keyPath], of: list.entity, filter: list.records.settings.filter, in: list.session.context)
-        let totals = counts.totals(ofColumn: 0)
-        let heaps = ValueBuckets(totals, of: attribute, at: keyPath)
-        self.heaps = heaps
-        statistics = Self.statistics(totals, of: attribute, distinct: heaps.distinctCount)
-        arrange()
+    private func count() {
         seen = (list.log.batch, .now)
+        let query = ColumnCounts.Query(
+            keyPaths: [keyPath], entity: list.entity, filter: list.records.settings.filter)
+        counting = ColumnCountsTask(
+            query, in: list.session.context, whenDone: { [weak self] in self?.list.browser.needsDisplay = true }
+        ) { [keyPath, attribute] counts in
+            let totals = counts.totals(ofColumn: 0)
+            let heaps = ValueBuckets(totals, of: attribute, at: keyPath, greatestCount: Self.greatestCount)
+            return Counted(
+                heaps: heaps, statistics: Self.statistics(totals, of: attribute, distinct: heaps.distinctCount))
+        }
+        takeUp()
+    }
+
+    /// Shows what was counted, where it is there.
+    func takeUp() {
+        guard let result = counting?.take() else { return }
+        counting = nil
+        do {
+            let counted = try result.get()
+            (heaps, statistics) = (counted.heaps, counted.statistics)
+            arrange()
+        } catch {
+            isFinished = heaps == nil
+            list.browser.complain(error)
+        }
+    }
+
+    var isWorking: Bool { counting != nil }
+
+    private func close() {
+        counting?.cancel()
+        isFinished = true
     }
 
     private func arrange() {
@@ -88,6 +121,14 @@ final class HistogramScreen: Layer {
         }
     }
 
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        (
+            "Keys of the histogram",
+            [("Enter", "show the records of the line"), ("s", "by count, by value")] + ScrolledRows.keyHelp
+                + [("Esc q", "back to the list")]
+        )
+    }
+
     private func handle(_ key: Key) -> Bool {
         if rows.handle(key, count: buckets.count) { return true }
         switch (key.code, key.modifiers) {
@@ -95,7 +136,7 @@ final class HistogramScreen: Layer {
         case (.character("s"), []):
             isByCount.toggle()
             arrange()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): close()
         default: return false
         }
         return true
@@ -104,14 +145,18 @@ final class HistogramScreen: Layer {
     /// Shows the records of the heap under the cursor.
     private func narrow() {
         guard buckets.indices.contains(rows.cursor) else { return }
-        isFinished = true
-        list.narrow(by: [buckets[rows.cursor].predicate])
+        guard let predicate = buckets[rows.cursor].predicate else {
+            return list.browser.say("too many values for a filter", role: .warning)
+        }
+        close()
+        list.narrow(by: [predicate])
     }
 
     // MARK: Painting
 
     func draw(in canvas: Canvas) {
-        if seen.batch != list.log.batch, .now - seen.time > Self.patience { try? count() }
+        takeUp()
+        if counting == nil, seen.batch != list.log.batch, .now - seen.time > Self.patience { count() }
         canvas.clear()
         let total = buckets.reduce(0) { $0 + $1.count }
         let title = sentence(
@@ -128,7 +173,11 @@ final class HistogramScreen: Layer {
         let body = canvas.part(x: 0, y: y, width: canvas.width, height: canvas.height - y - 1)
         firstLine = body.frame.minY
         rows.fit(count: buckets.count, height: body.height)
-        if buckets.isEmpty { body.write(tr("No records, no values."), x: 2, y: 0, style: .muted) }
+        if let counting {
+            body.write(Activity.text(tr("counting"), since: counting.began), x: 2, y: 0, style: .text)
+        } else if buckets.isEmpty {
+            body.write(tr("No records, no values."), x: 2, y: 0, style: .muted)
+        }
         let greatest = Double(max(1, buckets.map(\.count).max() ?? 1))
         let titleWidth = min(body.width / 3, buckets.map { body.text.width($0.title) }.max() ?? 1)
         let countWidth = String(Int(greatest)).count

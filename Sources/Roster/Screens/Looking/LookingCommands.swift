@@ -36,12 +36,7 @@ extension ListScreen {
 
     func showHistogram() {
         guard let column = countedColumn else { return }
-        do {
-            browser.layers.push(
-                try HistogramScreen(list: self, keyPath: column.keyPath, attribute: column.attribute))
-        } catch {
-            browser.complain(error)
-        }
+        browser.layers.push(HistogramScreen(list: self, keyPath: column.keyPath, attribute: column.attribute))
     }
 
     func askForPivot() {
@@ -57,11 +52,7 @@ extension ListScreen {
                 title: sentence("\(PropertyTitle.title(column.keyPath)) by"), items: items, aliases: keys,
                 selected: selected
             ) { [unowned self] index in
-                do {
-                    browser.layers.push(try PivotScreen(list: self, rows: column.keyPath, columns: keys[index]))
-                } catch {
-                    browser.complain(error)
-                }
+                browser.layers.push(PivotScreen(list: self, rows: column.keyPath, columns: keys[index]))
             })
     }
 }

@@ -3,7 +3,7 @@ import TerminalKit
 import Translation
 
 /// The map of the model: all entities with their relationships. Enter opens an entity's list, or follows a relationship.
-final class ModelMapScreen: Layer {
+final class ModelMapScreen: KeyHelping {
     unowned let list: ListScreen
     private(set) var isFinished = false
     private let counts: [String: Int]
@@ -38,6 +38,16 @@ final class ModelMapScreen: Layer {
             return true
         default: return false
         }
+    }
+
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        (
+            "Keys of the map",
+            [
+                ("Enter", "open the entity's list, or go to the other end"), ("o", "open the entity's list"),
+                ("Tab S-Tab", "next entity, entity before"),
+            ] + ScrolledRows.keyHelp + [("Esc q", "back to the list")]
+        )
     }
 
     private func handle(_ key: Key) -> Bool {

@@ -5,7 +5,7 @@ import TerminalKit
 import Translation
 
 /// Two columns against each other: how many records have a value of the one and a value of the other, or what they sum up to.
-final class PivotScreen: Layer {
+final class PivotScreen: WorkingLayer, KeyHelping {
     /// What the cells show.
     enum Measure: Equatable {
         case count
@@ -33,6 +33,15 @@ final class PivotScreen: Layer {
         var sum = 0.0
     }
 
+    private struct Counted {
+        let measure: Measure
+        let heads: [ValueBuckets]
+        let cells: [[Cell]]
+    }
+
+    /// So many texts get a row, or a column, of their own.
+    private static let greatestCounts = [1000, 100]
+
     unowned let list: ListScreen
     private let keyPaths: [String]
     private(set) var isFinished = false
@@ -43,25 +52,57 @@ final class PivotScreen: Layer {
     private var column = 0
     private var left = 0
     private var firstLine = 0
+    /// The counting that goes on.
+    private var counting: ColumnCountsTask<Counted>?
 
     /// - Parameter keyPaths: of the rows and of the columns.
-    /// - Throws: what the fetch throws.
-    init(list: ListScreen, rows: String, columns: String) throws {
+    init(list: ListScreen, rows: String, columns: String) {
         self.list = list
         keyPaths = [rows, columns]
-        try count()
+        count(.count)
     }
 
-    private func count() throws {
-        let counts = try ColumnCounts(
-            keyPaths, of: list.entity, filter: list.records.settings.filter, summing: measure.keyPath,
-            in: list.session.context)
-        heads = try keyPaths.enumerated().map { index, keyPath in
-            let attribute = try EntityKeys.attribute(at: keyPath, of: list.entity, for: "count by")
-            return ValueBuckets(counts.totals(ofColumn: index), of: attribute, at: keyPath)
+    private func count(_ measure: Measure) {
+        counting?.cancel()
+        let query = ColumnCounts.Query(
+            keyPaths: keyPaths, entity: list.entity, filter: list.records.settings.filter, summed: measure.keyPath)
+        counting = ColumnCountsTask(
+            query, in: list.session.context, whenDone: { [weak self] in self?.list.browser.needsDisplay = true }
+        ) { counts in
+            let heads = try query.keyPaths.enumerated().map { index, keyPath in
+                let attribute = try EntityKeys.attribute(at: keyPath, of: query.entity, for: "count by")
+                return ValueBuckets(
+                    counts.totals(ofColumn: index), of: attribute, at: keyPath,
+                    greatestCount: Self.greatestCounts[index])
+            }
+            return Counted(measure: measure, heads: heads, cells: Self.cells(of: counts, heads))
         }
+        takeUp()
+    }
+
+    /// Shows what was counted, where it is there.
+    func takeUp() {
+        guard let result = counting?.take() else { return }
+        counting = nil
+        do {
+            let counted = try result.get()
+            (measure, heads, cells) = (counted.measure, counted.heads, counted.cells)
+        } catch {
+            isFinished = heads.isEmpty
+            list.browser.complain(error)
+        }
+    }
+
+    var isWorking: Bool { counting != nil }
+
+    private func close() {
+        counting?.cancel()
+        isFinished = true
+    }
+
+    private static func cells(of counts: ColumnCounts, _ heads: [ValueBuckets]) -> [[Cell]] {
         // One more row and column for the sums.
-        cells = Array(
+        var cells = Array(
             repeating: Array(repeating: Cell(), count: heads[1].buckets.count + 1), count: heads[0].buckets.count + 1)
         for row in counts.rows {
             guard let y = heads[0].place(of: row.values[0]), let x = heads[1].place(of: row.values[1]) else { continue }
@@ -72,6 +113,7 @@ final class PivotScreen: Layer {
                 cells[rowIndex][columnIndex].sum += row.sum
             }
         }
+        return cells
     }
 
     private var columnCount: Int { (cells.first?.count ?? 1) }
@@ -104,6 +146,16 @@ final class PivotScreen: Layer {
         }
     }
 
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        (
+            "Keys of the pivot",
+            [
+                ("Enter", "show the records of the cell"), ("a", "count, sum, average"),
+                ("h l", "a column to the left, to the right"),
+            ] + ScrolledRows.keyHelp + [("Esc q", "back to the list")]
+        )
+    }
+
     private func handle(_ key: Key) -> Bool {
         if rows.handle(key, count: cells.count) { return true }
         switch (key.code, key.modifiers) {
@@ -111,7 +163,7 @@ final class PivotScreen: Layer {
         case (.right, []), (.character("l"), []): column = min(columnCount - 1, column + 1)
         case (.enter, []): narrow()
         case (.character("a"), []): askForMeasure()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): close()
         default: return false
         }
         return true
@@ -119,10 +171,15 @@ final class PivotScreen: Layer {
 
     /// Shows the records of the cell under the cursor.
     private func narrow() {
-        let predicates = [(0, rows.cursor), (1, column)].compactMap { axis, index in
-            heads[axis].buckets.indices.contains(index) ? heads[axis].buckets[index].predicate : nil
+        guard !heads.isEmpty else { return }
+        let chosen = [(0, rows.cursor), (1, column)].compactMap { axis, index in
+            heads[axis].buckets.indices.contains(index) ? heads[axis].buckets[index] : nil
         }
-        isFinished = true
+        let predicates = chosen.compactMap(\.predicate)
+        guard predicates.count == chosen.count else {
+            return list.browser.say("too many values for a filter", role: .warning)
+        }
+        close()
         if !predicates.isEmpty { list.narrow(by: predicates) }
     }
 
@@ -136,18 +193,14 @@ final class PivotScreen: Layer {
         let items = measures.map { (text: $0.title, detail: $0 == measure ? tr("now") : "") }
         list.browser.layers.push(
             Picker(title: "In the cells", items: items) { [unowned self] index in
-                let before = measure
-                measure = measures[index]
-                do { try count() } catch {
-                    measure = before
-                    list.browser.complain(error)
-                }
+                count(measures[index])
             })
     }
 
     // MARK: Painting
 
     func draw(in canvas: Canvas) {
+        takeUp()
         canvas.clear()
         let titles = keyPaths.map { PropertyTitle.title($0) }
         let title = titles.dropFirst().reduce(titles.first ?? "") { sentence("\($0) by \($1)") }
@@ -156,10 +209,16 @@ final class PivotScreen: Layer {
         let body = canvas.part(x: 0, y: 2, width: canvas.width, height: canvas.height - 3)
         firstLine = body.frame.minY
         rows.fit(count: cells.count, height: body.height)
-        let headWidth = min(canvas.width / 3, cells.indices.map { canvas.text.width(self.title(0, $0)) }.max() ?? 1)
+        if let counting {
+            canvas.write(Activity.text(tr("counting"), since: counting.began), x: 1, y: 1, style: .text)
+            if cells.isEmpty { return drawHints(in: canvas) }
+        }
+        let headWidth = min(
+            canvas.width / 3, rows.shown(of: cells.count).map { canvas.text.width(self.title(0, $0)) }.max() ?? 1)
         let widths = (0..<columnCount).map { x in
             max(
-                min(16, canvas.text.width(self.title(1, x))), cells.map { canvas.text.width(text($0[x])) }.max() ?? 1)
+                min(16, canvas.text.width(self.title(1, x))),
+                rows.shown(of: cells.count).map { canvas.text.width(text(cells[$0][x])) }.max() ?? 1)
         }
         let shown = columns(widths, room: canvas.width - headWidth - 3)
         var x = headWidth + 2
@@ -187,6 +246,10 @@ final class PivotScreen: Layer {
                     style: Style(role, selected: row == rows.cursor && index == column))
             }
         }
+        drawHints(in: canvas)
+    }
+
+    private func drawHints(in canvas: Canvas) {
         KeyHints.draw(
             [("Enter", "show these"), ("a", "count, sum, average"), ("h j k l", "move"), ("Esc", "close")],
             in: canvas, y: canvas.height - 1)

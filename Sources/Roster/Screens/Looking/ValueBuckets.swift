@@ -1,14 +1,37 @@
 import CoreData
 import Foundation
+import TerminalKit
+import Translation
 
 /// The values of a column put into a few heaps: each value for itself where there are few, ranges of numbers and dates
 /// where there are many.
 struct ValueBuckets {
     struct Bucket {
+        /// What the values of a heap have in common.
+        enum Values {
+            case one(Any)
+            /// From the first on, up to and without the second.
+            case range(Any, Any)
+            case nothing
+            /// All that have no heap of their own.
+            case others(Int)
+        }
+
+        let keyPath: String
+        let values: Values
         let title: String
-        /// Finds the records of the heap.
-        let predicate: NSPredicate
         var count = 0
+
+        /// Finds the records of the heap; `nil` where no predicate of a reasonable length does.
+        var predicate: NSPredicate? {
+            switch values {
+            case .one(let value): NSPredicate(format: "%K == %@", argumentArray: [keyPath, value])
+            case .range(let start, let end):
+                NSPredicate(format: "%K >= %@ AND %K < %@", argumentArray: [keyPath, start, keyPath, end])
+            case .nothing: NSPredicate(format: "%K == NULL", keyPath)
+            case .others: nil
+            }
+        }
     }
 
     /// From so many different numbers or dates on, ranges are made.
@@ -22,10 +45,15 @@ struct ValueBuckets {
     private let ranges: [Range<Double>]
     private var places: [AnyHashable: Int] = [:]
     private var placeOfNothing: Int?
+    private var placeOfOthers: Int?
 
     /// - Parameters:
     ///   - counts: the different values, each with how many records have it.
-    init(_ counts: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, at keyPath: String) {
+    ///   - greatestCount: so many texts get a heap of their own; those that are rarer are put together.
+    init(
+        _ counts: [(value: Any?, count: Int)], of attribute: NSAttributeDescription, at keyPath: String,
+        greatestCount: Int
+    ) {
         let present = counts.filter { $0.value != nil }
         distinctCount = present.count
         let measured = Self.isMeasured(attribute)
@@ -43,27 +71,36 @@ struct ValueBuckets {
                         Date(timeIntervalSinceReferenceDate: range.upperBound)
                     )
                     : (Self.constant(range.lowerBound, isWhole), Self.constant(range.upperBound, isWhole))
-                let predicate = NSPredicate(
-                    format: "%K >= %@ AND %K < %@", argumentArray: [keyPath, start, keyPath, end])
                 let title = isDate ? DateSteps.title(range, among: ranges) : Self.title(range, isWhole: isWhole)
-                buckets.append(Bucket(title: title, predicate: predicate))
+                buckets.append(Bucket(keyPath: keyPath, values: .range(start, end), title: title))
             }
         } else {
             ranges = []
-            let sorted = measured ? present.sorted { Self.number($0.value) ?? 0 < Self.number($1.value) ?? 0 } : present
-            for item in sorted {
+            let sorted =
+                measured
+                ? present.sorted { Self.number($0.value) ?? 0 < Self.number($1.value) ?? 0 }
+                : present.count > greatestCount
+                    ? present.enumerated().sorted { ($1.element.count, $0.offset) < ($0.element.count, $1.offset) }
+                        .map(\.element) : present
+            for item in measured ? sorted : Array(sorted.prefix(greatestCount)) {
                 guard let value = item.value, let key = value as? AnyHashable else { continue }
                 places[key] = buckets.count
                 let shown = ValueDisplay.text(value, of: attribute)
                 buckets.append(
+                    Bucket(keyPath: keyPath, values: .one(value), title: shown.isEmpty ? "(empty)" : shown))
+            }
+            if !measured, sorted.count > greatestCount {
+                let count = sorted.count - greatestCount
+                placeOfOthers = buckets.count
+                buckets.append(
                     Bucket(
-                        title: shown.isEmpty ? "(empty)" : shown,
-                        predicate: NSPredicate(format: "%K == %@", argumentArray: [keyPath, value])))
+                        keyPath: keyPath, values: .others(count),
+                        title: sentence("\(GroupedNumber.text(count)) rarer values")))
             }
         }
         if counts.contains(where: { $0.value == nil && $0.count > 0 }) {
             placeOfNothing = buckets.count
-            buckets.append(Bucket(title: "–", predicate: NSPredicate(format: "%K == NULL", keyPath)))
+            buckets.append(Bucket(keyPath: keyPath, values: .nothing, title: "–"))
         }
         for (value, count) in counts { if let place = place(of: value) { buckets[place].count += count } }
         if !ranges.isEmpty { return }
@@ -74,7 +111,7 @@ struct ValueBuckets {
     /// In which heap a value lies; `nil` for one that was not among the counted.
     func place(of value: Any?) -> Int? {
         guard let value else { return placeOfNothing }
-        guard !ranges.isEmpty else { return (value as? AnyHashable).flatMap { places[$0] } }
+        guard !ranges.isEmpty else { return (value as? AnyHashable).flatMap { places[$0] } ?? placeOfOthers }
         guard let number = Self.number(value) else { return placeOfNothing }
         var (low, high) = (0, ranges.count)
         while low + 1 < high {
@@ -92,6 +129,7 @@ struct ValueBuckets {
         buckets = order.map { buckets[$0] }
         places = places.compactMapValues { newPlaces[$0] }
         placeOfNothing = placeOfNothing.flatMap { newPlaces[$0] }
+        placeOfOthers = placeOfOthers.flatMap { newPlaces[$0] }
     }
 
     // MARK: Numbers

@@ -17,17 +17,9 @@ enum DurableFile {
         guard fsync(descriptor) == 0 else { throw failure(errno, url.path) }
     }
 
-    // SAFETY: `write` reads at most what is left of the bytes, which the data hold.
     static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
-        try data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if written < 0 && errno == EINTR { continue }
-                guard written > 0 else { throw failure(errno, path) }
-                rest = rest.dropFirst(written)
-            }
-        }
+        let number = FileWriting.write(data, to: descriptor)
+        guard number == 0 else { throw failure(number, path) }
     }
 
     /// Makes the commits of a store last that SQLite has made but not synced.

@@ -128,8 +128,7 @@ private struct Checksum {
     }
 
     /// Whether the sum is the one that is written here, always with the highest byte first.
-    // SAFETY: the bytes are copied during the closure.
     func equals(_ bytes: ArraySlice<UInt8>) -> Bool {
-        bytes.elementsEqual(withUnsafeBytes(of: (first.bigEndian, second.bigEndian), Array.init))
+        bytes.elementsEqual(first.bigEndianBytes + second.bigEndianBytes)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 
 #if canImport(Glibc)
     import Glibc
@@ -68,8 +69,7 @@ struct WriteAheadLog {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    // SAFETY: the bytes of a number are copied during the closure.
-    private static func bytes(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian, Array.init) }
+    private static func bytes(_ number: Int) -> [UInt8] { UInt64(number).bigEndianBytes }
 
     private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import SQLiteAccess
 
 /// Where the rows of the old version stand, as SQL that fills the tables of the new one.
@@ -81,7 +82,6 @@ final class MigrationSource {
     // MARK: Defaults
 
     /// The default value of an attribute as it stands in its column.
-    // SAFETY: the bytes of a UUID are copied during the closure.
     static func defaultValue(of attribute: NSAttributeDescription) throws -> SQLiteValue {
         guard let value = attribute.defaultValue, let slot = AttributeCoercion.slotValue(value, for: attribute) else {
             return .null
@@ -93,7 +93,7 @@ final class MigrationSource {
         case .text(let text): return .text(text)
         case .data(let data):
             return .blob(attribute.allowsExternalBinaryDataStorage ? ExternalData.inline(data) : data)
-        case .uuid(let uuid): return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .uuid(let uuid): return .blob(uuid.bytes)
         case .decimal(let number): return DecimalCoding.value(of: number)
         case .object(let object):
             return try TransformableCoding.data(from: object, attribute: attribute).map { .blob($0) } ?? .null

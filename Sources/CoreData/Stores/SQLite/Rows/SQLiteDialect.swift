@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import SQLiteAccess
 
 extension SQLDialect {
@@ -13,7 +14,6 @@ extension SQLDialect {
 }
 
 extension SQLiteValue {
-    // SAFETY: the bytes of a UUID are copied during the closure.
     init(_ value: SQLValue) {
         switch value {
         case .null: self = .null
@@ -21,7 +21,7 @@ extension SQLiteValue {
         case .real(let number): self = .real(number)
         case .text(let text): self = .text(text)
         case .blob(let data): self = .blob(data)
-        case .uuid(let uuid): self = .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+        case .uuid(let uuid): self = .blob(uuid.bytes)
         case .decimal, .list: preconditionFailure("The dialect of SQLite has neither decimals nor lists.")
         }
     }

@@ -1,0 +1,78 @@
+import TerminalKit
+import Translation
+
+/// A screen whose keys are listed when `?` or F1 is pressed, which mean nothing else in it.
+protocol KeyHelping: Layer {
+    /// The title of the list, and what each key does, in English.
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) { get }
+    /// Whether `?` is a character to type there.
+    var takesText: Bool { get }
+}
+
+extension KeyHelping {
+    var takesText: Bool { false }
+}
+
+extension Form: KeyHelping {
+    var takesText: Bool { true }
+
+    var keyHelp: (title: String, keys: [(keys: String, help: String)]) {
+        (
+            "Keys of the form",
+            [
+                ("Tab S-Tab", "next field, field before"), ("Enter", "take the values over, not saved yet"),
+                ("^S", "take the values over and save"), ("Esc ^C", "leave the record as it is"),
+                ("^N", "no value"), ("S-Up S-Down", "a day, or one, more or less"),
+                ("^T", "calendar, in the field of a date"), ("^O", "the text in an editor of its own"),
+                ("Space Right", "choose, in a field of a choice or a record"),
+            ]
+        )
+    }
+}
+
+extension ScrolledRows {
+    /// What its keys do.
+    static let keyHelp = [
+        (keys: "j k", help: "down, up"), (keys: "^D ^U", help: "a page down, up"),
+        (keys: "g G", help: "to the first, to the last"),
+    ]
+}
+
+extension Browser {
+    /// The key that lists the keys of a screen with a table of commands.
+    private var helpKey: String? {
+        switch layers.top {
+        case is ListScreen: tables.list.label(of: "?", in: ListCommands.table)
+        case is DetailScreen: tables.record.label(of: "?", in: DetailCommands.table)
+        case is HistoryPane: tables.history.label(of: "?", in: HistoryPane.table)
+        case is PastScreen: tables.past.label(of: "?", in: PastScreen.table)
+        case is ColumnsPane: tables.columns.label(of: "?", in: ColumnsPane.table)
+        default: nil
+        }
+    }
+
+    /// What a key does that no command has: it lists the keys of the screen, or it means nothing.
+    func explain(_ key: Key) {
+        guard let layer = layers.top as? any KeyHelping else {
+            return say(
+                helpKey.map { sentence("\(key.label) means nothing here; \($0) lists the keys") }
+                    ?? sentence("\(key.label) means nothing here"))
+        }
+        let isHelpKey = key == Key(.function(1)) || !layer.takesText && key == Key(.character("?"))
+        guard isHelpKey else {
+            let help = layer.takesText ? "F1" : "?"
+            return say(sentence("\(key.label) means nothing here; \(help) lists the keys"))
+        }
+        let help = layer.keyHelp
+        let text = TextWidth()
+        let width = help.keys.map { text.width($0.keys) }.max() ?? 0
+        layers.push(
+            TextPane(
+                title: help.title,
+                lines: help.keys.map { item in
+                    TextPane.Line(runs: [
+                        ("  " + text.padded(item.keys, to: width) + "  ", .key), (tr(item.help), .text),
+                    ])
+                }, closingKeys: [Key(.character("?")), Key(.function(1))]))
+    }
+}
