@@ -83,7 +83,7 @@ struct ContentChecksum {
             case let number as NSNumber:
                 digest.add(number.doubleValue.bitPattern)
                 digest.add(UInt64(bitPattern: number.int64Value))
-            default: digest.add("\(value)")
+            default: digest.add(ValueText.stable(value))
             }
         }
         return digest

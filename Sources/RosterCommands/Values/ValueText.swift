@@ -14,9 +14,12 @@ package enum ValueText {
         case .floatAttributeType: return (value as? NSNumber).map { float($0.floatValue) } ?? .null
         case .decimalAttributeType: return (value as? NSDecimalNumber).map(decimal) ?? .null
         case .compositeAttributeType: return composite(value, of: attribute)
-        default: return .string(plain(value))
+        default: return .string(stable(value))
         }
     }
+
+    /// What a value without a form of its own says, the same in every run.
+    static func stable(_ value: Any) -> String { StableText.text(of: value, plain: scalar) }
 
     /// `value` as text for people.
     package static func shown(_ value: Any?, of attribute: NSAttributeDescription) -> String {
@@ -40,7 +43,7 @@ package enum ValueText {
         }
     }
 
-    private static func plain(_ value: Any) -> String {
+    private static func scalar(_ value: Any) -> String {
         switch value {
         case let text as String: text
         case let date as Date: ISO8601Text.text(of: date)
@@ -64,7 +67,7 @@ package enum ValueText {
     private static func composite(_ value: Any, of attribute: NSAttributeDescription) -> JSONValue {
         guard let composite = attribute as? NSCompositeAttributeDescription, let members = value as? [String: Any]
         else {
-            return .string(String(describing: value))
+            return .string(stable(value))
         }
         return .object(composite.elements.map { ($0.name, json(members[$0.name], of: $0)) })
     }

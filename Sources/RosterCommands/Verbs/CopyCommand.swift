@@ -21,15 +21,18 @@ public struct CopyCommand {
         try place.checkThatItIsFree()
         let session = try StoreSession(source, for: .reading, in: surroundings)
         let original = try session.perform { try ContentChecksum(session.context).entities() }
-        do {
-            let made = try session.coordinator.migratePersistentStore(
-                session.coordinator.persistentStores[0], to: place.url, options: [NSPersistentHistoryTrackingKey: true],
-                type: place.type)
-            try session.coordinator.remove(made)
-            try compare(original, at: place, session.model)
-        } catch let error as CommandError {
-            try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
-            throw error
+        try NewStoreFiles.removing(at: place.url) {
+            do {
+                let made = try session.coordinator.migratePersistentStore(
+                    session.coordinator.persistentStores[0], to: place.url,
+                    options: [NSPersistentHistoryTrackingKey: true], type: place.type)
+                try session.coordinator.remove(made)
+                try compare(original, at: place, session.model)
+            } catch let error as CommandError {
+                // Of a store in a file an empty one stays, which goes then.
+                try? session.coordinator.destroyPersistentStore(at: place.url, type: place.type)
+                throw error
+            }
         }
         try SavedReport.telling(true, of: .copy) {
             try report(original, session.name, place.name, surroundings)

@@ -1,0 +1,29 @@
+import Foundation
+
+/// A value of any class as text that is the same in every run: dictionaries and sets, whose own descriptions are in an order by
+/// chance, are written in the order of their texts.
+enum StableText {
+    /// - Parameter plain: the text of what has no members.
+    static func text(of value: Any, plain: (Any) -> String) -> String {
+        func text(_ value: Any) -> String { self.text(of: value, plain: plain) }
+        func pairs(_ pairs: [(Any, Any)]) -> String {
+            let texts = pairs.map { (text($0.0), text($0.1)) }.sorted { $0 < $1 }
+            return "{" + texts.map { "\($0.0) = \($0.1)" }.joined(separator: "; ") + "}"
+        }
+        func members(_ members: [Any], isOrdered: Bool) -> String {
+            let texts = members.map(text)
+            return isOrdered
+                ? "(" + texts.joined(separator: ", ") + ")" : "{(" + texts.sorted().joined(separator: ", ") + ")}"
+        }
+        switch value {
+        case let dictionary as NSDictionary: return pairs(dictionary.map { ($0.key, $0.value) })
+        case let dictionary as [AnyHashable: Any]: return pairs(dictionary.map { ($0.key.base, $0.value) })
+        case let array as NSArray: return members(array.map { $0 }, isOrdered: true)
+        case let array as [Any]: return members(array, isOrdered: true)
+        case let set as NSOrderedSet: return members(set.array, isOrdered: true)
+        case let set as NSSet: return members(set.allObjects, isOrdered: false)
+        case let set as Set<AnyHashable>: return members(set.map(\.base), isOrdered: false)
+        default: return plain(value)
+        }
+    }
+}
