@@ -109,6 +109,39 @@ import Testing
         #expect(try stored("Spain") == ["wins": 98, "titles": 8])
     }
 
+    /// What others write while the preview of an edit of several records is open is asked about too.
+    @Test func whatOthersWriteUnderAPreviewIsAskedAbout() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Italy")
+        driver.keys("<Space><Space>")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        driver.keys("e")
+        driver.type("9")
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("Italy: 4 → 9"), "\(driver.text)")
+        try update("Italy", ["titles": 7])
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        request.predicate = NSPredicate(format: "teamName == 'Italy'")
+        let italy = try #require(try driver.browser.session?.context.fetch(request).first)
+        try await driver.wait(for: "the merge") { italy.value(forKey: "titles") as? Int == 7 }
+        driver.keys("y<C-s>")
+        #expect(driver.text.contains("Changed by another program"), "\(driver.text)")
+        driver.keys("t")
+        #expect(try stored("Italy")["titles"] == 7)
+    }
+
+    @Test func whatGoesOnIsNotEndedWithoutAQuestion() throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.browser.begin(
+            "export", { surroundings in while !surroundings.interruption.isRaised { usleep(1000) } }, finish: { _ in })
+        driver.keys("q")
+        #expect(driver.text.contains("export 0 %: go on?"), "\(driver.text)")
+        driver.keys("c")
+        #expect(!driver.browser.isFinished && driver.browser.work != nil)
+        driver.keys("qs")
+        #expect(driver.browser.isFinished && driver.browser.work == nil)
+    }
+
     /// Issue 23, defect 2.
     @Test func editsOfARecordThatAnotherProgramDeletesAreNotLostWithoutAWord() async throws {
         let driver = BrowserDriver(teamsOf: fixture)
@@ -128,6 +161,45 @@ import Testing
             return (found?.value(forKey: "wins") as? Int, found?.value(forKey: "localName") as? String)
         }
         #expect(spain.0 == 99 && spain.1 == "España")
+    }
+
+    @Test func whatBecomesOfEditsOfADeletedRecordMayBeDecidedLater() async throws {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.edit("Wins", of: "Spain", to: "99")
+        try delete("Spain", in: fixture, keepsHistory: true)
+        try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
+        driver.keys("<Esc>")
+        #expect(driver.text.contains("asked again when you save"), "\(driver.text)")
+        driver.keys("<C-s>")
+        #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
+        driver.keys("r<C-s>")
+        #expect(try stored("Spain")["wins"] == 99, "\(driver.text)")
+    }
+
+    /// A relationship to a record that is deleted elsewhere is emptied, which the user did not choose.
+    @Test func aRelationshipToARecordDeletedElsewhereIsAsItWas() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Mexico")
+        driver.keys("E<S-Tab><Space>")
+        driver.type("Maracan")
+        driver.keys("<Enter><Enter>")
+        #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
+        try fixture.elsewhere { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Venue")
+            request.predicate = NSPredicate(format: "name BEGINSWITH 'Maracan'")
+            try context.fetch(request).forEach(context.delete)
+            try context.save()
+        }
+        try await driver.wait(for: "the deletion") { driver.text.contains("is as it was before your edit") }
+        #expect(driver.text.contains("another program deleted Maracan"), "\(driver.text)")
+        #expect(!driver.text.contains("unsaved") && !driver.text.contains("your edits was"), "\(driver.text)")
+        driver.keys("<C-s>")
+        let home = try fixture.elsewhere { context -> String? in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
+            request.predicate = NSPredicate(format: "teamName == 'Mexico'")
+            return try context.fetch(request).first?.value(forKeyPath: "homeVenue.name") as? String
+        }
+        #expect(home == "Azteca")
     }
 
     @Test func editsOfADeletedRecordMayBeDropped() async throws {

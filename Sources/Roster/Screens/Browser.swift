@@ -32,6 +32,8 @@ final class Browser: TerminalProgram {
     private static let messageTime = Duration.seconds(4)
     /// What the store had of each edited property when the user began to edit it.
     var baseline = EditBaseline()
+    /// Edits of records that others deleted, of which the user did not decide yet.
+    var lostEdits: [LostEdit] = []
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []
@@ -215,8 +217,25 @@ final class Browser: TerminalProgram {
 
     // MARK: Ending
 
-    /// Ends the program, after a question where something is not saved.
+    /// Ends the program, after a question where something goes on or is not saved.
     func quit() {
+        if let work {
+            return layers.push(
+                Dialog(
+                    title: sentence("\(work.progress): go on?"),
+                    lines: [
+                        TextPane.Line(work.name == "import" ? "What was imported so far stays." : "No file is left.")
+                    ],
+                    choices: [
+                        Dialog.Choice("s", "stop it and quit") { [unowned self] in
+                            work.stop()
+                            self.work = nil
+                            work.waitForEnd(upTo: 2)
+                            quit()
+                        },
+                        Dialog.Choice("c<Esc>n", "go on") { [unowned self] in picked = [] },
+                    ]))
+        }
         guard let session, session.context.hasChanges, session.unsavedCount > 0 else {
             isFinished = true
             return
@@ -254,6 +273,7 @@ final class Browser: TerminalProgram {
         layers.removeAll()
         waitingSave = nil
         baseline = EditBaseline()
+        lostEdits = []
         try session?.close()
         session = nil
     }

@@ -17,9 +17,9 @@ extension Browser {
 
     /// Does one edit as one step for undo.
     ///
-    /// - Parameter seen: what the user saw of the record while typing; `nil` where that is what it has now.
+    /// - Parameter seen: what the user saw of records while deciding; of others that is what they have now.
     func edit(
-        _ name: String, seen: SeenValues? = nil, _ change: (NSManagedObjectContext) throws -> Void
+        _ name: String, seen: [SeenValues] = [], _ change: (NSManagedObjectContext) throws -> Void
     ) rethrows {
         guard let context = session?.context else { return }
         context.processPendingChanges()
@@ -61,6 +61,11 @@ extension Browser {
 
     func save(preferring preference: SaveAttempt.Preference?, next: @escaping () -> Void) {
         guard let session else { return }
+        if !lostEdits.isEmpty {
+            let lost = lostEdits
+            lostEdits = []
+            return ask(aboutLost: lost)
+        }
         if let problem = session.fileProblem {
             waitingSave = nil
             return ask(aboutLostFile: problem, next: next)
@@ -129,6 +134,17 @@ extension Browser {
     func askAboutLostEdits() {
         guard let session else { return }
         ask(aboutLost: baseline.takeLostEdits(in: session.context))
+        let targets = baseline.takeLostTargets(in: session.context)
+        guard let first = targets.first else { return }
+        let title = PropertyTitle.title(first.key)
+        let name = RecordName.text(first.object)
+        edit(sentence("restore \(title) of \(name)")) { _ in targets.forEach { $0.restore() } }
+        let target = RecordName.lastKnown(first.target)
+        say(
+            targets.count == 1
+                ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
+                : sentence("another program deleted \(target): \(targets.count) records are related as before"),
+            role: .warning)
     }
 
     /// Asks what becomes of values that were typed for records which are no more.
@@ -155,7 +171,11 @@ extension Browser {
                         if let first = made.first { list?.moveCursor(to: first) }
                         say("made anew, not saved yet; ^S saves")
                     },
-                    Dialog.Choice("d<Esc>", "drop your edits") { [unowned self] in say("dropped your edits") },
+                    Dialog.Choice("d", "drop your edits") { [unowned self] in say("dropped your edits") },
+                    Dialog.Choice("<Esc>", "not now") { [unowned self] in
+                        lostEdits += lost
+                        say("kept: you are asked again when you save")
+                    },
                 ]))
         needsDisplay = true
     }

@@ -158,7 +158,7 @@ final class CellEditor: Layer {
         let name = RecordName.text(object)
         // Checked before: it parses.
         let value = try? FieldText.value(text, of: attribute)
-        list.browser.edit(sentence("edit \(title) of \(name)"), seen: seen) { _ in
+        list.browser.edit(sentence("edit \(title) of \(name)"), seen: [seen]) { _ in
             object.setValue(value, forKey: attribute.name)
         }
         list.browser.say(sentence("changed \(title) of \(name), not saved yet"))

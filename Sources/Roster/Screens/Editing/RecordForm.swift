@@ -133,7 +133,7 @@ final class RecordForm {
         }
         let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
         var target = object
-        browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)"), seen: isNew ? nil : seen) { context in
+        browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)"), seen: isNew ? [] : [seen]) { context in
             if isNew { target = NSManagedObject(entity: object.entity, insertInto: context) }
             write(fields, to: target)
         }

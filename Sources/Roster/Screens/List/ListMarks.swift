@@ -168,14 +168,17 @@ extension ListScreen {
         }
         if changed.count > 6 { lines.append(TextPane.Line(sentence("and \(changed.count - 6) more"), role: .muted)) }
         let title = PropertyTitle.title(attribute.name)
+        let seen = changed.map { SeenValues(of: $0, attribute: attribute.name) }
         browser.layers.push(
             Dialog(
                 title: sentence("\(title) of \(DeletePlan.counted(changed.count, entity.name ?? "record"))"),
                 lines: lines,
                 choices: [
                     Dialog.Choice("y", "change") { [unowned self] in
-                        browser.edit(sentence("edit \(title) of \(changed.count)")) { _ in
-                            for object in changed { object.setValue(value, forKey: attribute.name) }
+                        browser.edit(sentence("edit \(title) of \(changed.count)"), seen: seen) { _ in
+                            for seen in seen where !seen.isGone {
+                                seen.object.setValue(value, forKey: attribute.name)
+                            }
                         }
                         browser.say(sentence("changed \(DeletePlan.counted(changed.count, "record")), not saved yet"))
                     },

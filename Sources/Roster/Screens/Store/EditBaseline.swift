@@ -10,8 +10,9 @@ struct EditBaseline {
 
     /// Takes up the properties that were changed since the last call. Call after every edit.
     ///
-    /// - Parameter seen: what the user saw of a record, where that was before the edit: others may have changed it since.
-    mutating func note(_ context: NSManagedObjectContext, seen: SeenValues? = nil) {
+    /// - Parameter seen: what the user saw of records, where that was before the edit: others may have changed them since.
+    mutating func note(_ context: NSManagedObjectContext, seen: [SeenValues] = []) {
+        let seen = Dictionary(seen.map { (ObjectIdentifier($0.object), $0.values) }) { first, _ in first }
         for object in context.updatedObjects {
             let id = ObjectIdentifier(object)
             var base = values[id]?.base ?? [:]
@@ -19,8 +20,7 @@ struct EditBaseline {
             guard !mine.isEmpty else { continue }
             let new = mine.keys.filter { base[$0] == nil }
             let committed = object.committedValues(forKeys: Array(new))
-            let before = seen?.object === object ? seen?.values : nil
-            for key in new { base[key] = before?[key] ?? committed[key] ?? NSNull() }
+            for key in new { base[key] = seen[id]?[key] ?? committed[key] ?? NSNull() }
             values[id] = (object, base, mine)
         }
     }
@@ -33,9 +33,26 @@ struct EditBaseline {
         // What others deleted counts as deleted until then.
         context.processPendingChanges()
         let deletedHere = context.deletedObjects
-        let lost = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
-        for (object, _, _) in lost { values[ObjectIdentifier(object)] = nil }
-        return lost.map { LostEdit(object: $0.object, mine: $0.mine) }
+        let gone = values.values.filter { $0.object.isDeleted && !deletedHere.contains($0.object) }
+        for (object, _, _) in gone { values[ObjectIdentifier(object)] = nil }
+        return gone.map { LostEdit(object: $0.object, mine: $0.mine) }.filter(\.isOfUser)
+    }
+
+    /// The to-one relationships that the user set to records which others deleted since: they have no value then, which the
+    /// user did not choose. Each is told once.
+    mutating func takeLostTargets(in context: NSManagedObjectContext) -> [LostTarget] {
+        let deletedHere = context.deletedObjects
+        var lost: [LostTarget] = []
+        for (id, entry) in values where !entry.object.isDeleted && entry.object.managedObjectContext != nil {
+            for (key, value) in entry.mine {
+                guard let target = value as? NSManagedObject, !deletedHere.contains(target),
+                    target.isDeleted || target.managedObjectContext == nil, entry.object.value(forKey: key) == nil
+                else { continue }
+                values[id]?.mine[key] = nil
+                lost.append(LostTarget(object: entry.object, key: key, target: target))
+            }
+        }
+        return lost
     }
 
     /// The properties that both the user and another process changed, to different values.
@@ -82,6 +99,12 @@ struct SeenValues {
             uniqueKeysWithValues: (attributes + relationships).map { ($0, object.value(forKey: $0) ?? NSNull()) })
     }
 
+    /// What it had in one attribute.
+    init(of object: NSManagedObject, attribute: String) {
+        self.object = object
+        values = [attribute: object.value(forKey: attribute) ?? NSNull()]
+    }
+
     /// Whether the record is no more.
     var isGone: Bool { object.isDeleted || object.managedObjectContext == nil }
 }
@@ -100,6 +123,19 @@ struct RecordConflict {
     let fields: [Field]
 }
 
+/// A relationship that the user set to a record which others deleted since.
+struct LostTarget {
+    let object: NSManagedObject
+    let key: String
+    let target: NSManagedObject
+
+    /// Gives the relationship what the store has.
+    func restore() {
+        let before = object.committedValues(forKeys: [key])[key] as? NSManagedObject
+        object.setValue(before.flatMap { $0.isDeleted ? nil : $0 }, forKey: key)
+    }
+}
+
 /// A record that others deleted while it had edits of the user that were not saved.
 struct LostEdit {
     let object: NSManagedObject
@@ -107,6 +143,14 @@ struct LostEdit {
     let mine: [String: Any]
     /// What it had, where the record itself may not know that any more.
     var others: [String: Any] = [:]
+
+    /// Whether it was edited itself, and not only the records that pointed at it.
+    var isOfUser: Bool {
+        mine.keys.contains { key in
+            guard let relationship = object.entity.relationshipsByName[key], relationship.isToMany else { return true }
+            return relationship.inverseRelationship?.isToMany ?? true
+        }
+    }
 
     /// What the record was called.
     var name: String {
