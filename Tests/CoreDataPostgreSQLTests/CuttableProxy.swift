@@ -25,6 +25,8 @@
             /// What is looked for in what the clients say, and how often it was there.
             var wanted: [UInt8] = []
             var found = 0
+            /// Microseconds that answers wait.
+            var delay: UInt32 = 0
             /// What the server reads instead of what the clients say, as many bytes.
             var garbled: (text: [UInt8], other: [UInt8])?
             var isOver = false
@@ -70,6 +72,9 @@
         /// Counts from now on how often the clients say `text`.
         func count(_ text: String) { state.withLock { ($0.wanted, $0.found) = (Array(text.utf8), 0) } }
         var found: Int { state.withLock { $0.found } }
+
+        /// Lets answers wait, as those of a server far away do.
+        func delay(by microseconds: UInt32) { state.withLock { $0.delay = microseconds } }
 
         /// Has the server read `other` where the clients say `text`, which is of as many bytes.
         func garble(_ text: String, as other: String) {
@@ -162,6 +167,7 @@
                 where ready[index].revents != 0 {
                     let count = recv(from, &buffer, buffer.count, 0)
                     guard count > 0 else { return }
+                    if index == 1, now.delay > 0 { usleep(now.delay) }
                     if index == 0, let garbled = now.garbled { Self.garble(&buffer, count, garbled) }
                     guard send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
                     if index == 0 {

@@ -2,6 +2,7 @@
     import CoreData
     import Foundation
     import PostgreSQLCluster
+    import Synchronization
     import Testing
 
     /// How often a server is asked, and over how many connections.
@@ -228,6 +229,72 @@
                 print(try stack.psql("SELECT \(bytes.joined(separator: ", "))"))
             }
             NSFetchedResultsController<NSManagedObject>.deleteCache(withName: name)
+        }
+
+        /// Each step of the search for places is a question: a server that takes long to answer is asked fewer of them, each about
+        /// more rows.
+        @Test func aServerFarAwayIsAskedFewerQuestionsForTheSamePlaces() throws {
+            let stack = try ServerStack(Shop.model())
+            let proxy = try CuttableProxy(to: try #require(PostgreSQLCluster.shared).port)
+            defer { proxy.stop() }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+            try coordinator.addPersistentStore(
+                type: .postgreSQL, at: try proxy.url(schema: stack.schema),
+                options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            let writer = stack.context()
+            let (size, moved) = (20_000, 30)
+            try writer.performAndWait {
+                let rows = (0..<size).map { ["text": String(format: "%06d", $0)] }
+                _ = try writer.execute(NSBatchInsertRequest(entityName: "Label", objects: rows))
+            }
+            let context = ServerStack.context(coordinator)
+            context.automaticallyMergesChangesFromParent = true
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Label")
+            request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            try context.performAndWait { try controller.performFetch() }
+            let follower = Follower(proxy)
+            context.performAndWait { controller.delegate = follower }
+            /// Moves rows to the end, and gives the round trips until the list is told of it.
+            func move(_ round: Int) throws -> Int {
+                let before = proxy.roundTrips
+                follower.trips.withLock { $0 = nil }
+                let wanted = try writer.performAndWait {
+                    let rows = try writer.rows("Label", "text < '000030' OR text BEGINSWITH 'z'", by: "text")
+                    for (number, row) in rows.enumerated() {
+                        row.setValue(String(format: "z%d%04d", round, number), forKey: "text")
+                    }
+                    try writer.save()
+                    return rows.map { $0.value(forKey: "text") as? String }
+                }
+                #expect(wanted.count == moved)
+                for _ in 0..<2000 where follower.trips.withLock({ $0 }) == nil { usleep(2000) }
+                let trips = try #require(follower.trips.withLock { $0 }) - before
+                let found = context.performAndWait {
+                    (size - moved..<size).map { row in
+                        controller.object(at: IndexPath(row: row, section: 0)).value(forKey: "text") as? String
+                    }
+                }
+                #expect(found == wanted)
+                return trips
+            }
+            proxy.delay(by: 5000)
+            // How long it takes is learned.
+            for round in 0..<3 { _ = try move(round) }
+            let trips = try move(3)
+            #expect(trips <= 8, "\(trips) round trips")
+        }
+
+        private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
+            let proxy: CuttableProxy
+            let trips = Mutex<Int?>(nil)
+
+            init(_ proxy: CuttableProxy) { self.proxy = proxy }
+
+            func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+                trips.withLock { $0 = proxy.roundTrips }
+            }
         }
 
         /// The server's plans for a table that was empty when they were made read all of it, for each row.

@@ -48,8 +48,8 @@ struct ListEditor {
             let merger = context.merger
             edit.isDoubtful = { row in RowIdentities.key(of: row).map(merger.isPending) ?? false }
         }
-        if identities.store != nil {
-            edit.fanout = max(2, min(Self.mostParts, Self.rowsOfQuestion / max(edit.arrivals.count, 1) + 1))
+        if let store = identities.store {
+            edit.fanout = Self.fanout(forArrivals: edit.arrivals.count, rowsOfQuestion: store.operations.rowsOfQuestion)
         }
         if edit.arrivals.count <= PlaceHints.mostArrivals, let hints = PlaceHints(definition, context) {
             // A store that cannot be read is heard of when rows are.
@@ -66,10 +66,20 @@ struct ListEditor {
         return result
     }
 
-    /// A store is asked few times, about so many rows at once: a statement takes as long as some ten rows of it, and that of a
-    /// server goes over a network.
+    /// A store is asked few times, about so many rows at once: a statement takes as long as some ten rows of it.
     private static let rowsOfQuestion = 64
     private static let mostParts = 9
+    /// The same of a server that takes long to answer.
+    private static let mostPartsOfSlow = 16
+
+    /// Into how many parts a step of the search divides what is possible.
+    ///
+    /// - Parameter rowsOfQuestion: how many rows take the store as long as a question, where it is slow.
+    static func fanout(forArrivals count: Int, rowsOfQuestion: Int) -> Int {
+        let isSlow = rowsOfQuestion > Self.rowsOfQuestion
+        let parts = max(rowsOfQuestion, Self.rowsOfQuestion) / max(count, 1) + 1
+        return max(2, min(isSlow ? mostPartsOfSlow : mostParts, parts))
+    }
 
     // MARK: Deciding
 

@@ -3,8 +3,8 @@ import PredicateSyntax
 
 /// All that contexts and the coordinator know of a store.
 ///
-/// Every member but ``objectID(for:)`` and those that never change, ``readsRowByRow`` and ``answersFromIndexes``, is called under
-/// the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's
+/// Every member but ``objectID(for:)`` and those that any thread may ask, ``readsRowByRow``, ``answersFromIndexes`` and
+/// ``rowsOfQuestion``, is called under the coordinator's lock, one at a time, from any thread. Errors are `CocoaError`s, made by ``CoreDataError``, with the store's
 /// own error beneath.
 protocol StoreOperations: RowsByID, AnyObject {
     /// The keys of the rows that match, in order, and on request the rows themselves. One query, whatever the count.
@@ -18,6 +18,9 @@ protocol StoreOperations: RowsByID, AnyObject {
 
     /// Whether the store knows which queries an index answers: see ``StoreQuery/indexedTerms``.
     var answersFromIndexes: Bool { get }
+
+    /// How many rows by their IDs take about as long as the question for them, where that is known to take long; else 0.
+    var rowsOfQuestion: Int { get }
 
     /// The number of rows that match, limit and offset applied, or `nil` where the store cannot do it exactly.
     func count(_ query: StoreQuery) throws -> Int?
@@ -150,6 +153,8 @@ extension StoreOperations {
     var readsRowByRow: Bool { false }
 
     var answersFromIndexes: Bool { false }
+
+    var rowsOfQuestion: Int { 0 }
 
     func checkFile() throws {}
 

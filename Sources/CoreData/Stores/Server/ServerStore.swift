@@ -14,6 +14,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     /// The store that the objects know, where this one reads beside it. Set once, before the reader is used.
     var origin: ServerStore?
     var face: ServerStore { origin ?? self }
+    private let pace = ServerPace()
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -265,8 +266,14 @@ extension ServerStore: StagedSaving {
     }
 
     func rows(inOrderOf ids: [NSManagedObjectID]) throws -> [RowSnapshot?] {
-        ids.isEmpty ? [] : try querying { try $0.rows(inOrderOf: ids) }
+        if ids.isEmpty { return [] }
+        let begin = DispatchTime.now()
+        let rows = try querying { try $0.rows(inOrderOf: ids) }
+        pace.note(rows: ids.count, since: begin)
+        return rows
     }
+
+    var rowsOfQuestion: Int { pace.rowsOfQuestion }
 
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
