@@ -75,6 +75,41 @@ import Testing
         }
     }
 
+    /// The undoing of a saved edit takes the place of what that wrote, and not of what another program wrote since.
+    @Test func undoneAfterASaveAsksAboutWhatOthersWrote() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        let before = try #require(try stored("Spain")["titles"])
+        driver.keys("e<C-u>7<Enter><C-s>")
+        #expect(try stored("Spain")["titles"] == 7)
+        try update("Spain", ["titles": 9])
+        try await driver.wait(for: "the other's value") { driver.selectedLine?.contains(" 9 ") == true }
+        driver.keys("u<C-s>")
+        #expect(driver.text.contains("Changed by another program too"), "\(driver.text)")
+        driver.keys("t")
+        #expect(try stored("Spain")["titles"] == 9)
+        // Without another's writing it is as it was.
+        driver.keys("e<C-u>5<Enter><C-s>u<C-s>")
+        #expect(try stored("Spain")["titles"] == 9 && before != 9, "\(driver.text)")
+    }
+
+    /// The undoing of an edit that is not saved leaves nothing to save, whatever others wrote meanwhile.
+    @Test func undoneBeforeASaveShowsWhatOthersWrote() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        driver.keys("e<C-u>7<Enter>")
+        try update("Spain", ["titles": 9, "wins": 77])
+        try await driver.wait(for: "the other's value") { driver.selectedLine?.contains("77") == true }
+        driver.keys("u")
+        #expect(driver.selectedLine?.contains(" 9 ") == true && !driver.text.contains("unsaved"), "\(driver.text)")
+        driver.keys("U")
+        #expect(driver.selectedLine?.contains(" 7 ") == true, "\(driver.text)")
+        driver.keys("u<C-s>")
+        #expect(try stored("Spain") == ["titles": 9, "wins": 77], "\(driver.text)")
+    }
+
     /// What another program writes while a form or a cell is open is neither undone nor overwritten without a question.
     @Test(arguments: [true, false])
     func whatOthersWriteWhileAFieldIsOpenStays(inForm: Bool) async throws {

@@ -49,8 +49,10 @@ extension Browser {
         list?.revealingChanges {
             body()
             session.context.processPendingChanges()
+            session.context.undoManager?.disableUndoRegistration()
+            baseline.noteStep(session.context)
+            session.context.undoManager?.enableUndoRegistration()
         }
-        baseline.note(session.context)
         say(name.isEmpty ? verb : sentence("\(tr(verb)): \(name)"))
     }
 
@@ -86,7 +88,7 @@ extension Browser {
             say("nothing to save")
             next()
         case .saved(let count):
-            baseline.removeAll()
+            baseline.wasSaved()
             say(
                 count == 0
                     ? tr("nothing of yours was left to save") : sentence("saved \(DeletePlan.counted(count, "record"))")

@@ -8,6 +8,9 @@ import Foundation
 struct EditBaseline {
     private var values: [ObjectIdentifier: (object: NSManagedObject, base: [String: Any], mine: [String: Any])] = [:]
 
+    /// What was written by saves of edits that may still be undone.
+    private var saved: [ObjectIdentifier: (object: NSManagedObject, mine: [String: Any])] = [:]
+
     /// Takes up the properties that were changed since the last call. Call after every edit.
     ///
     /// - Parameter seen: what the user saw of records, where that was before the edit: others may have changed them since.
@@ -25,8 +28,34 @@ struct EditBaseline {
         }
     }
 
-    /// Forgets everything: the changes were saved or thrown away.
+    /// Forgets everything: the changes were thrown away.
     mutating func removeAll() { values = [:] }
+
+    /// Keeps of changes that were saved only what was written, for the case that they are undone.
+    mutating func wasSaved() {
+        for (id, entry) in values {
+            saved[id, default: (entry.object, [:])].mine.merge(entry.mine) { $1 }
+        }
+        values = [:]
+    }
+
+    /// Takes up what a step of undo or redo changed, after it.
+    ///
+    /// What an edit that was not saved had found comes back as others have written it meanwhile. And the undoing of a
+    /// saved edit takes the place of what that wrote, and of nothing that others wrote later: they are asked about.
+    mutating func noteStep(_ context: NSManagedObjectContext) {
+        for (object, base, _) in values.values where object.isUpdated && !object.isDeleted {
+            let committed = object.committedValues(forKeys: Array(base.keys))
+            for (key, value) in object.changedValues() {
+                guard let found = base[key], object.entity.attributesByName[key] != nil, Self.isEqual(value, found),
+                    !Self.isEqual(committed[key], found)
+                else { continue }
+                object.setValue(committed[key] is NSNull ? nil : committed[key], forKey: key)
+            }
+        }
+        context.processPendingChanges()
+        note(context, seen: saved.values.map { SeenValues(object: $0.object, values: $0.mine) })
+    }
 
     /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.
     mutating func takeLostEdits(in context: NSManagedObjectContext) -> [LostEdit] {
@@ -87,6 +116,8 @@ struct SeenValues {
     let object: NSManagedObject
     /// The values of attributes and to-one relationships; `NSNull` where none.
     let values: [String: Any]
+
+    init(object: NSManagedObject, values: [String: Any]) { (self.object, self.values) = (object, values) }
 
     init(of object: NSManagedObject) {
         self.object = object
