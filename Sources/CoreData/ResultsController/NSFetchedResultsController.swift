@@ -65,7 +65,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     }
 
     /// How the objects are put into sections, whatever their sort: it takes the place of ``sectionNameKeyPath``. `nil` by
-    /// default. An addition to Apple's interface. Takes effect at the next `performFetch()` or ``refetch(telling:)``.
+    /// default. An addition to Apple's interface. Takes effect at the next `performFetch()` or ``refetch(telling:reporting:)``.
     public final var sectionBy: SectionBy? {
         get { tracker.sectionBy }
         set { tracker.sectionBy = newValue }

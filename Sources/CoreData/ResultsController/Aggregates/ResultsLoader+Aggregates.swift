@@ -92,7 +92,7 @@ extension NSFetchedResultsController {
     /// decimals and of real numbers, and least and greatest decimals), else by the values of its rows. Then kept up to date
     /// with each batch: O(k log n) for k changed objects, and a look at the rows of a section where its least or greatest value
     /// went. The values of a long list's rows are read beside the queue after the fetch, or by a change that comes before them.
-    /// Takes effect at the next `performFetch()` or ``refetch(telling:)``.
+    /// Takes effect at the next `performFetch()` or ``refetch(telling:reporting:)``.
     public final var aggregates: [SectionAggregate] {
         get { tracker.aggregates }
         set { tracker.aggregates = newValue }
@@ -152,7 +152,7 @@ extension FetchedResultsBatch {
     }
 
     /// The aggregates that changed: of the whole list, then of the sections in their new order, then of those that went.
-    /// O(changes); O(sections) where it is not known what happened, as after ``NSFetchedResultsController/refetch(telling:)``.
+    /// O(changes); O(sections) where it is not known what happened, as after ``NSFetchedResultsController/refetch(telling:reporting:)``.
     public var aggregateChanges: [AggregateChange] {
         guard let plan = (after.contents.aggregates ?? before.contents.aggregates)?.plan else { return [] }
         func value(_ snapshot: FetchedResultsSnapshot, _ aggregate: SectionAggregate, _ number: UInt32?) -> SectionValue

@@ -94,7 +94,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// A value that names the row of a new object in the store, for ever, and no other of the entity's hierarchy: a number,
-    /// a text, or any other value that ``uriText(forReferenceObject:)`` gives a text of its own. By default a UUID's text.
+    /// a text, or any other value that ``NSPersistentStore/uriText(forReferenceObject:)`` gives a text of its own. By default a UUID's text.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     /// Called in a save, before the nodes of deleted objects are taken out. Does nothing by default.

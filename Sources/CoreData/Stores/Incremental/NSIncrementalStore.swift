@@ -147,7 +147,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - entity: the row's own entity, of the coordinator's model.
-    ///   - data: a number, a text, a UUID, data, or any other value that ``uriText(forReferenceObject:)`` gives a text of its own:
+    ///   - data: a number, a text, a UUID, data, or any other value that ``NSPersistentStore/uriText(forReferenceObject:)`` gives a text of its own:
     ///     two references with one text, such as the number 42 and the text `42`, name one row.
     /// - Precondition: `metadata` have a UUID (`NSStoreUUIDKey`) already.
     public final func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
@@ -155,7 +155,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// What names the row of an ID in the store: what the store gave last to name it, or where it has not yet, what
-    /// ``referenceObject(forURIText:entity:)`` read.
+    /// ``NSPersistentStore/referenceObject(forURIText:entity:)`` read.
     ///
     /// - Precondition: the ID was made by this store.
     public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
