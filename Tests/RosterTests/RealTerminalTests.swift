@@ -2,6 +2,7 @@ import ChildProgram
 import Foundation
 import Glibc
 import PostgreSQLCluster
+import SQLiteAccess
 import Testing
 
 /// A terminal of tmux with the built program in it.
@@ -347,6 +348,22 @@ final class Terminal {
         try terminal.type("q")
         try await terminal.wait(for: "the end") { $0.contains("[status 0]") }
         #expect(try terminal.run(["display-message", "-p", Self.modes]) == "0 0 1\n")
+    }
+
+    /// No key and no change wakes the program meanwhile.
+    @Test func whatIsSaidOfWorkThatGoesOnCountsItsSeconds() async throws {
+        let fixture = try await Fixture.filled()
+        let other = try Connection(path: fixture.storeURL.path, access: .readWrite)
+        try other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        try other.execute("BEGIN EXCLUSIVE")
+        let terminal = try Terminal(
+            command: "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team", width: 80, height: 24,
+            environment: "LC_ALL=C.UTF-8")
+        try await terminal.wait(for: "the first seconds") { $0.contains("opening Cup.sqlite") }
+        try await terminal.wait(for: "later ones") { $0.contains(/opening Cup.sqlite 1\.\d s/) }
+        try other.execute("ROLLBACK")
+        other.close()
+        try await terminal.wait(for: "the list") { $0.contains("Brazil") }
     }
 
     @Test func aStoppedProgramGoesOnWhereItWas() async throws {

@@ -6,18 +6,18 @@ import Foundation
     import Musl
 #endif
 
-enum FileWriting {
-    /// Writes all of `data` to an open file, also where a signal interrupts.
+package enum FileWriting {
+    /// Writes all of `data` to an open file, pipe or terminal, also where a signal interrupts.
     ///
     /// - Returns: 0, or what `errno` said; how much was written before is not known then.
     // SAFETY: the system reads at most what is left of the bytes, which the data hold.
-    static func write(_ data: Data, to descriptor: Int32) -> Int32 {
+    package static func write(_ data: some ContiguousBytes, to descriptor: Int32) -> Int32 {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return errno == 0 ? EIO : errno }
+                guard count > 0 else { return count == 0 ? EIO : errno }
                 rest = rest.dropFirst(count)
             }
             return 0

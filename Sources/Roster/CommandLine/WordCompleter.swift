@@ -28,15 +28,9 @@ struct WordCompleter {
 
     var answer: Answer {
         if let flag = flagBeforeWord { return candidates(for: flag.completion) }
-        if let equals = word.firstIndex(of: "="), let flag = flag(String(word[..<equals])), flag.mayLackValue {
-            let typed = word[word.index(after: equals)...]
-            return .words(keyPaths.filter { $0.hasPrefix(typed) }.map { "\(word[...equals])\($0)" })
-        }
-        if word.hasPrefix("--"), let equals = word.firstIndex(of: "="),
-            let flag = flag(String(word[..<equals])), flag.takesNextWord
-        {
-            let typed = String(word[word.index(after: equals)...])
-            let answer = WordCompleter(before + [String(word[..<equals]), typed]).answer
+        if let equals = word.firstIndex(of: "="), let flag = flag(String(word[..<equals])), flag.placeholder != nil {
+            let answer = WordCompleter(before + [String(word[word.index(after: equals)...])])
+                .candidates(for: flag.completion)
             guard case .words(let words) = answer else { return answer }
             return .words(words.map { "\(word[...equals])\($0)" })
         }

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import RosterCommands
 
@@ -13,7 +14,7 @@ enum StandardError {
     static func write(_ text: String) { send(isTerminal ? TerminalText.neutralised(text) : text) }
 
     /// Writes escape sequences of the program's own.
-    static func send(_ text: String) { _ = DescriptorWriting.write(Array(text.utf8), to: STDERR_FILENO) }
+    static func send(_ text: String) { _ = FileWriting.write(Array(text.utf8), to: STDERR_FILENO) }
 
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 

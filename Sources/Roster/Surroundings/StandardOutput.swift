@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 import RosterCommands
 import TerminalKit
@@ -20,7 +21,7 @@ final class StandardOutput: TextOutput {
     }
 
     func flush() throws {
-        let failure = DescriptorWriting.write(buffer, to: STDOUT_FILENO)
+        let failure = FileWriting.write(buffer, to: STDOUT_FILENO)
         guard failure == 0 else {
             throw CommandError.failure("cannot write standard output: \(String(cString: strerror(failure)))")
         }

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 #if canImport(Glibc)
@@ -44,7 +45,7 @@ final class FileOutput: TextOutput {
     }
 
     func flush() throws {
-        let number = DescriptorWriting.write(buffer, to: descriptor)
+        let number = FileWriting.write(buffer, to: descriptor)
         guard number == 0 else { throw Self.failure(path, number) }
         buffer.removeAll(keepingCapacity: true)
     }

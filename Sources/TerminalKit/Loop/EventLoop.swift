@@ -53,8 +53,12 @@ public final class EventLoop {
             if let wake = program.nextWake, wake <= .now { program.wake() }
             needsFrame = needsFrame || program.needsDisplay
             if needsFrame, .now >= nextFrame { showFrame(of: program) }
-            let deadline = [needsFrame ? nextFrame : nil, program.nextWake].compactMap { $0 }.min()
+            let wake = program.nextWake
+            let isLater = wake.map { $0 > .now } ?? false
+            let deadline = [needsFrame ? nextFrame : nil, wake].compactMap { $0 }.min()
             if wait(signals: signals, until: deadline, program: program) { needsFrame = true }
+            // What is to be done again and again is asked for anew each time, and so would never be due above.
+            if let wake, isLater, wake <= .now, !program.isFinished { program.wake() }
         }
     }
 

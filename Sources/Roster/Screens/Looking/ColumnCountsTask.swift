@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 
 /// Counts a list's saved records by the values of columns, beside the keys, and makes of the counts what a screen shows.
+/// The counting ends when nothing holds the task any more.
 final class ColumnCountsTask<Made> {
     private let task: BackgroundTask<Made>
 
@@ -29,7 +30,7 @@ final class ColumnCountsTask<Made> {
     /// What was made, given once; `nil` while the counting goes on.
     func take() -> Result<Made, any Error>? { task.take() }
 
-    func cancel() { task.stop.raise() }
+    deinit { task.stop.raise() }
 }
 
 extension ColumnCounts {

@@ -70,11 +70,6 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
 
     var isWorking: Bool { counting != nil }
 
-    private func close() {
-        counting?.cancel()
-        isFinished = true
-    }
-
     private func arrange() {
         guard let heaps else { return }
         buckets = heaps.buckets
@@ -136,7 +131,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         case (.character("s"), []):
             isByCount.toggle()
             arrange()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): close()
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
         default: return false
         }
         return true
@@ -148,7 +143,7 @@ final class HistogramScreen: WorkingLayer, KeyHelping {
         guard let predicate = buckets[rows.cursor].predicate else {
             return list.browser.say("too many values for a filter", role: .warning)
         }
-        close()
+        isFinished = true
         list.narrow(by: [predicate])
     }
 

@@ -63,7 +63,6 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     }
 
     private func count(_ measure: Measure) {
-        counting?.cancel()
         let query = ColumnCounts.Query(
             keyPaths: keyPaths, entity: list.entity, filter: list.records.settings.filter, summed: measure.keyPath)
         counting = ColumnCountsTask(
@@ -94,11 +93,6 @@ final class PivotScreen: WorkingLayer, KeyHelping {
     }
 
     var isWorking: Bool { counting != nil }
-
-    private func close() {
-        counting?.cancel()
-        isFinished = true
-    }
 
     private static func cells(of counts: ColumnCounts, _ heads: [ValueBuckets]) -> [[Cell]] {
         // One more row and column for the sums.
@@ -163,7 +157,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         case (.right, []), (.character("l"), []): column = min(columnCount - 1, column + 1)
         case (.enter, []): narrow()
         case (.character("a"), []): askForMeasure()
-        case (.escape, []), (.character("q"), []), (.character("c"), .control): close()
+        case (.escape, []), (.character("q"), []), (.character("c"), .control): isFinished = true
         default: return false
         }
         return true
@@ -179,7 +173,7 @@ final class PivotScreen: WorkingLayer, KeyHelping {
         guard predicates.count == chosen.count else {
             return list.browser.say("too many values for a filter", role: .warning)
         }
-        close()
+        isFinished = true
         if !predicates.isEmpty { list.narrow(by: predicates) }
     }
 
