@@ -333,8 +333,9 @@ final class Terminal {
         try Data("mouse = off\n".utf8).write(to: folder.appendingPathComponent("config"))
         let program = "'\(Terminal.program)' '\(fixture.storeURL.path)' --entity Team"
         let terminal = try Terminal(
-            // The shell's word of the kill stands before it, of any width.
-            command: "\(program); status=$?; echo; echo \"[ended $status]\"; read again; "
+            // The shell's word of the kill stands before it, of any width, and the killed program's line
+            // discipline makes no return of a newline: without one of its own the word may wrap.
+            command: "\(program); status=$?; printf '\\r\\n[ended %s]\\r\\n' $status; read again; "
                 + "XDG_CONFIG_HOME='\(fixture.folder.path)' \(program)",
             width: 80, height: 24, environment: "LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/nowhere")
         try await terminal.wait(for: "the first screen") { $0.contains("Brazil") }
