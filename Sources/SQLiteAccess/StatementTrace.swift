@@ -87,8 +87,9 @@ package final class StatementTrace: @unchecked Sendable {
     /// Writes down a statement that another library than SQLite has run.
     ///
     /// - Parameters:
-    ///   - rows: how many it gave; `nil` where it failed, or another one did that was sent with it.
-    ///   - count: how many were sent together, whose time it is.
+    ///   - rows: how many rows it returned; `nil` if this statement, or another in the same request, failed.
+    ///   - duration: how long all statements of the request took.
+    ///   - count: how many statements the request had.
     package func note(_ text: String, rows: Int?, after duration: Duration, among count: Int) {
         let milliseconds = String(format: "%.3f", duration / .milliseconds(1))
         write(

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Where the properties of a class live in the objects of one entity, as far as they were asked for.
 ///
-/// A property is known by an address that is its own for the whole life of the program. The table is read without a lock,
-/// on any thread: it is never changed, but replaced by a copy with one more; all go with the entity, and take a kilobyte for
-/// each property of a usual one.
+/// A property is identified by the address of its name literal. Readers take no lock, on any thread: a table is never
+/// changed, but replaced by a copy with one entry more. The entity frees all copies; they take a kilobyte for each property
+/// of a usual one.
 struct KnownPlaces: ~Copyable, Sendable {
     private struct Entry {
         /// 0 where the entry is free.
@@ -62,7 +62,8 @@ struct KnownPlaces: ~Copyable, Sendable {
     // SAFETY: holds the address of an atomic; the tables it leads to are never changed, and live as long as their
     // `KnownPlaces`.
     struct Reader: @unchecked Sendable {
-        /// The address of the table in use; 0 before there is one. In memory of its own, so that it is one step away.
+        /// The address of the table in use; 0 before there is one. Allocated separately, so that a
+        /// reader follows one pointer.
         fileprivate let current: UnsafeMutablePointer<Atomic<UInt>>
 
         @inline(__always)

@@ -36,7 +36,7 @@ final class RowSnapshot: @unchecked Sendable {
     @inline(__always)
     func value(_ slot: Int) -> SlotValue { withExtendedLifetime(self) { packed.value(slot) } }
 
-    /// The same for one that is an integer, or `nil`.
+    /// The integer in one slot; `nil` if the slot holds no integer.
     @inline(__always)
     func integer(_ slot: Int) -> Int64? { withExtendedLifetime(self) { packed.integer(slot) } }
 

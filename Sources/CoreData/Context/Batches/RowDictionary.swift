@@ -5,7 +5,7 @@ import Foundation
 /// A hash table of objects, as Foundation's has, costs more than all the rest of an insertion. The same dictionary is filled for
 /// each row, usually with the same keys in the same order; so each key is looked for where it stood in the row before.
 final class RowDictionary: NSMutableDictionary {
-    /// The keys that are set, and behind them those that the row before had there. None is there twice.
+    /// First this row's keys, then those of the previous row that this row has not set; each once.
     private var keys: [AnyHashable] = []
     /// The keys as texts, which compare in a tenth of the time; `nil` for one that is no text.
     private var names: [String?] = []

@@ -92,7 +92,7 @@ struct ConstraintResolution {
     }
 }
 
-/// Lets one object disappear into another: what referred to it refers to the other one.
+/// Deletes `loser`, and points the references to it, and the destinations that `keeper` lacks, at `keeper`.
 struct Absorption {
     let loser: NSManagedObject
     let keeper: NSManagedObject

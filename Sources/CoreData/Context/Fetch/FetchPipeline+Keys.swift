@@ -8,7 +8,7 @@ struct FetchedKeys {
     var keys: [RowKey]
     /// The runs of equal values: see ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
-    /// The values beside the keys: see ``StoreQueryResult/beside``.
+    /// The values read with the keys: see ``StoreQueryResult/extraValues``.
     var beside: [[SlotValue]]?
 }
 

@@ -12,7 +12,7 @@ struct FoundRows {
     /// The runs of equal values, where they were asked for and the one store could tell: see
     /// ``StoreQueryResult/groups``.
     var groups: [RowGroup]?
-    /// The values beside the keys, where the one store could tell them: see ``StoreQueryResult/beside``.
+    /// The values read with the keys, where the one store could tell them: see ``StoreQueryResult/extraValues``.
     var beside: [[SlotValue]]?
     /// The stores asked.
     var stores: [NSPersistentStore] = []
@@ -66,7 +66,8 @@ struct StoreFetch {
         var result = try store.operations.fetch(query)
         guard !result.unsupported.isEmpty else {
             return FoundRows(
-                keys: result.keys, rows: result.rows, groups: result.groups, beside: result.beside, stores: [store])
+                keys: result.keys, rows: result.rows, groups: result.groups, beside: result.extraValues,
+                stores: [store])
         }
         let wider = FoundRows(keys: result.keys, rows: result.rows, stores: [store])
         var finished = try finish(try matching(wider, &result.unsupported), result.unsupported)

@@ -28,8 +28,8 @@ struct ParentSave {
 
     // MARK: Objects
 
-    /// The parent's objects for those that the child changed. One that the parent has not read starts from the row that the
-    /// child read through it, so that the store still notices what others changed since.
+    /// The parent's objects for those that the child changed. An object that the parent has not read gets the row that the child
+    /// had read, so that the store detects what others changed since.
     private func objects(for updated: [HandedChanges.Object]) throws -> [NSManagedObject] {
         let registry = parent.registry
         let started = updated.compactMap { handed -> NSManagedObject? in

@@ -86,7 +86,7 @@ enum InverseUpkeep {
     /// Lets `member`, which came back into a to-many relationship of `owner`, know of it.
     static func rejoin(_ owner: NSManagedObject, number: Int, with member: NSManagedObject) {
         let relationship = owner.layout.toManyRelationships[number]
-        // Members that have one owner say themselves whose they are.
+        // A member with a to-one inverse holds the relationship in its own foreign key: nothing to do.
         guard let inverse = relationship.inverseRelationship, inverse.isToMany else { return }
         attach(owner, to: member, inverse, back: relationship)
     }

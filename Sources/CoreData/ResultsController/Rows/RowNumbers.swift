@@ -99,8 +99,8 @@ extension ListContents {
     private static let stepsOfLookUp = 64
     private static let alwaysFew = 4
 
-    /// The positions, in the whole list, of those of some rows that it has, ascending, and which of them each is. O(log n) for
-    /// each, or one walk over the list where they are many.
+    /// For each of `wanted` that is in the list: its position in the whole list, and its index in `wanted`; ascending by
+    /// position. O(log n) for each, or one walk over the list where they are many.
     ///
     /// - Parameter wanted: the rows, each once.
     func positions(of wanted: [RowToken]) -> [(position: Int, number: Int)] {

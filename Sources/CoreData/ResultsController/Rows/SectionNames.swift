@@ -9,7 +9,7 @@ final class SectionNames {
     private var numbers: [ExactText: UInt32]?
     private var identities: [UInt32: SectionValue] = [:]
     private var memo = SectionMemo()
-    /// The names of sections of another list that this one took over from.
+    /// Names copied from another list, by this list's section numbers.
     private var foreignNames: [UInt32: String] = [:]
 
     /// - Parameter keys: those of a list that was read from disk.

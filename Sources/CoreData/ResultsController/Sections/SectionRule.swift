@@ -54,7 +54,7 @@ struct SectionRule: @unchecked Sendable {
 
     func section(of object: AnyObject) -> SectionValue { combined(levels.map { $0.identity(of: object) }) }
 
-    /// What makes a section the one it is: for each level the value that it is ordered by, where there is one, and its own.
+    /// The identity of a section, of its parts: per level the value that orders it, if there is one, and the section's own value.
     private func combined(_ parts: [SectionValue]) -> SectionValue { parts.count == 1 ? parts[0] : .levels(parts) }
 
     private func parts(of identity: SectionValue) -> [SectionValue] {

@@ -6,7 +6,7 @@ import Foundation
 struct ListEditor {
     let definition: ListDefinition
     let context: NSManagedObjectContext
-    /// The list of whose rows only some can be in this one.
+    /// For a view: the contents of its base; rows that are not in it are left out.
     var base: ListContents?
 
     private var plan: FetchPlan { definition.plan }

@@ -73,7 +73,8 @@ final class RowReader {
         return answers
     }
 
-    /// The same where it takes long to read a value, so that it is kept for the next comparison.
+    /// Answers as `areBefore` does, but keeps the values that it reads for the next comparison: for values that take long to
+    /// read.
     private func areBeforeAsRead(_ probes: [ListEdit.Probe]) throws -> [Bool] {
         var missing: [RowToken] = []
         for probe in probes where places[probe.row] == nil {
@@ -117,7 +118,7 @@ final class RowReader {
 
     func isAtHand(_ row: RowToken) -> Bool { objectsAtHand([row]) != nil }
 
-    /// The objects of rows, with what the store has of them. Those that the context has need no ID for that.
+    /// The objects of `rows`, with their store's values. Registered objects are found without making an ID.
     private func objects(of rows: [RowToken]) throws -> [NSManagedObject] {
         let keys = rows.compactMap(RowIdentities.key)
         guard keys.count == rows.count, let store = identities.store else {

@@ -237,9 +237,9 @@ struct StoreQuery {
     var offset = 0
     /// Whether the rows themselves are wanted, or only their keys.
     var wantsRows = true
-    /// The key path of an attribute whose values are wanted beside the keys, where rows are not; see ``StoreQueryResult/groups``.
+    /// The key path of an attribute whose values are wanted with the keys, where rows are not; see ``StoreQueryResult/groups``.
     var groupedBy: [String]?
-    /// The key paths of attributes whose values are wanted beside the keys; see ``StoreQueryResult/beside``.
+    /// The key paths of attributes whose values are wanted with the keys; see ``StoreQueryResult/extraValues``.
     var beside: [[String]] = []
     /// Given where the store is to answer only if it reads the keys in order from an index that answers so many conditions:
     /// else the sort is unsupported, and nothing is read. Asked of stores that answer from indexes.
@@ -258,7 +258,7 @@ struct StoreQueryResult {
     var groups: [RowGroup]?
     /// For each key path of the query's `beside`, the value of each row. `nil` where they were not asked for, or the store
     /// cannot tell.
-    var beside: [[SlotValue]]?
+    var extraValues: [[SlotValue]]?
 
     struct Unsupported: OptionSet {
         let rawValue: Int

@@ -141,8 +141,7 @@ final class IncrementalRows: StoreOperations {
 
     // MARK: Rows
 
-    /// A row that is gone is missing. One that cannot be read for another reason says so for all of them: it would be taken for a
-    /// deleted one.
+    /// Omits rows that are gone. Any other error of reading fails the whole call: an omitted row would count as deleted.
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         try lending { context in
             var result: [NSManagedObjectID: RowSnapshot] = [:]

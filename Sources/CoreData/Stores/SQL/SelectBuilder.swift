@@ -21,7 +21,7 @@ struct SelectBuilder {
     /// `SELECT primary key[, entity][, value]`, in order. The column of entities is left out when all rows are of one entity
     /// (see ``SelectStatement/onlyEntity``), so that an index can answer the query without the table.
     ///
-    /// - Parameter groupedBy: the key path of an attribute to read beside the key: see ``SelectStatement/group``.
+    /// - Parameter groupedBy: the key path of an attribute to read with the key: see ``SelectStatement/group``.
     /// - Throws: a `CocoaError` for a key that the entity does not have, or a constant of a wrong type.
     func keys(groupedBy keyPath: [String]? = nil) throws -> SelectStatement {
         try statement(keyList(groupedBy: keyPath), order: .bySQL)
@@ -86,7 +86,7 @@ struct SelectBuilder {
         case byCaller
     }
 
-    /// What is selected, and what is found where in it.
+    /// The text of a SELECT's column list, and where the columns in it are.
     private struct SelectList {
         var text: String
         var count = 1

@@ -92,7 +92,7 @@ enum ServerTransactionStart {
     ]
 
     /// A statement in a transaction of its own, which waits for locks no longer than the store's user wants to.
-    /// It is the last but one of what is run.
+    /// It is the last but one of the returned list.
     static func bounded(_ statement: ServerStatement, _ place: ServerPlace) -> [ServerStatement] {
         // What the URL sets for the whole session stays.
         let isSet = place.sessionSettings.contains("lock_timeout")

@@ -271,9 +271,8 @@ struct ServerDerivedText {
 
     /// Adds what comes behind the rows of the attribute, and takes off what goes.
     ///
-    /// The value is worked out anew where the one that is there does not tell what it would be without the amount: it is at
-    /// the bounds of its type, or no number. So it is where another program has written the row in this transaction, since one
-    /// statement of it may insert the row and those behind it, which were counted with it then.
+    /// Recomputes the value where the stored one cannot be adjusted: it is at its type's limit, or NaN. Also where
+    /// another program wrote the row in this transaction: a statement that inserted the row and its members has counted them.
     private func count(_ path: ServerDerivedPath, _ amounts: String) -> String {
         let sum = "coalesce(o.\(path.column), 0) + n.amount"
         let isWhole = ServerType(path.derivation.attribute) == .bigint

@@ -1,5 +1,6 @@
-/// Gives what a migration has made to those who had what was there before. Run in its transaction, by a role that may be
-/// another than the store's owner: a superuser, or a member of the owner's role.
+/// Grants the new tables and sequences to every role that had rights on the old ones, and gives other new tables to the
+/// store's owner, and functions to their table's. Run in the migration's transaction, by a role that may be another than the
+/// store's owner: a superuser, or a member of the owner's role.
 struct ServerMigrationRights {
     /// The new version's.
     let layout: ServerLayout

@@ -77,9 +77,9 @@ extension ServerSession {
         noteOwn(staged.number)
     }
 
-    /// Finds out what became of a transaction whose commit was not answered. Returns where it is there.
+    /// Finds out what became of a transaction whose commit was not answered. Returns normally when it is committed.
     ///
-    /// - Throws: `error` where it is not there; `uncertain` where that is not known, which the next save asks for again.
+    /// - Throws: `error` when it is not committed; `uncertain` when the server cannot tell: the next save asks it again.
     private func settle(_ doubt: DoubtfulTransaction, after error: ServerError) throws {
         line.drop()
         guard let isThere = isCommitted(doubt) else {
@@ -115,8 +115,8 @@ extension ServerSession {
     /// - Returns: `nil` where the part of the history in which the transaction would stand was removed.
     private func isThere(_ doubt: DoubtfulTransaction, _ connection: any ServerConnection) throws -> Bool? {
         if try hasHistory(of: doubt, connection) == true { return true }
-        // The lock that the transaction holds from its number to its end. If it has come so far, this comes after it; if not,
-        // it finds its token taken.
+        // The lock that the transaction holds from its number to its end. If the transaction has taken its number, this
+        // statement waits for its end; if not, the transaction will find its token taken and fail.
         _ = try connection.run([
             ServerStatement("BEGIN ISOLATION LEVEL READ COMMITTED"),
             ServerStatement("SELECT set_config('lock_timeout', '3s', true)"),
@@ -135,7 +135,7 @@ extension ServerSession {
     }
 
     /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
-    /// for nothing. Behind it the rows of which that one has derived values.
+    /// for nothing. Also returns the rows whose derived values the doubtful transaction computed.
     func settled(
         _ changes: StoreChangeSet?, in store: NSPersistentStore
     ) throws -> (rest: StoreChangeSet?, derived: [NSManagedObjectID: RowSnapshot]) {

@@ -11,7 +11,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
     private var metadataIsDirty = false
     private var families: [IDFamily] = []
     var snapshot: ServerSnapshot?
-    /// The store that the objects know, where this one reads beside it. Set once, before the reader is used.
+    /// Of a background reader: the store whose IDs the objects carry. Set once, before the reader is used.
     var origin: ServerStore?
     var face: ServerStore { origin ?? self }
     private let pace = ServerPace()

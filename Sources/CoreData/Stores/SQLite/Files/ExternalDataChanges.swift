@@ -58,8 +58,8 @@ final class ExternalDataChanges {
     /// Call it when the transaction was taken back before its commit.
     func didRollBack() { remove(made) }
 
-    /// Call it when the commit failed. It may stand in the file all the same (a sync that failed leaves what it was to sync), and
-    /// then the next opening finds it: so that one looks which files are referred to.
+    /// Call it after a failed commit. Keeps the new files and the note: after a failed sync the commit may be in the store. The
+    /// next opening removes the files that no row refers to.
     func didFailToCommit() { leave() }
 
     private func remove(_ names: [String]) {

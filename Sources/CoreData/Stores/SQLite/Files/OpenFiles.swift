@@ -143,8 +143,8 @@ final class OpenFiles: WriteWatching {
         }
     }
 
-    /// Says of the log that was left behind beside another file that it is not that one's. A commit may have gone into it after
-    /// the file was put there, so that the times of the two say nothing.
+    /// Records that a leftover `-wal` does not belong to the new file at `path`. A commit may have gone into the log after the
+    /// new file was put there, so that the times of the two say nothing.
     private func disownLog(_ connection: Connection) {
         guard !wasMoved, index != nil, let log, FileFacts(path + "-wal")?.isSameFile(as: log) == true,
             let salts = connection.logState()?.salts

@@ -128,10 +128,10 @@ struct StoreFile {
 
     // MARK: Reading only
 
-    // A reader of a database with a write-ahead log needs the log's index (`-shm`). Where that is there, it is used
-    // without being written. Where it is not, no process has the store open: without a log the main file is all there
-    // is and may be read as it stands, until a process opens it (see `RefreshingReader`); with a log the index has to
-    // be made. Beside a rollback journal the main file may be in the middle of a write: whether it is, SQLite finds out.
+    // A reader of a database with a write-ahead log needs the log's index (`-shm`). If `-shm` exists, the reader uses it
+    // without writing. If not, no process has the store open: without a log the main file is complete, and the reader reads
+    // it alone until a process opens the store (see `RefreshingReader`); with a log the reader has to make the index. If
+    // there is a rollback journal, the main file may be in the middle of a write: SQLite finds out whether it is.
     private func openForReading() throws -> Connection {
         if !hasLog && !hasLogIndex && size(of: "-journal") == 0 {
             let reader = try Connection(path: path, access: .immutable, busyTimeout: timeout)

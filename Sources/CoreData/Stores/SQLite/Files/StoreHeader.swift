@@ -8,8 +8,8 @@ import SQLiteAccess
 #endif
 
 // SQLite removes or plays back what it takes for the log or the journal of a database, before it looks whether the file
-// is one. So this is looked at here where such a file stands beside it. Opening and closing a database's file drops the locks
-// that SQLite holds on it for this process: where the process has it open, it is read through what is open.
+// is one. So this code reads the header itself when a log or journal is present. Opening and closing a database's file drops
+// the locks that SQLite holds on it for this process: a file that the process has open is read through that descriptor.
 
 /// The beginning of a store's file.
 enum StoreHeader {

@@ -10,7 +10,7 @@ struct TableMigration {
     private var old: TableLayout { source.old }
     private var new: TableLayout { source.new }
 
-    /// An entity that was there before, and what it was.
+    /// An entity with its counterpart in the source model.
     typealias Pair = (old: NSEntityDescription, new: NSEntityDescription)
 
     /// The entities of the table that were there before.

@@ -76,7 +76,7 @@ struct KeyQueries {
         var beside = BesideColumns(ordered.beside, context)
         let found = try runs(of: ordered, builder) ?? inOrder(ordered, of: query.entity, &beside)
         return StoreQueryResult(
-            keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, beside: beside.all)
+            keys: found.keys, rows: [], unsupported: ordered.unsupported, groups: found.groups, extraValues: beside.all)
     }
 
     /// The keys and the runs of equal values, where it is sure that no value comes again behind another one; `nil` elsewhere.
@@ -179,7 +179,7 @@ struct KeyQueries {
         guard isWhole else { return nil }
         let order = sorter.order(keys.map(\.reference))
         var result = StoreQueryResult(keys: order.map { keys[$0] }, rows: [], unsupported: [])
-        result.beside = beside.all?.map { column in order.map { column[$0] } }
+        result.extraValues = beside.all?.map { column in order.map { column[$0] } }
         guard let group else { return result }
         guard let groups = Self.groups(sorter.groups(in: order), of: group.attribute) else { return nil }
         result.groups = groups
@@ -246,7 +246,7 @@ extension StoreQuery {
     var isLimited: Bool { limit != 0 || offset != 0 }
 }
 
-/// Collects the values beside keys.
+/// Collects the values that are read with keys.
 private struct BesideColumns {
     private let columns: [SelectStatement.Group]?
     private let context: DecodingContext

@@ -154,8 +154,10 @@ struct JoinTablePlanning {
     }
 
     /// The table with the names that its columns have in the file: the planned ones but for the number at their end, which
-    /// differs from file to file where relationships of one entity share a name. Empty where they are others, two where it cannot be
-    /// told which is which.
+    /// differs from file to file where relationships of one entity share a name.
+    ///
+    /// - Returns: no table where the file's columns have other names; two where the file does not tell which column belongs to
+    ///   which end.
     private func withColumns(of planned: JoinTable, in file: StoredSchema) -> [JoinTable] {
         let columns = file.columns(of: planned.name)
         let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }

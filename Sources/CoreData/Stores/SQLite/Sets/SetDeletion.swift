@@ -33,7 +33,7 @@ struct SetDeletion {
             try connection.execute(deletion.text, deletion.bound)
             return connection.changes
         }
-        // Which rows they are may depend on what goes with them.
+        // Collect the rows first: clearing keys and pairs elsewhere may change which rows match.
         try connection.execute("CREATE TEMP TABLE IF NOT EXISTS ROSTERDOOMED (Z_PK INTEGER PRIMARY KEY)")
         try connection.execute("DELETE FROM temp.ROSTERDOOMED")
         let collect = "INSERT INTO temp.ROSTERDOOMED " + rows.select(SQLFragment("t0.Z_PK"))
