@@ -73,7 +73,7 @@ extension NSPersistentHistoryTransaction {
         HistoryEntities.transaction
     }
 
-    /// The entity of transactions, as ``entityDescription(with:)`` gives it.
+    /// The entity of transactions, as ``entityDescription(with:)`` gives it. May be called on any queue.
     public class var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
 
     /// A new fetch request for transactions, to be given a predicate, an order or a limit and handed to
@@ -94,7 +94,7 @@ extension NSPersistentHistoryChange {
         HistoryEntities.change
     }
 
-    /// The entity of changes, as ``entityDescription(with:)`` gives it.
+    /// The entity of changes, as ``entityDescription(with:)`` gives it. May be called on any queue.
     public class var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
     /// A new fetch request for changes, to be given a predicate, an order or a limit and handed to

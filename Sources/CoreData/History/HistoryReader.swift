@@ -159,7 +159,7 @@ struct HistoryReader {
 
 extension NSPersistentStoreCoordinator {
     /// The place in the histories of `stores` after the last transaction of each; `nil` or an empty array means all
-    /// stores of the coordinator.
+    /// stores of the coordinator. May be called on any queue. One query for each store, under the coordinator's lock.
     ///
     /// - Returns: `nil` where none of the stores keeps a history, or one cannot be read.
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {

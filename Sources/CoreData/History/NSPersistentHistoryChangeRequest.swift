@@ -18,9 +18,12 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
 
 /// Asks for the history of the stores that keep one, or removes the beginning of it.
 ///
-/// A context carries it out: `context.execute(request) as? NSPersistentHistoryResult`. A token (or a transaction) before
-/// which history was removed gives 134301 (`NSPersistentHistoryTokenExpiredError`): forget it, read the stores anew, and go
-/// on from their `currentPersistentHistoryToken(fromStores:)`.
+/// A context carries it out: `context.execute(request) as? NSPersistentHistoryResult`. That throws 134091 where none of the
+/// stores keeps a history. A token (or a transaction) before which history was removed gives 134301
+/// (`NSPersistentHistoryTokenExpiredError`): forget it, read the stores anew, and go on from their
+/// `currentPersistentHistoryToken(fromStores:)`.
+///
+/// Belongs to the queue that made it, as every request does.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Where the wanted part of the history begins, or the part to be removed ends.
     enum Start {
@@ -123,7 +126,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a history request.
+/// The answer to a history request. Immutable, safe on any thread.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an array of `NSManagedObjectID`, an Int, an array of `NSPersistentHistoryTransaction`, or
     /// an array of `NSPersistentHistoryChange`.

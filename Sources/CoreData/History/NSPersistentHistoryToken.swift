@@ -2,7 +2,7 @@ import Foundation
 
 /// A place in the histories of some stores: all transactions up to it were seen.
 ///
-/// Opaque and immutable. Archive it with `NSKeyedArchiver` to go on from there at the next launch.
+/// Opaque and immutable, safe on any thread. Archive it with `NSKeyedArchiver` to go on from there at the next launch.
 public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// Store UUID → number of the last transaction seen.
     let numbers: [String: Int64]

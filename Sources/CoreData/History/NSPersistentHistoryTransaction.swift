@@ -1,6 +1,7 @@
 import Foundation
 
-/// One transaction of a store's history: what one save, of any process, changed.
+/// One transaction of a store's history: what one save, of any process, changed. Never changes once a request has returned
+/// it: safe on any thread.
 // SAFETY: immutable once a request has returned it: the reader alone sets `changes` before that.
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
     /// When the transaction was committed, by the clock of the machine that did.
@@ -35,7 +36,8 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// A notification of the form of did-save-object-IDs, for `mergeChanges(fromContextDidSave:)`.
+    /// A notification of the form of did-save-object-IDs with the IDs in ``changes``, for
+    /// `mergeChanges(fromContextDidSave:)`.
     open func objectIDNotification() -> Notification {
         var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
         for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
@@ -57,22 +59,24 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
     case delete = 2
 }
 
-/// One change of one object in a transaction of a store's history.
+/// One change of one object in a transaction of a store's history. Never changes once a request has returned it: safe on any
+/// thread.
 // SAFETY: immutable once a request has returned it.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The number of the change in its store's history.
     public let changeID: Int64
     /// The object that changed.
     public let changedObjectID: NSManagedObjectID
-    /// What was done to it.
+    /// Whether the object was inserted, updated or deleted.
     public let changeType: NSPersistentHistoryChangeType
-    /// Of a deleted object: the values of the attributes that its model preserves, by name.
+    /// The values that a deleted object had in the attributes that its model preserves, by name; `nil` for other
+    /// changes, and without such values.
     public let tombstone: [AnyHashable: Any]?
-    /// The transaction to which the change belongs.
+    /// The transaction to which the change belongs. Not retained, but where changes were asked for without transactions.
     open internal(set) weak var transaction: NSPersistentHistoryTransaction?
     /// Holds the transaction where changes are given without it.
     private var keptTransaction: NSPersistentHistoryTransaction?
-    /// Of an updated object: the properties that changed, as far as the writer noted them.
+    /// The properties of an updated object that changed, as far as the writer noted them; `nil` for other changes.
     public let updatedProperties: Set<NSPropertyDescription>?
 
     init(_ change: StoreTransaction.Change, id: NSManagedObjectID) {

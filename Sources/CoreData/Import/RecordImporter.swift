@@ -34,9 +34,9 @@ public final class RecordImporter {
         case ignored
     }
 
-    /// Where the objects are.
+    /// The context in which objects are made and changed.
     public let context: NSManagedObjectContext
-    /// What becomes of references that lead nowhere.
+    /// What becomes of a relationship whose destination is named by a key that no object has. An error by default.
     public var missingDestinations = MissingDestination.refused
     /// Whether a record with a key that stands for no property is refused, instead of the key being passed over.
     public var refusesUnknownKeys = false

@@ -17,6 +17,8 @@ public enum NSEntityMappingType: UInt, Sendable {
 }
 
 /// Says how the objects of one entity become those of another in a migration.
+///
+/// Used by one thread at a time, as the mapping model that it is in.
 open class NSEntityMapping: NSObject {
     private var explicitName: String?
 

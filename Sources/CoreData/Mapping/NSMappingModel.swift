@@ -2,6 +2,9 @@ import Foundation
 import ModelFiles
 
 /// Says how a store of one model becomes one of another: one mapping for each entity.
+///
+/// A mapping model is used by one thread at a time; members of the class itself, and its initialisers, may be called on any.
+/// Those that read or write files keep the calling thread waiting.
 open class NSMappingModel: NSObject {
     /// The mappings, in the order in which a migration takes them.
     open var entityMappings: [NSEntityMapping]! = []
@@ -11,6 +14,7 @@ open class NSMappingModel: NSObject {
         Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// A mapping model without mappings.
     public override init() { super.init() }
 
     /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`).
@@ -70,9 +74,11 @@ open class NSMappingModel: NSObject {
         return model
     }
 
-    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`). An addition to Apple's interface, whose initialiser tells no reason.
+    /// Reads a mapping model, compiled (`.cdm`) or as a source (`.xcmappingmodel`). An addition to Apple's interface, whose
+    /// initialiser tells no reason.
     ///
-    /// - Throws: a `CocoaError` of the file-reading range, which says what is wrong where.
+    /// - Throws: 260 where nothing is at `url`, 257 where it must not be read, 259 where it is damaged or not understood; the
+    ///   error says what is wrong where.
     public static func read(from url: URL) throws -> NSMappingModel {
         let model = NSMappingModel()
         model.entityMappings = try MappingFile.mappings(at: url)
@@ -82,7 +88,8 @@ open class NSMappingModel: NSObject {
     /// Reads a source mapping model (`.xcmappingmodel`) whose models the caller has. Without them they are looked for where the
     /// file names them. An addition to Apple's interface.
     ///
-    /// - Throws: a `CocoaError` of the file-reading range, which says what is wrong where.
+    /// - Throws: 260 where nothing is at `url`, 257 where it must not be read, 259 where it is damaged or not understood: the
+    ///   error says what is wrong where; 134060 where a predicate of a model is code.
     public static func read(
         from url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -93,8 +100,8 @@ open class NSMappingModel: NSObject {
 
     /// Writes the mapping model in its compiled form, as Xcode's compiler does. An addition to Apple's interface.
     ///
-    /// - Throws: 134060 where an expression is code; a `CocoaError` of the file-writing range. What stood at `url` is
-    ///   replaced only once the new file is whole.
+    /// - Throws: 134060 where an expression is code, or `url` names a source; 512 where it cannot be written. What stood at
+    ///   `url` is replaced only once the new file is whole.
     public func write(to url: URL) throws { try MappingFile.write(entityMappings ?? [], to: url) }
 
     /// Writes the mapping model as a source, an `.xcmappingmodel` folder, as Xcode keeps it. An addition to Apple's interface.
@@ -104,7 +111,7 @@ open class NSMappingModel: NSObject {
     ///     whole.
     ///   - sourceModel: The model from which the mappings lead. The file holds a copy of it.
     ///   - destinationModel: The model to which they lead.
-    /// - Throws: 134060 where an expression is code or the name has another ending; a `CocoaError` of the file-writing range.
+    /// - Throws: 134060 where an expression is code or the name has another ending; 512 where it cannot be written.
     public func writeSource(
         to url: URL, sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws {

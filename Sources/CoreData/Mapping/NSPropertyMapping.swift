@@ -1,6 +1,8 @@
 import Foundation
 
 /// Says how one property of a destination entity gets its value in a migration.
+///
+/// Used by one thread at a time, as the mapping model that it is in.
 open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?

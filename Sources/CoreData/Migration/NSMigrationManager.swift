@@ -44,7 +44,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     // MARK: Migrating
 
-    /// Migrates the store at `sourceURL` to a new one at `destinationURL`.
+    /// Migrates the store at `sourceURL` to a new one at `destinationURL`, on the calling thread.
     ///
     /// - Parameters:
     ///   - sourceURL: where the source is.
@@ -84,7 +84,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         report(progress: 1)
     }
 
-    /// Migrates the store at `sourceURL` to a new one at `dURL`; see `migrateStore(from:type:options:mapping:to:type:options:)`.
+    /// Migrates the store at `sourceURL` to a new one at `dURL`, on the calling thread, as
+    /// `migrateStore(from:type:options:mapping:to:type:options:)` does.
     ///
     /// - Parameters:
     ///   - sourceURL: where the source is.

@@ -18,7 +18,7 @@ extension NSManagedObject {
         set { PrimitiveAccess.set(newValue?.rawValue, of: self, name) }
     }
 
-    /// The same where a value that is unset reads as the one of 0 or the empty text.
+    /// The primitive value as one of an enumeration; one that is unset reads as that of 0 or the empty text.
     public final subscript<Value: RawRepresentable>(primitive name: StaticString) -> Value {
         get {
             let raw: Value.RawValue = self[primitive: name]

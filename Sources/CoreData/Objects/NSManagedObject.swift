@@ -264,7 +264,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// - Parameters:
     ///   - value: points to the value, and may be replaced.
     ///   - key: the name of the property.
-    /// - Throws: a `CocoaError` of the validation range.
+    /// - Throws: a `CocoaError` from 1550 to 1680, such as 1570 for a missing value.
     // SAFETY: the caller holds the variable during the call.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try ObjectValidation.validate(value, of: self, for: key)
@@ -275,7 +275,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// - Parameters:
     ///   - value: the variable, whose value may be replaced.
     ///   - key: the name of the property.
-    /// - Throws: a `CocoaError` of the validation range.
+    /// - Throws: a `CocoaError` from 1550 to 1680, such as 1570 for a missing value.
     // SAFETY: the caller holds the variable during the call.
     public final func validateValue(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try validateValue(AutoreleasingUnsafeMutablePointer(value), forKey: key)
@@ -283,7 +283,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Checks a new object before it is saved. Overriders call `super` first.
     ///
-    /// - Throws: one `CocoaError`, or 1560 with several under `NSDetailedErrorsKey`.
+    /// - Throws: an error from 1550 to 1680, such as 1570 for a missing value, or an overrider's own; 1560 with several under
+    ///   `NSDetailedErrorsKey`.
     open func validateForInsert() throws { try ObjectValidation.validateProperties(of: self) }
 
     /// Checks a changed object before it is saved. Overriders call `super` first.

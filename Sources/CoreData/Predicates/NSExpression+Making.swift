@@ -2,15 +2,18 @@ import CoreDataPredicates
 import Foundation
 import PredicateSyntax
 
+// An expression can be made on any thread.
 extension NSExpression {
-    /// Reads an expression format string.
+    /// Reads an expression format string. For text from outside the program use ``parse(format:arguments:)``.
     ///
-    /// - Precondition: the text is an expression and the arguments fit; see ``parse(format:arguments:)``.
+    /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, _ arguments: Any?...) {
         self.init(format: expressionFormat, argumentArray: arguments)
     }
 
-    /// Reads an expression format string; see `init(format:_:)`.
+    /// Reads an expression format string with its arguments in an array.
+    ///
+    /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any?]) {
         do {
             self.init(try FormatParser.expression(expressionFormat, arguments: FormatArgument.list(arguments)))
@@ -19,7 +22,9 @@ extension NSExpression {
         }
     }
 
-    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
+    /// Reads an expression format string with arguments of C, as `withVaList(_:_:)` makes them.
+    ///
+    /// - Precondition: the text is an expression and the arguments fit.
     public convenience init(format expressionFormat: String, arguments argList: CVaListPointer) {
         do {
             self.init(
@@ -29,8 +34,9 @@ extension NSExpression {
         }
     }
 
-    /// Reads an expression format string and throws ``PredicateFormatError`` where it is none. An addition to Apple's
-    /// interface.
+    /// Reads an expression format string and throws where it is none. An addition to Apple's interface. On any thread.
+    ///
+    /// - Throws: ``PredicateFormatError``, with the place of the mistake.
     public static func parse(format: String, arguments: [Any?] = []) throws -> NSExpression {
         do {
             return NSExpression(try FormatParser.expression(format, arguments: FormatArgument.list(arguments)))
@@ -55,7 +61,8 @@ extension NSExpression {
         self.init(.keyPathOf(.variable(String(first.dropFirst())), Array(keys.dropFirst())))
     }
 
-    /// The key path that a Swift key path of managed properties stands for.
+    /// The value at the key path that a Swift key path of managed properties stands for. To find its keys the first time
+    /// takes a trial on an object of the class.
     ///
     /// - Precondition: it stands for one: the class has an entity in a model that is in use.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
@@ -65,6 +72,8 @@ extension NSExpression {
         self.init(forKeyPath: key)
     }
 
+    /// A function of arguments, such as `sum:`. Arguments that are no expressions are constants.
+    ///
     /// - Precondition: the function is one of Apple's list.
     public convenience init(forFunction name: String, arguments parameters: [Any]) {
         precondition(Functions.exists(name), "Unknown function \(name)")
@@ -110,7 +119,8 @@ extension NSExpression {
         self.init(.conditional(predicate.syntaxTree, trueExpression.tree, falseExpression.tree))
     }
 
-    /// An expression that is code: it can be evaluated, but a store cannot translate it.
+    /// An expression that is code: it can be evaluated, but a store cannot translate it. The block is called on the thread
+    /// that evaluates the expression.
     @preconcurrency
     public convenience init(
         block: @escaping @Sendable (Any?, [NSExpression], NSMutableDictionary?) -> Any, arguments: [NSExpression]?

@@ -6,6 +6,9 @@ import PredicateSyntax
 /// Foundation on Linux has the class but not the format strings. A convenience initialiser in an extension could only
 /// make a plain `NSPredicate`; an initialiser of a protocol may hand out any instance, so that, as at Apple's, a format
 /// string gives an ``NSComparisonPredicate`` or an `NSCompoundPredicate`, with all that they override.
+///
+/// The initialisers may be called on any thread. What they make never changes, and is safe on any thread as far as the
+/// objects in it are.
 public protocol PredicateFormatInitializable {}
 
 extension NSPredicate: PredicateFormatInitializable {}
@@ -22,7 +25,9 @@ extension PredicateFormatInitializable {
         self.init(format: predicateFormat, argumentArray: arguments)
     }
 
-    /// Reads a predicate format string; see `init(format:_:)`.
+    /// Reads a predicate format string with its arguments in an array.
+    ///
+    /// - Precondition: the text is a predicate and the arguments fit.
     public init(format predicateFormat: String, argumentArray arguments: [Any?]?) {
         do {
             let made = try NSPredicate.parse(format: predicateFormat, arguments: arguments ?? [])
@@ -35,7 +40,9 @@ extension PredicateFormatInitializable {
         }
     }
 
-    /// Reads a predicate format string with arguments of C, as `withVaList(_:_:)` makes them; see `init(format:_:)`.
+    /// Reads a predicate format string with arguments of C, as `withVaList(_:_:)` makes them.
+    ///
+    /// - Precondition: the text is a predicate and the arguments fit.
     public init(format predicateFormat: String, arguments argList: CVaListPointer) {
         do {
             self.init(format: predicateFormat, argumentArray: try VariadicArguments.list(predicateFormat, argList))
@@ -46,11 +53,11 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-    /// Reads a predicate format string and throws where it is none. An addition to Apple's interface.
+    /// Reads a predicate format string and throws where it is none. An addition to Apple's interface. On any thread.
     ///
     /// - Parameters:
-    ///   - format: the text, as for `init(format:_:)`.
-    ///   - arguments: what takes the place of the placeholders.
+    ///   - format: the text, with placeholders (`%@`, `%K`, `%d` …) and variables (`$name`).
+    ///   - arguments: what takes the place of the placeholders. `nil` and `NSNull` stand for `nil`.
     /// - Returns: an ``NSComparisonPredicate``, an `NSCompoundPredicate` or, for a constant, a plain predicate.
     /// - Throws: ``PredicateFormatError``, with the place of the mistake.
     public static func parse(format: String, arguments: [Any?] = []) throws -> NSPredicate {
@@ -61,12 +68,14 @@ extension NSPredicate {
         }
     }
 
-    /// A predicate with the values of `variables` in the place of its `$variables`; variables without a value stay.
+    /// A predicate with the values of `variables` in the place of its `$variables`; variables without a value stay. On any
+    /// thread.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         NSPredicate.make(Substitution.apply(variables, to: syntaxTree))
     }
 
-    /// Allows a predicate from a secure archive to be evaluated. On Linux every predicate may be.
+    /// Allows a predicate from a secure archive to be evaluated. On Linux every predicate may be: does nothing, on any
+    /// thread.
     public func allowEvaluation() {}
 }
 

@@ -4,11 +4,15 @@ import Foundation
 ///
 /// Foundation on Linux sorts by Swift key paths only. As with predicates, an initialiser of a protocol hands out an
 /// instance of a subclass that knows its key.
+///
+/// The initialisers may be called on any thread. What they make never changes, and is safe on any thread as far as its
+/// comparator is.
 public protocol SortKeyInitializable {}
 
 extension NSSortDescriptor: SortKeyInitializable {}
 
-/// How the values under a sort descriptor's key are compared: Apple's comparison selectors by name.
+/// How the values under a sort descriptor's key are compared: Apple's comparison selectors by name. A value, safe on any
+/// thread.
 public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
     let comparison: StoreSortKey.Comparison
 
@@ -37,6 +41,8 @@ public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
         }
     }
 
+    /// The selector of the name that a literal spells, with its colon.
+    ///
     /// - Precondition: the name is one of the five.
     public init(stringLiteral name: String) {
         guard let selector = SortSelector(name) else {
@@ -70,17 +76,18 @@ extension SortKeyInitializable {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .plain))
     }
 
-    /// Sorts by the values under `key`, compared as the selector says.
+    /// Sorts by the values under `key`, a key path with dots, compared as `selector` says; `nil` compares as `compare:` does.
     public init(key: String?, ascending: Bool, selector: SortSelector?) {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: selector?.comparison ?? .plain))
     }
 
-    /// Sorts by the values under `key`, compared by code. No store can do it: the objects are sorted in memory.
+    /// Sorts by the values under `key`, a key path with dots, compared by code. No store can do it: the objects are sorted in
+    /// memory. The code is called on the thread that sorts; in a fetch that may be under the coordinator's lock.
     public init(key: String?, ascending: Bool, comparator: @escaping Comparator) {
         self.init(made: KeySortDescriptor(key: key, ascending: ascending, comparison: .custom, code: comparator))
     }
 
-    /// The same order as `sortDescriptor`, by the key that its key path stands for. Texts are compared by their code points, as
+    /// Sorts as `sortDescriptor` does, by the key that its key path stands for. Texts are compared by their code points, as
     /// Foundation's descriptors do on this system.
     ///
     /// - Precondition: its key path is of a modelled property.
@@ -100,7 +107,7 @@ extension SortKeyInitializable {
 }
 
 extension NSSortDescriptor {
-    /// Sorts by a property that cannot be compared as Swift values are, an optional one for example.
+    /// Sorts by a property that cannot be compared as Swift values are, an optional one for example. On any thread.
     public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(
             keyPath: keyPath, ascending: ascending,

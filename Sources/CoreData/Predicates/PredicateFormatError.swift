@@ -3,7 +3,7 @@ import PredicateSyntax
 
 /// Why `NSPredicate.parse(format:arguments:)` refused a format string. An addition to Apple's interface,
 /// for programs that let people type predicates: where Apple's framework raises an exception, this says what is wrong
-/// and where.
+/// and where. A value, safe on any thread.
 public struct PredicateFormatError: LocalizedError, CustomNSError, CustomStringConvertible, Hashable, Sendable {
     /// The place of the mistake as a number of characters from the start of the text: 0 is the first character, the
     /// length of the text is its end.

@@ -9,7 +9,7 @@ import PredicateSyntax
 @_documentation(visibility: internal)
 public typealias NSExpression = CoreDataPredicates.NSExpression
 
-/// The class itself, named here for the same reason.
+/// The class itself. Named here too, so that `CoreData.NSComparisonPredicate` does not find Foundation's as well.
 @_documentation(visibility: internal)
 public typealias NSComparisonPredicate = CoreDataPredicates.NSComparisonPredicate
 

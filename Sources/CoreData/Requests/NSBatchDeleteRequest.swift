@@ -16,6 +16,8 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// No object is validated and no method of an object is called. A row that would lose a to-one relationship that is not
 /// optional is error 1570. Contexts hear nothing of it: merge the IDs with
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. The history gets a transaction.
+///
+/// Belongs to the queue that made it, as every request does.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private var storedRequest = NSFetchRequest<NSFetchRequestResult>()
     /// What to delete, where it was given by IDs.
@@ -36,7 +38,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         takeOver(fetch)
     }
 
-    /// The same for a request that names no type of results, as in `NSBatchDeleteRequest(fetchRequest: .init(entityName: "Team"))`.
+    /// Deletes what `fetch` finds, as the initialiser for requests of any result type does, where the call names no such type:
+    /// `NSBatchDeleteRequest(fetchRequest: .init(entityName: "Team"))`.
     ///
     /// - Parameter fetch: copied.
     public convenience init(fetchRequest fetch: NSFetchRequest<NSFetchRequestResult>) {
@@ -77,7 +80,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch deletion.
+/// The answer to a batch deletion. Immutable, safe on any thread.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?

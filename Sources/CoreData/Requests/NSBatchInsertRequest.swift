@@ -20,6 +20,8 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 ///
 /// Contexts hear nothing of it: merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. The
 /// history gets a transaction. Memory does not grow with the number of rows, but for IDs that are asked for.
+///
+/// Belongs to the queue that made it, as every request does.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private var knownEntity: NSEntityDescription?
     private var requestedName = ""
@@ -37,10 +39,12 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// of the execution, while the store is locked. The dictionary is empty each time, and used again.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
 
-    /// The same with an object of the entity's class that no context has. Its attributes count; its relationships do not. It may be
-    /// used again: do not keep it. Where a row with the same unique values is there already and the merge policy lets the
-    /// request win, values that are those of a new object leave that row's alone: say in a dictionary what shall be written even
-    /// if it is a default value.
+    /// Fills in the next row by an object of the entity's class that no context has, and returns `false`, or returns `true`
+    /// when there are no more. Called on the thread of the execution, while the store is locked.
+    ///
+    /// Attributes of the object count; its relationships do not. It may be used again: do not keep it. Where a row with the
+    /// same unique values is there already and the merge policy lets the request win, values that are those of a new object
+    /// leave that row's alone: say in a dictionary what shall be written even if it is a default value.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
 
     /// What to answer; the status only by default.
@@ -49,14 +53,14 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// A request without an entity; executing it is error 134060.
     public required init() {}
 
-    /// Inserts a row for each of `dictionaries`.
+    /// Inserts a row for each of `dictionaries`, values by the names of properties, into the entity of that name.
     public convenience init(entityName: String, objects dictionaries: [[String: Any]]) {
         self.init()
         requestedName = entityName
         objectsToInsert = dictionaries
     }
 
-    /// Inserts a row for each of `dictionaries`.
+    /// Inserts a row for each of `dictionaries`, values by the names of properties, into `entity`.
     public convenience init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         self.init()
         knownEntity = entity
@@ -113,7 +117,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch insertion.
+/// The answer to a batch insertion. Immutable, safe on any thread.
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?

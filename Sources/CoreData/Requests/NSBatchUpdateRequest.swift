@@ -16,6 +16,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// store. The rows' versions are raised, so that a save of what was read before meets a conflict. Contexts hear nothing of it:
 /// merge the IDs with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`, or refresh objects. The history gets
 /// a transaction.
+///
+/// Belongs to the queue that made it, as every request does.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private var knownEntity: NSEntityDescription?
     private var requestedName = ""
@@ -23,7 +25,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The entity's name.
     open var entityName: String { knownEntity?.name ?? requestedName }
 
-    /// The entity.
+    /// The entity whose rows are updated.
     ///
     /// - Precondition: The request was made with the entity, or a context has executed it: before that a name alone does not
     ///   say which model it is of.
@@ -81,7 +83,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// The answer to a batch update.
+/// The answer to a batch update. Immutable, safe on any thread.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// By `resultType`: a Bool, an Int, or `[NSManagedObjectID]`.
     public let result: Any?

@@ -10,7 +10,7 @@ import Foundation
 extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 
-/// The form in which a fetch gives its results.
+/// The form in which a fetch gives its results. A value, safe on any thread.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
     /// The types as bits, with Apple's values.
     public let rawValue: UInt

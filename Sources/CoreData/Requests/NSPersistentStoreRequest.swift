@@ -21,6 +21,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The stores to ask; `nil` means every store that holds the entity.
     open var affectedStores: [NSPersistentStore]?
 
+    /// A request for every store that holds the entity.
     public required override init() {}
 
     /// What kind of request this is.
@@ -36,7 +37,8 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     }
 }
 
-/// What `NSManagedObjectContext.execute(_:)` answers. The members are those of its subclasses.
+/// The answer to a request that `NSManagedObjectContext.execute(_:)` carried out. Abstract: what was found or done is in the
+/// members of its subclasses, such as ``NSBatchDeleteResult`` and ``NSPersistentHistoryResult``.
 open class NSPersistentStoreResult: NSObject {
     override init() {}
 }

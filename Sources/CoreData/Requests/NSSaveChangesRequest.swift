@@ -1,4 +1,6 @@
 /// The objects that a save takes to the stores. Contexts make one of every save; stores of a program's own receive it.
+///
+/// Used on the queue of the context that saves, as its objects are.
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// The new objects.
     public private(set) final var insertedObjects: Set<NSManagedObject>?

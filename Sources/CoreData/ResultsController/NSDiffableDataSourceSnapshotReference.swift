@@ -4,6 +4,8 @@ import Foundation
 ///
 /// Keeps the moment's state for next to nothing; lists of IDs are made when they are asked for. Which objects changed since
 /// the snapshot before is told by ``reloadedItemIdentifiers``. (UIKit and AppKit bring the class on Apple's systems.)
+///
+/// Used on the queue of the controller's context; ``FetchedResultsSnapshot`` is for any queue.
 public final class NSDiffableDataSourceSnapshotReference: NSObject {
     private let contents: ListContents
     private let names: SectionNames
@@ -33,27 +35,29 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
     /// The IDs of the objects that changed since the snapshot before and are still there.
     public var reloadedItemIdentifiers: [Any] { identities.objectIDs(of: reloaded) }
 
+    /// How many objects a section has.
+    ///
     /// - Precondition: There is a section of that name.
     public func numberOfItems(inSection sectionIdentifier: Any) -> Int { range(of: sectionIdentifier).count }
 
-    /// The IDs of the objects of a section, in order.
+    /// The IDs of the objects of a section, in order. O(objects of the section).
     ///
     /// - Precondition: There is a section of that name.
     public func itemIdentifiersInSection(withIdentifier sectionIdentifier: Any) -> [Any] {
         ids(in: range(of: sectionIdentifier))
     }
 
-    /// The name of the section that holds an object, or `nil` if none does.
+    /// The name of the section that holds the object with an ID, or `nil` if none does.
     public func sectionIdentifier(forSectionContainingItemIdentifier identifier: Any) -> Any? {
         path(of: identifier).map { names[contents.section(at: $0.section).number] }
     }
 
-    /// The position of an object in the whole list, or `NSNotFound`.
+    /// The position of the object with an ID in the whole list, or `NSNotFound`.
     public func index(ofItemIdentifier identifier: Any) -> Int {
         path(of: identifier).flatMap(contents.position) ?? NSNotFound
     }
 
-    /// The index of a section, or `NSNotFound`.
+    /// The index of the section of a name, or `NSNotFound`.
     public func index(ofSectionIdentifier identifier: Any) -> Int {
         number(of: identifier).flatMap(contents.index(ofSection:)) ?? NSNotFound
     }

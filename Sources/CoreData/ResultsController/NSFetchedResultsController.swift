@@ -76,7 +76,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     /// The delegate hears nothing of it, unless it implements the snapshot method.
     ///
     /// - Throws: 134060 for a request that cannot be resolved, and when the objects of a section do not stand together;
-    ///   the store's errors. Then the controller has no contents.
+    ///   the store's error where it cannot be read, such as 134080 or 134090. Then the controller has no contents.
     open func performFetch() throws { try tracker.performFetch() }
 
     // MARK: Contents
@@ -124,7 +124,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     // MARK: Cache
 
-    /// Deletes what is kept on disk under `name`; with `nil`, everything that this program keeps for its controllers.
+    /// Deletes what is kept on disk under `name`; with `nil`, everything that this program keeps for its controllers. On any
+    /// thread.
     open class func deleteCache(withName name: String?) { ResultsCache.delete(named: name) }
 
     // MARK: Types

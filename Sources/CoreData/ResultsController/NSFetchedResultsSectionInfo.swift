@@ -1,6 +1,7 @@
 /// A section of a results controller.
 ///
-/// A live view: it always tells of the section as it is now. A section that is gone has no objects.
+/// A live view: it always tells of the section as it is now. A section that is gone has no objects. Used on the queue of the
+/// controller's context.
 public protocol NSFetchedResultsSectionInfo {
     /// The section's name: the text of the value under the section key path; `""` where that is `nil`.
     var name: String { get }

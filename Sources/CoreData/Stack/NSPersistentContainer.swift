@@ -4,11 +4,14 @@ import Foundation
 public protocol DefaultDirectoryProviding {}
 
 extension DefaultDirectoryProviding where Self: NSPersistentContainer {
-    /// Where stores stand unless a description says otherwise: what `defaultDirectoryURL()` says.
+    /// Where stores stand unless a description says otherwise: what `defaultDirectoryURL()` says. On any thread.
     public static var defaultDirectoryURL: URL { Self.defaultDirectoryURL() }
 }
 
 /// The whole stack in one object: a model, a coordinator with its stores, and contexts for them.
+///
+/// Safe on any thread, but for ``persistentStoreDescriptions``, which are set up before other threads know the container.
+/// ``viewContext`` belongs to the main queue, each other context to its own.
 // SAFETY: immutable but for the descriptions, which are set up before other threads know the container.
 open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecked Sendable {
     /// The name of the container: of its model's file, and of its store's unless a description says otherwise.
@@ -41,7 +44,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         }
     }
 
-    /// A container with a model.
+    /// A container with the given model, and a description of an SQLite store `name.sqlite` in `defaultDirectoryURL()`.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
         self.name = name
         managedObjectModel = model
@@ -56,7 +59,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
     }
 
     /// Where stores stand unless a description says otherwise: a folder of the program's name among the user's data.
-    /// Override it to have another.
+    /// Override it to have another. Called on any thread.
     open class func defaultDirectoryURL() -> URL {
         // Foundation asks the system alone for the user's folder, where `HOME` names another one.
         URL(fileURLWithPath: OwnFolder.data)
@@ -118,7 +121,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryProviding, @unchecke
         context.perform { block(context) }
     }
 
-    /// Runs `block` on the queue of a new context, and gives back what it returns.
+    /// Runs `block` on the queue of a new context, and gives back what it returns. Throws what `block` throws.
     ///
     /// Any actor may call it; the closure belongs to none, as that of ``NSManagedObjectContext/perform(schedule:_:)``.
     @preconcurrency

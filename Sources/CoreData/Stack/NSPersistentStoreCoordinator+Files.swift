@@ -2,7 +2,8 @@ import Foundation
 
 // What can be done with a store's file without opening it in a coordinator.
 extension NSPersistentStoreCoordinator {
-    /// The metadata of the store at `url`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    /// The metadata of the store at `url`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread, without a
+    /// lock: opens the file.
     ///
     /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store.
     public class func metadataForPersistentStore(
@@ -11,7 +12,8 @@ extension NSPersistentStoreCoordinator {
         try StoreTypeRegistry.storeClass(of: storeType).metadataForPersistentStore(with: url)
     }
 
-    /// The metadata of the store at `storeURL`.
+    /// The metadata of the store at `storeURL`; holds at least `NSStoreTypeKey` and `NSStoreUUIDKey`. On any thread,
+    /// without a lock: opens the file.
     ///
     /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store.
     public class func metadataForPersistentStore(
@@ -20,7 +22,7 @@ extension NSPersistentStoreCoordinator {
         try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
     }
 
-    /// Writes the metadata of the store at `url` at once.
+    /// Writes the metadata of the store at `url` at once. On any thread, without a coordinator's lock.
     ///
     /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store, 513 for want of permission.
     public class func setMetadata(
@@ -30,7 +32,7 @@ extension NSPersistentStoreCoordinator {
         try StoreTypeRegistry.storeClass(of: storeType).setMetadata(metadata, at: url, options: options)
     }
 
-    /// Writes the metadata of the store at `storeURL` at once.
+    /// Writes the metadata of the store at `storeURL` at once. On any thread, without a coordinator's lock.
     ///
     /// - Throws: 134000 for an unknown type, 260 where nothing is there, 259 where it is no store, 513 for want of permission.
     public class func setMetadata(
@@ -40,9 +42,10 @@ extension NSPersistentStoreCoordinator {
         try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
     }
 
-    /// The model that the store at `url` keeps of itself.
+    /// The model that the store at `url` keeps of itself. On any thread, without a lock: opens the file.
     ///
-    /// - Throws: 134130 where the store keeps none; 260 where nothing is there, 259 where it is no store.
+    /// - Throws: 134130 where the store keeps none; 134000 for an unknown type, 260 where nothing is there, 259 where it is
+    ///   no store.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
@@ -59,7 +62,8 @@ extension NSPersistentStoreCoordinator {
     ///
     /// Entities, hierarchy, attributes and their kinds, many-to-many relationships and what is unique are as the file says.
     /// To-one relationships are told from names, where the rows agree; the to-many at their other end has a made-up name.
-    /// Names are in lower case where no index kept their spelling. A store opens with such a model for reading only.
+    /// Names are in lower case where no index kept their spelling. A store opens with such a model for reading only. On any
+    /// thread, without a lock: opens the file, and reads rows of its tables.
     ///
     /// - Throws: 134060 where the type of store cannot be read like that; 260 where nothing is there, 259 where it is no
     ///   store.
@@ -80,7 +84,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// A store that the coordinator has open there leaves it first, as with `remove(_:)`: also where destroying it fails then.
     /// Unsaved changes of its objects are lost, and saves of contexts that have such changes throw until they are reset or rolled
-    /// back.
+    /// back. May be called on any thread; holds the coordinator's lock while files go.
     ///
     /// - Parameters:
     ///   - url: where the store is.
@@ -105,7 +109,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
-    /// behind; a store that the coordinator has open there leaves it first.
+    /// behind; a store that the coordinator has open there leaves it first. May be called on any thread.
     ///
     /// - Throws: what ``destroyPersistentStore(at:ofType:options:)`` throws.
     public func destroyPersistentStore(
@@ -115,14 +119,14 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The store classes by type; each value is the address of the class as a number, since Foundation's `NSValue` holds no
-    /// pointers here.
+    /// pointers here. On any thread.
     public class var registeredStoreTypes: [String: NSValue] {
         StoreTypeRegistry.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
     /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
     /// the type out. Stops the program where the class is neither, as that is a mistake in the program: `NSPersistentStore`
-    /// itself has no way to be asked for rows.
+    /// itself has no way to be asked for rows. For the whole process, on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
         guard let storeClass = storeClass as? NSPersistentStore.Type, storeClass.hasOperations else {
@@ -134,7 +138,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Makes `storeClass`, a subclass of ``NSAtomicStore`` or ``NSIncrementalStore``, the class of a store type; `nil` takes
-    /// the type out. Stops the program where the class is neither.
+    /// the type out. Stops the program where the class is neither. For the whole process, on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }

@@ -27,11 +27,12 @@ extension NSPersistentStoreCoordinator {
         withLock { store.persistentStoreCoordinator === self ? store.operations.fileURL : nil }
     }
 
-    /// Copies an open SQLite store to `url`, where nothing stands, with its external data, though its file was moved or deleted.
-    /// The copy has the same UUID, so that `setURL(_:for:)` can go on with it. An addition to Apple's API.
+    /// Copies an open SQLite store to `url`, where nothing stands, with its external data, though its file was moved or
+    /// deleted. The copy has the same UUID, so that `setURL(_:for:)` can go on with it. An addition to Apple's API. May be
+    /// called on any queue; the coordinator's lock is held until the copy is written.
     ///
-    /// - Throws: 516 where something stands there; 134060 for stores of other types or another coordinator; what keeps the
-    ///   copy from being written, and then nothing stands there.
+    /// - Throws: 516 where something stands there; 134060 for stores of other types or another coordinator; an error such as
+    ///   134080, 513 or 640 where the copy cannot be written: then nothing stands there.
     public func copyContents(of store: NSPersistentStore, to url: URL) throws {
         try withLock {
             let store = try own(store)

@@ -14,11 +14,13 @@ extension NSPersistentStoreCoordinator {
     ///   left out. The store is not migrated, nor its rows copied into one of another type: 134110.
     public var readingNotes: [String] { withLock { persistentStores.flatMap { $0.operations.readingNotes } } }
 
-    /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with their plain
-    /// values, or the number of bytes of what is no archive. Needs neither the classes nor the transformer.
+    /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with
+    /// their plain values, or the number of bytes of what is no archive. Needs neither the classes nor the transformer. May
+    /// be called on any queue. Cost: one query.
     ///
     /// - Returns: `nil` where the store keeps nothing there, or the object is not in a store.
-    /// - Throws: what the store throws. Cost: one query.
+    /// - Throws: the store's error where it cannot be read, such as 134080, 134090 while it is locked, or 259 where it is
+    ///   damaged.
     public func storedValueDescription(forKey key: String, of objectID: NSManagedObjectID) throws -> String? {
         guard let attribute = objectID.entity.attributesByName[key], !objectID.isTemporaryID else { return nil }
         let data = try withLock {

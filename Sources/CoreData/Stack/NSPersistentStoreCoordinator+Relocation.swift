@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
     /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`, with its log, its history and its
     /// external data. A store that was there is gone afterwards; until the copy is whole and in its place it stands.
     ///
-    /// The copy keeps the UUID of the source.
+    /// The copy keeps the UUID of the source. May be called on any thread; the coordinator's lock is held until it is done.
     ///
     /// - Parameters:
     ///   - destinationURL: the place that the copy takes.
@@ -32,7 +32,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Puts a copy of the store at `sourceURL` in the place of the one at `destinationURL`.
+    /// Puts a copy of the store at `sourceURL`, with its UUID, log, history and external data, in the place of the one at
+    /// `destinationURL`. May be called on any thread; the coordinator's lock is held until it is done.
     ///
     /// - Throws: 134080 where this coordinator has the destination open (remove it first), 134090 where others have, 260 and
     ///   259 where there is no store at the source.
@@ -51,7 +52,8 @@ extension NSPersistentStoreCoordinator {
     /// old store become invalid as with `remove(_:)`.
     ///
     /// Posts stores-did-change with `NSUUIDChangedPersistentStoresKey`: the old store, the new one, and the IDs of the new
-    /// one's objects.
+    /// one's objects. May be called on any thread, on which notifications are posted too; the coordinator's lock is held
+    /// while rows are copied.
     ///
     /// - Parameters:
     ///   - store: a store of this coordinator.
@@ -76,7 +78,8 @@ extension NSPersistentStoreCoordinator {
         return new
     }
 
-    /// Saves a store as another one.
+    /// Saves a store as another one, with a UUID of its own, and takes the old store out, whose files stay. May be called
+    /// on any thread, on which notifications are posted too; the coordinator's lock is held while rows are copied.
     ///
     /// - Throws: 516 where something stands at `storeURL` already; 134060 for a store of another coordinator; 134000 for an
     ///   unknown type; 134020, 134030, 513 or 640 where the new store cannot be made. Then the old store is still there.
@@ -89,7 +92,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Tells a store that its file has moved to `url`: it goes on with that file, which must be the same store and fit its
-    /// model. A store that is written as a whole is written there from now on.
+    /// model. A store that is written as a whole is written there from now on. May be called on any thread.
     ///
     /// - Returns: whether it could; otherwise the store goes on where it was.
     @discardableResult
@@ -107,6 +110,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Does all that lightweight migrations of the coordinator's stores have put off
     /// (`NSPersistentStoreDeferredLightweightMigrationOptionKey`), step by step: contexts get their turn between two steps.
+    /// May be called on any thread.
     ///
     /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
     ///   program has locked it, 640 or 134080 where it cannot be written. What was done by then stays done.
@@ -115,7 +119,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Does one step of what lightweight migrations have put off: a table, a column, or the indexes. Nothing where nothing
-    /// waits, which the metadata of the stores say: they have the option's key as long as something does.
+    /// waits, which the metadata of the stores say: they have the option's key as long as something does. May be called on
+    /// any thread; the coordinator's lock is held for the step.
     ///
     /// - Throws: 513 for a store that was opened read-only, 134020 where its tables do not fit the model, 134090 while another
     ///   program has locked it, 640 or 134080 where it cannot be written.

@@ -53,7 +53,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Waits for the lock. Prefer `performAndWait(_:)`.
     public func lock() { access.lock(.asked) }
 
-    /// Gives the lock back.
+    /// Gives the lock back that `lock()` or `tryLock()` took. Called by the chain of calls that has it.
     public func unlock() { access.unlock() }
 
     /// Takes the lock if no other thread has it.
@@ -72,7 +72,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         workQueue.async { self.access.withLock(.asked, block) }
     }
 
-    /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns.
+    /// Runs `block` on another thread, while no other thread works with the stores, and gives back what it returns. Throws
+    /// what `block` throws.
     @preconcurrency
     nonisolated(nonsending) public func perform<T, E: Error>(
         _ block: @escaping @Sendable () throws(E) -> T
@@ -88,7 +89,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Stores
 
-    /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
+    /// Opens the store at `storeURL`, making it where nothing is there, and adds it. May be called on any thread, on which
+    /// stores-did-change is posted too. The coordinator's lock is held until the store is open, which a migration may make
+    /// long.
     ///
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType` or another registered type.
@@ -120,7 +123,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return store
     }
 
-    /// Opens the store at `storeURL`, making it where nothing is there, and adds it.
+    /// Opens the store at `storeURL`, making it where nothing is there, and adds it. May be called on any thread; the
+    /// coordinator's lock is held until the store is open.
     ///
     /// - Throws: what ``addPersistentStore(ofType:configurationName:at:options:)`` throws.
     @discardableResult
@@ -136,7 +140,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - storeDescription: the store's place, type, configuration and options.
-    ///   - block: called once, with the error where the store could not be added.
+    ///   - block: called once, on the thread that added the store, with the error where that failed.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -158,9 +162,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Closes a store and takes it out. Its objects become invalid in every context.
+    /// Closes a store and takes it out. Its objects become invalid in every context. May be called on any thread, on which
+    /// will-remove and stores-did-change are posted too.
     ///
-    /// - Throws: 134060 for a store that is not of this coordinator; what closing it throws.
+    /// - Throws: 134060 for a store that is not of this coordinator; the store's own error where closing it fails.
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
             throw CoreDataError.make(

@@ -1,6 +1,8 @@
 import Foundation
 
 /// How to add a store to a coordinator: where it is, of what type, and with which options.
+///
+/// Used by one thread at a time; do not change it before the completion handler of a store that is added with it was called.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Where the store is kept; the URL of `/dev/null` means in memory.
     open var url: URL?
@@ -47,7 +49,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setFlag(newValue, NSMigratePersistentStoresAutomaticallyOption) }
     }
 
-    /// Whether the mapping of such a migration is inferred. `true` by default.
+    /// Whether the mapping model of an automatic migration is inferred where none is found. `true` by default.
     open var shouldInferMappingModelAutomatically: Bool {
         get { flag(NSInferMappingModelAutomaticallyOption) }
         set { setFlag(newValue, NSInferMappingModelAutomaticallyOption) }

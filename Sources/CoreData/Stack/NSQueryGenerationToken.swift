@@ -3,7 +3,8 @@ import Foundation
 /// Names a state of the stores that a context reads from: see `NSManagedObjectContext.setQueryGenerationFrom(_:)`.
 ///
 /// A token keeps its state readable as long as it lives. Several contexts may be pinned to one. Copies and archives name
-/// the same state; what an archive says is only understood while the state is still kept in this process.
+/// the same state; what an archive says is only understood while the state is still kept in this process. Immutable, safe on
+/// any thread.
 // SAFETY: immutable, and the generation is sendable.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     enum Meaning {

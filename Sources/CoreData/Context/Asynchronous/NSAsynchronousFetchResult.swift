@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a request gives back that goes on beside the context's queue. Its members belong to that queue, but for `cancel()`.
+/// The result of a request that goes on in the background. Its members belong to the queue of the context, but for
+/// `cancel()`.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
     /// The context that executed the request.
     public final let managedObjectContext: NSManagedObjectContext
@@ -45,7 +46,7 @@ private final class FetchProgress: Progress, @unchecked Sendable {
     }
 }
 
-/// The result of an asynchronous fetch.
+/// The result of an asynchronous fetch. Used on the queue of the context that executed the request, but for `cancel()`.
 open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
     // Nothing that is stored depends on `ResultType`: see `seen(as:)`.
     private let request: NSPersistentStoreRequest
@@ -61,7 +62,8 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         request.seen(as: NSAsynchronousFetchRequest<ResultType>.self)
     }
 
-    /// What was found; `nil` until the fetch is over, and where it failed or was cancelled.
+    /// What was found; `nil` until the fetch is over, and where it failed or was cancelled. On the context's
+    /// queue.
     public final var finalResult: [ResultType]? {
         guard let results else { return nil }
         if let typed = results.typed(as: ResultType.self) { return typed }

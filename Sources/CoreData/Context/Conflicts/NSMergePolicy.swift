@@ -61,10 +61,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     private static let allShared = (0...4).compactMap(NSMergePolicyType.init(rawValue:)).map(NSMergePolicy.init(merge:))
     private static func shared(_ type: NSMergePolicyType) -> NSMergePolicy { allShared[Int(type.rawValue)] }
 
-    /// Resolves the conflicts of a save: `NSMergeConflict`s and `NSConstraintConflict`s, which go to the two methods below,
-    /// in this order. Called on the context's queue; the save is tried again afterwards.
+    /// Resolves the conflicts of a save: `NSMergeConflict`s by ``resolve(optimisticLockingConflicts:)``, then
+    /// `NSConstraintConflict`s by ``resolve(constraintConflicts:)``. Called on the context's queue; the save is tried again
+    /// afterwards.
     ///
-    /// - Throws: when the conflicts are not resolved; the save throws the same.
+    /// - Throws: 133020 with merge conflicts, 133021 with constraint conflicts that are not resolved, or an overrider's own
+    ///   error; the save throws the same.
     open func resolve(mergeConflicts list: [Any]) throws {
         let locking = list.compactMap { $0 as? NSMergeConflict }
         if !locking.isEmpty { try resolve(optimisticLockingConflicts: locking) }

@@ -4,7 +4,7 @@ import PredicateSyntax
 // `#Predicate` allows these methods of texts, but Foundation has their nodes on Apple's systems only. The macro names the
 // functions below by their place in `PredicateExpressions`.
 extension PredicateExpressions {
-    /// `root.localizedStandardContains(other)` in a `#Predicate`.
+    /// `root.localizedStandardContains(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -17,13 +17,13 @@ extension PredicateExpressions {
 
         /// Whether the text contains the other one, without regard to case and diacritics.
         ///
-        /// - Throws: what the texts throw.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
         public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
             try root.evaluate(bindings).localizedStandardContains(try other.evaluate(bindings))
         }
     }
 
-    /// `root.caseInsensitiveCompare(other)` in a `#Predicate`.
+    /// `root.caseInsensitiveCompare(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
@@ -36,13 +36,13 @@ extension PredicateExpressions {
 
         /// The order of the two texts without regard to case.
         ///
-        /// - Throws: what the texts throw.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).caseInsensitiveCompare(try other.evaluate(bindings))
         }
     }
 
-    /// `root.localizedCompare(other)` in a `#Predicate`.
+    /// `root.localizedCompare(other)` in a `#Predicate`. A value, safe on any thread where its parts are.
     public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         /// The result of the method.
@@ -54,23 +54,23 @@ extension PredicateExpressions {
 
         /// The order of the two texts by the rules of the current locale.
         ///
-        /// - Throws: what the texts throw.
+        /// - Throws: the error of evaluating `root` or `other`, such as a `PredicateError` for a variable without a value.
         public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
             try root.evaluate(bindings).localizedCompare(try other.evaluate(bindings))
         }
     }
 
-    /// What `#Predicate` makes of `root.localizedStandardContains(other)`.
+    /// What `#Predicate` makes of `root.localizedStandardContains(other)`. On any thread.
     public static func build_localizedStandardContains<Root, Other>(_ root: Root, _ other: Other)
         -> StringLocalizedStandardContains<Root, Other>
     { StringLocalizedStandardContains(root: root, other: other) }
 
-    /// What `#Predicate` makes of `root.caseInsensitiveCompare(other)`.
+    /// What `#Predicate` makes of `root.caseInsensitiveCompare(other)`. On any thread.
     public static func build_caseInsensitiveCompare<Root, Other>(_ root: Root, _ other: Other)
         -> StringCaseInsensitiveCompare<Root, Other>
     { StringCaseInsensitiveCompare(root: root, other: other) }
 
-    /// What `#Predicate` makes of `root.localizedCompare(other)`.
+    /// What `#Predicate` makes of `root.localizedCompare(other)`. On any thread.
     public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other)
         -> StringLocalizedCompare<Root, Other>
     { StringLocalizedCompare(root: root, other: other) }

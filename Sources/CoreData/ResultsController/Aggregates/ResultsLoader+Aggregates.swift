@@ -139,7 +139,7 @@ extension FetchedResultsSnapshot {
 }
 
 extension FetchedResultsBatch {
-    /// An aggregate that has another value than before.
+    /// An aggregate that has another value than before. A value, safe on any thread.
     public struct AggregateChange: Sendable, Hashable {
         /// What is computed.
         public let aggregate: SectionAggregate

@@ -7,6 +7,8 @@ import Foundation
 /// infinite where they leave the range on the way. What is not a number makes a sum one that is not, counts, and is neither
 /// the least nor the greatest value. A sum of which digits were lost is added up anew when one of its numbers goes, so that it
 /// is always what a new fetch would give.
+///
+/// A value, safe on any thread.
 public struct SectionAggregate: Hashable, Sendable, CustomStringConvertible {
     enum Function: String, Sendable {
         case count

@@ -15,6 +15,8 @@ import Foundation
 ///
 /// Key paths lead over to-one relationships to an attribute. A key path that the entity does not have, or whose attribute is
 /// of another type than the kind of section wants, is an error of `performFetch()` (134060).
+///
+/// A value, safe on any thread.
 public struct SectionBy: Sendable {
     /// Where the section of the objects without a value stands.
     public enum Placement: Sendable {
@@ -63,18 +65,18 @@ public struct SectionBy: Sendable {
         period(.year, keyPath, calendar)
     }
 
-    /// By the month of a date. See ``year(_:calendar:)``.
+    /// By the month of the date that a key path leads to, in the calendar's time zone.
     public static func month(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.month, keyPath, calendar)
     }
 
-    /// By the week of a date, which begins on the calendar's first day of the week and belongs to the year that the calendar
-    /// says. See ``year(_:calendar:)``.
+    /// By the week of the date that a key path leads to, in the calendar's time zone. It begins on the calendar's first day
+    /// of the week and belongs to the year that the calendar says.
     public static func week(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.weekOfYear, keyPath, calendar)
     }
 
-    /// By the day of a date. See ``year(_:calendar:)``.
+    /// By the day of the date that a key path leads to, in the calendar's time zone.
     public static func day(_ keyPath: String, calendar: Calendar = .current) -> SectionBy {
         period(.day, keyPath, calendar)
     }
@@ -126,7 +128,9 @@ public struct SectionBy: Sendable {
     /// - Precondition: There is a level, and none of them has levels, or sections that are kept.
     public static func levels(_ levels: SectionBy...) -> SectionBy { self.levels(levels) }
 
-    /// The same for levels in a list.
+    /// By several values in a list, one inside the other: one section for each combination that there is.
+    ///
+    /// - Precondition: There is a level, and none of them has levels, or sections that are kept.
     public static func levels(_ levels: [SectionBy]) -> SectionBy {
         precondition(!levels.isEmpty, "Sections have one level at least.")
         for level in levels {
@@ -138,21 +142,21 @@ public struct SectionBy: Sendable {
 
     // MARK: Order
 
-    /// The same with the sections in descending order of their values.
+    /// These sections, in descending order of their values.
     public func descending() -> SectionBy {
         var copy = self
         copy.isAscending = false
         return copy
     }
 
-    /// The same with the section of the objects without a value in another place than first.
+    /// These sections, with that of the objects without a value in another place than first.
     public func missing(_ placement: Placement) -> SectionBy {
         var copy = self
         copy.placement = placement
         return copy
     }
 
-    /// The same with the sections in the order of the value at another key path, and of their own where that is the same:
+    /// These sections, in the order of the value at another key path, and of their own values where that is the same:
     /// leagues by rank, with their names for titles. Objects of one section should agree in it; those that do not are in
     /// sections of their own, with the same name.
     public func ordered(by keyPath: String) -> SectionBy {
@@ -161,9 +165,10 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// The same with the sections in an order of the program's own, which is not kept on disk.
+    /// These sections, in an order of the program's own, which is not kept on disk.
     ///
     /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/missing``.
+    ///   Called on the context's queue, or on another thread during a refetch.
     public func ordered(
         using areInIncreasingOrder: @escaping @Sendable (SectionValue, SectionValue) -> Bool
     ) -> SectionBy {
@@ -172,7 +177,7 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// The same with sections that are there even while they are empty, in this order, before all others.
+    /// These sections, with some that are there even while they are empty, in the order of `values`, before all others.
     public func keeping(_ values: [SectionValue]) -> SectionBy {
         var copy = self
         copy.keptValues = []
@@ -180,7 +185,8 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// The same for texts.
+    /// These sections, with some of texts that are there even while they are empty, in the order of `values`, before all
+    /// others; the empty text is for objects without a value.
     public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .missing : .text($0) }) }
 
     var levels: [SectionBy] { if case .levels(let levels) = kind { levels } else { [self] } }

@@ -1,22 +1,22 @@
 import Foundation
 
 /// A section of one level, with what is inside of it: for lists whose sections have several levels. An addition to Apple's
-/// interface.
+/// interface. A value, safe on any thread.
 public struct SectionNode: Sendable {
     /// What the section stands for.
     public let value: SectionValue
-    /// Its name on its own level.
+    /// The section's name on its own level.
     public let name: String
-    /// How many objects are in it.
+    /// How many objects are in the section.
     public let count: Int
-    /// Which of the list's sections it is made of.
+    /// Which of the list's sections make up this one.
     public let sections: Range<Int>
     /// The sections of the next level; empty on the innermost one.
     public let children: [SectionNode]
     fileprivate let accumulators: [Accumulator]
     fileprivate let plan: AggregatePlan?
 
-    /// An aggregate of the objects in it; `nil` for one that the controller does not have.
+    /// An aggregate of the objects in the section; `nil` for one that the controller does not have.
     public func aggregate(_ aggregate: SectionAggregate) -> SectionValue? { plan?.result(aggregate, of: accumulators) }
 }
 
@@ -75,6 +75,7 @@ struct SectionTree {
 }
 
 extension NSFetchedResultsController {
-    /// The sections as a tree: the outermost level, with the others inside; `nil` before the fetch. O(sections).
+    /// The sections as a tree: the outermost level, with the others inside; `nil` before the fetch. O(sections). Called on
+    /// the context's queue; the nodes may be used on any.
     public final var sectionTree: [SectionNode]? { snapshot?.sectionTree }
 }

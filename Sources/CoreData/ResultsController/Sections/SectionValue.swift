@@ -3,7 +3,7 @@ import Foundation
 /// What a section stands for, with its type: the value that its objects have in common. An addition to Apple's interface.
 ///
 /// ``NSFetchedResultsSectionInfo/name`` is its text.
-/// Texts are the same if their UTF-8 is: `é` as one character and as two are not.
+/// Texts are the same if their UTF-8 is: `é` as one character and as two are not. A value, safe on any thread.
 public enum SectionValue: Hashable, Sendable {
     /// The objects without a value, and those whose text is empty.
     case missing

@@ -9,6 +9,8 @@ import Foundation
 /// The first step finds which rows there are, at eight bytes or so for each; their values are read batch by batch, and what the
 /// loop does not hold or change is let go with its batch. What is deleted meanwhile is left out. A cancelled task ends the loop
 /// with a `CancellationError`, and between batches others get the queue. An addition to Apple's interface.
+///
+/// Belongs to the queue of its context.
 public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
     public typealias Element = Object
 
@@ -30,11 +32,15 @@ public struct FetchedObjects<Object: NSManagedObject>: AsyncSequence {
         fileprivate init(_ source: FetchedObjects) { self.source = source }
 
         /// The next object; `nil` after the last.
-        /// - Throws: `CancellationError`, and what the context's fetch throws.
+        ///
+        /// - Throws: `CancellationError` where the task is cancelled, and the errors of a fetch: 134060 for a request that
+        ///   cannot be resolved, the store's error where it cannot be read.
         public mutating func next() async throws -> Object? { try await next(isolation: #isolation) }
 
-        /// The next object, on the queue that the caller is on.
-        /// - Throws: as ``next()``.
+        /// The next object, on the queue that the caller is on, which is the context's; `nil` after the last.
+        ///
+        /// - Throws: `CancellationError` where the task is cancelled, and the errors of a fetch: 134060 for a request that cannot
+        ///   be resolved, the store's error where it cannot be read.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Object? {
             while batch.isEmpty {
                 try Task.checkCancellation()

@@ -6,46 +6,49 @@ import Synchronization
 /// Places of what leaves are those of ``before``, places of what arrives those of ``after``. Every object has at most one
 /// change; objects that only made room have none.
 public struct FetchedResultsBatch: Sendable {
-    /// What happened to one object.
+    /// What happened to one object of the list in a batch.
     public struct Change: Sendable {
-        /// Insert, delete, move or update.
+        /// Whether the object was inserted, deleted, moved or updated.
         public let type: NSFetchedResultsChangeType
         /// The object's ID; a temporary one before the object is saved.
         public let objectID: NSManagedObjectID
-        /// Where it was; `nil` for an insertion.
+        /// Where the object was before the batch; `nil` for an insertion.
         public let indexPath: IndexPath?
-        /// Where it is; `nil` for a deletion. That of an update differs from the old one when others moved.
+        /// Where the object is after the batch; `nil` for a deletion. That of an update differs from the old one when
+        /// others moved.
         public let newIndexPath: IndexPath?
-        /// The properties that changed, for moves and updates; `nil` where it is not known, as when a related object
-        /// changed or another process wrote a row that the context held no values of.
+        /// The properties of the object that changed, for moves and updates; `nil` where it is not known, as when a related
+        /// object changed or another process wrote a row that the context held no values of.
         public let changedKeys: Set<String>?
-        /// What these properties were before: texts, numbers, dates and the like; related objects as IDs, alone or as a set;
-        /// `NSNull` where there was no value. Transformed values are left out.
+        /// What the properties in ``changedKeys`` were before: texts, numbers, dates and the like; related objects as IDs,
+        /// alone or as a set; `NSNull` where there was no value. Transformed values are left out.
         public let oldValues: [String: any Sendable]
     }
 
     /// A section that came or went.
     public struct SectionChange: Sendable, Hashable {
-        /// Insert or delete.
+        /// Whether the section was inserted or deleted.
         public let type: NSFetchedResultsChangeType
-        /// The index in the new list of one that came, in the old list of one that went.
+        /// The section's index: in the new list if it came, in the old list if it went.
         public let index: Int
         /// The section's name.
         public let name: String
     }
 
-    /// The contents before.
+    /// The contents before the batch.
     public let before: FetchedResultsSnapshot
-    /// The contents after.
+    /// The contents after the batch.
     public let after: FetchedResultsSnapshot
-    /// Deletions by descending old index, then insertions by ascending new index. Made when they are asked for first.
+    /// The sections that came and went: deletions by descending old index, then insertions by ascending new index. Made when
+    /// they are asked for first.
     public var sectionChanges: [SectionChange] { told.sectionChanges }
     /// Whether values may have changed of which ``changes`` says nothing.
     let comparesAllSections: Bool
     private let told: Told
 
-    /// Deletions by descending old place, insertions and moves by ascending new place, then updates. Made when they are asked for
-    /// first: O(changes), and the coordinator's lock is taken, so that a save which is under way is waited for.
+    /// The objects that changed: deletions by descending old place, insertions and moves by ascending new place, then
+    /// updates. Made when they are asked for first: O(changes), and the coordinator's lock is taken, so that a save which
+    /// is under way is waited for.
     public var changes: [Change] { told.changes }
 
     /// - Parameter isWhole: whether the states were compared without knowing what happened between them.

@@ -42,7 +42,7 @@ extension NSFetchedResultsController {
         tracker.catchUp()
     }
 
-    /// The contents as they are now, as a value for any queue; `nil` before the fetch. O(1).
+    /// The contents as they are now, as a value for any queue; `nil` before the fetch. O(1). Called on the context's queue.
     public final var snapshot: FetchedResultsSnapshot? { tracker.snapshot }
 
     /// Whether the list follows its context though there is neither a delegate nor a stream: for programs that look at

@@ -17,8 +17,8 @@ public final class BackgroundFetchedResults: Observable {
     private let worker: Worker
     private let registrar = ObservationRegistrar()
     private var shown: FetchedResultsSnapshot?
-    /// Called with each batch, when ``snapshot`` is the one after it; with `nil` where the contents are others and it is not
-    /// known how.
+    /// Called on the main actor with each batch, when ``snapshot`` is the one after it; with `nil` where the contents are
+    /// others and it is not known how.
     public var onChange: ((FetchedResultsBatch?) -> Void)?
 
     /// What belongs to the context's queue.
@@ -65,9 +65,9 @@ public final class BackgroundFetchedResults: Observable {
         return shown
     }
 
-    /// Fetches, and follows from then on. Once the call returns, ``snapshot`` is what was found.
+    /// Fetches on the context's own queue, and follows from then on. Once the call returns, ``snapshot`` is what was found.
     ///
-    /// - Throws: what `performFetch()` throws.
+    /// - Throws: 134060 for a request that cannot be resolved; the store's error where it cannot be read.
     public func start() async throws {
         let weakSelf = UncheckedSendable(WeakList(list: self))
         let (request, sectionBy, aggregates, worker) = (request, sectionBy, aggregates, worker)

@@ -10,10 +10,10 @@ public final class JoinedFetchedResults: NSObject {
     public struct Batch: Sendable {
         /// Which of the controllers changed.
         public let controller: Int
-        /// How many sections of other controllers stand before its own.
+        /// How many sections of other controllers stand before those of the controller.
         public let sectionOffset: Int
-        /// Its batch, by its own index paths; `nil` where it was fetched anew, or changed without being announced: then all of
-        /// its sections are others.
+        /// The controller's batch, by its own index paths; `nil` where it was fetched anew, or changed without being
+        /// announced: then all of its sections are others.
         public let batch: FetchedResultsBatch?
         /// The sections that came and went, by the joined list's indexes.
         public let sectionChanges: [FetchedResultsBatch.SectionChange]
@@ -38,6 +38,8 @@ public final class JoinedFetchedResults: NSObject {
         }
     }
 
+    /// A list of the contents of `controllers`, in their order.
+    ///
     /// - Precondition: All controllers have the same context.
     public init<each Result: NSFetchRequestResult>(_ controllers: repeat NSFetchedResultsController<each Result>) {
         var parts: [Part] = []
@@ -47,7 +49,9 @@ public final class JoinedFetchedResults: NSObject {
         begin()
     }
 
-    /// The same for controllers in a list.
+    /// A list of the contents of an array of controllers, in their order.
+    ///
+    /// - Precondition: All controllers have the same context.
     public init<Result: NSFetchRequestResult>(_ controllers: [NSFetchedResultsController<Result>]) {
         parts = controllers.map { Part($0, $0.tracker) }
         super.init()
@@ -98,7 +102,8 @@ public final class JoinedFetchedResults: NSObject {
         for continuation in listeners.all { continuation.yield(told) }
     }
 
-    /// The batches from now on, for one loop. The stream ends with the list.
+    /// The batches from now on, for one loop. The stream ends with the list. Called on the context's queue; the batches may
+    /// be taken on any.
     public var changes: AsyncStream<Batch> {
         let (stream, continuation) = AsyncStream.makeStream(of: Batch.self)
         let listeners = listeners

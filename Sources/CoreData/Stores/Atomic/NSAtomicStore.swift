@@ -55,14 +55,16 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     /// Reads the store and adds a node for each of its rows, with ``addCacheNodes(_:)``. An empty file, or none, means a new
     /// store. Subclasses must override it.
     ///
-    /// - Throws: to refuse the store, which then is not added.
+    /// - Throws: the subclass's own error, which refuses the store: adding it throws the same. 134000 where it is not
+    ///   overridden.
     open func load() throws {
         throw Self.lacks("load()")
     }
 
     /// Writes all nodes and the metadata, as a whole or not at all. Subclasses must override it.
     ///
-    /// - Throws: to refuse the save; nodes and objects are then as they were before.
+    /// - Throws: the subclass's own error, which refuses the save: the context's `save()` throws the same, and nodes and
+    ///   objects are as they were before. 134000 where it is not overridden.
     open func save() throws {
         throw Self.lacks("save()")
     }

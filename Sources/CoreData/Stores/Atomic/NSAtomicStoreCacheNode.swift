@@ -19,13 +19,15 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// The value of a property; `nil` where none is set. By default, what ``propertyCache`` holds.
+    /// The value of a property; `nil` where none is set. By default, what ``propertyCache`` holds. Called under
+    /// the coordinator's lock.
     open func value(forKey key: String) -> Any? {
         guard let value = propertyCache?[key], !(value is NSNull) else { return nil }
         return value
     }
 
-    /// Sets the value of a property; `nil` takes it out. By default, in ``propertyCache``.
+    /// Sets the value of a property; `nil` takes it out. By default, in ``propertyCache``. Called under the
+    /// coordinator's lock.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let value else {
             propertyCache?.removeObject(forKey: key)

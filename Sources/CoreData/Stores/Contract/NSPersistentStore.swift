@@ -88,7 +88,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Opens the store and reads its metadata, while it is added.
     ///
-    /// - Throws: to refuse the store.
+    /// - Throws: an overrider's own error, which refuses the store: adding it throws the same.
     open func loadMetadata() throws {}
 
     /// Called when the store was added.

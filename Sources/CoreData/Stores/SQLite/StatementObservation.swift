@@ -5,9 +5,9 @@ import SQLiteAccess
 public struct ExecutedStatement: Sendable {
     /// The statement, with `?` where values were bound.
     public let sql: String
-    /// How many rows it gave.
+    /// How many rows the statement gave.
     public let rows: Int
-    /// From its first step to its end.
+    /// How long the statement took, from its first step to its end.
     public let duration: Duration
 }
 

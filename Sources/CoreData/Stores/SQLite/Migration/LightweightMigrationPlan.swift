@@ -17,9 +17,9 @@ public struct LightweightMigrationPlan: Sendable {
             case dropped
         }
 
-        /// The name of the table afterwards, or of one that is dropped.
+        /// The name of the table after the migration, or of one that is dropped.
         public let name: String
-        /// Its name before; `nil` for a new table.
+        /// The name of the table before the migration; `nil` for a new table.
         public let formerName: String?
         /// The entities whose rows it held before; empty for a new table, and for one of pairs.
         public let formerEntityNames: [String]
