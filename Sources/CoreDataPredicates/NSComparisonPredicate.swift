@@ -2,6 +2,8 @@ import Foundation
 import PredicateSyntax
 
 /// A comparison of two expressions. Foundation on Linux only names this class; here it is.
+///
+/// Immutable, and safe on any thread as far as the objects in it are.
 open class NSComparisonPredicate: NSPredicate {
     /// The operators, with Apple's raw values.
     public enum Operator: UInt, Sendable {
@@ -62,6 +64,8 @@ open class NSComparisonPredicate: NSPredicate {
     package private(set) var tree: ComparisonTree
     package let evaluator = PredicateWork.known.makeEvaluator()
 
+    /// A comparison of what `left` and `right` give, by the operator `type`.
+    ///
     /// - Precondition: `type` is not `customSelector`: there are no selectors on Linux.
     public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier, type: Operator,

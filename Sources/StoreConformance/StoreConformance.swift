@@ -11,7 +11,7 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each run makes a store anew. The folder goes away with the instance.
+/// Each run makes a store anew. The folder goes away with the instance. An instance is used by one thread at a time.
 public final class StoreConformance {
     /// What a store type does beside what all of them do.
     public struct Traits: OptionSet, Sendable {
@@ -100,7 +100,7 @@ public final class StoreConformance {
     ///   - traits: what the type does beside what all do.
     ///   - options: the options of each opening.
     ///   - place: the URL of the store, where it is none in the folder that it is given.
-    /// - Throws: what adding the store throws.
+    /// - Throws: the error of making the folder, or of `addPersistentStore(type:configuration:at:options:)`.
     public init(
         _ type: NSPersistentStore.StoreType, traits: Traits = .usual, options: [AnyHashable: Any] = [:],
         at place: (URL) throws -> URL = { $0.appendingPathComponent("Library.store") }

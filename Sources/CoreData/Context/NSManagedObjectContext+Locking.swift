@@ -10,6 +10,8 @@ extension NSManagedObjectContext: NSLocking {
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func unlock() { legacyLock.unlock() }
 
+    /// Takes the lock if no other thread has it. It may be taken several times.
+    ///
     /// - Returns: whether the lock was taken, and `unlock()` is owed.
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func tryLock() -> Bool { legacyLock.try() }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value of a record that comes from outside, as JSON has values: numbers keep their digits, objects the order of their
-/// keys. An addition to Apple's interface.
+/// keys. An addition to Apple's interface. A value, safe on any thread.
 public indirect enum ImportValue: Equatable, Sendable {
     /// Says that there is no value, unlike a key that is missing, which says nothing.
     case null

@@ -51,6 +51,8 @@ public final class RecordImporter {
     private var plans: [ObjectIdentifier: ImportPlan] = [:]
     let keys = ImportKeys()
 
+    /// An importer into a context.
+    ///
     /// - Parameters:
     ///   - context: where the objects are to be.
     ///   - usesMappedNames: whether `mappedKeyName` and the other words of attributes count; else keys are the names of properties.
@@ -79,9 +81,11 @@ public final class RecordImporter {
         return try run.take(records, plan: plan(of: entity))
     }
 
-    /// The same with dictionaries as `JSONSerialization` makes them.
+    /// Puts records, dictionaries as `JSONSerialization` makes them, into the context, which is not saved.
     ///
-    /// - Throws: ``RecordImportError`` also for a dictionary that holds what JSON has not, see ``ImportValue/init(_:)``.
+    /// - Throws: ``RecordImportError`` for a record that does not fit, or that holds what JSON has not (see
+    ///   ``ImportValue/init(_:)``); then a part of the others is in the context, so roll it back. What the hooks and the
+    ///   fetches throw.
     @discardableResult
     public func importRecords(_ records: [[String: Any]], into entityName: String) throws -> ImportResult {
         let values = try records.enumerated().map { index, record in

@@ -137,14 +137,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         run.associations.add(sourceInstance, destinationInstance, mapping: entityMapping.name)
     }
 
-    /// What a mapping made of source objects, of all where they are `nil`.
+    /// The destination objects that a mapping made of source objects; of all where they are `nil`.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         run.associations.destinations(mapping: mappingName, of: sourceInstances)
     }
 
-    /// Of which source objects a mapping made destination objects, all where they are `nil`.
+    /// The source objects of which a mapping made destination objects; of all where they are `nil`.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {

@@ -1,7 +1,8 @@
 import Foundation
 import ModelFiles
 
-/// An index of a store that makes fetches of an entity quick.
+/// An index of a store that makes fetches of an entity quick. Changed by one thread at a time until a coordinator uses its
+/// model; from then on immutable and safe to read on any thread.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The name of the index, unique in its entity.

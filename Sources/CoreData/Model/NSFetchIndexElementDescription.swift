@@ -9,7 +9,8 @@ public enum NSFetchIndexElementType: UInt, Sendable {
     case rTree = 1
 }
 
-/// One of the things that a fetch index orders its rows by.
+/// One of the things that a fetch index orders its rows by. Changed by one thread at a time until a coordinator uses its
+/// model; from then on immutable and safe to read on any thread.
 // SAFETY: one thread at a time changes it; it is frozen with its model before others may see it.
 open class NSFetchIndexElementDescription: NSObject, NSCoding, NSCopying, @unchecked Sendable {
     /// The property that is indexed, or an `NSExpressionDescription`.

@@ -16,7 +16,8 @@ extension NSManagedObject {
         @inlinable set { self[managed: name] = newValue.rawValue }
     }
 
-    /// The same for a value that may be unset; a raw value that is none of the type's reads as `nil`.
+    /// The property of that name as an optional enumeration or option set; unset, and with a raw value that is none of the
+    /// type's, it reads as `nil`.
     public final subscript<Value: RawRepresentable>(managed name: StaticString) -> Value?
     where Value.RawValue: ManagedPropertyValue {
         @inlinable get {

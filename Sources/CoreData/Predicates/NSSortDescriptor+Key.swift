@@ -18,13 +18,13 @@ public struct SortSelector: Hashable, Sendable, ExpressibleByStringLiteral {
 
     /// `compare:`: numbers and dates by value, texts by their code points.
     public static let compare = SortSelector(comparison: .plain)
-    /// `caseInsensitiveCompare:`
+    /// `caseInsensitiveCompare:`: texts without regard to case.
     public static let caseInsensitiveCompare = SortSelector(comparison: .caseInsensitive)
-    /// `localizedCompare:`
+    /// `localizedCompare:`: texts by the rules of the current locale.
     public static let localizedCompare = SortSelector(comparison: .localized)
-    /// `localizedCaseInsensitiveCompare:`
+    /// `localizedCaseInsensitiveCompare:`: texts by the rules of the current locale, without regard to case.
     public static let localizedCaseInsensitiveCompare = SortSelector(comparison: .localizedCaseInsensitive)
-    /// `localizedStandardCompare:`
+    /// `localizedStandardCompare:`: texts as lists of files order them, with numbers in them by value.
     public static let localizedStandardCompare = SortSelector(comparison: .localizedStandard)
 
     init(comparison: StoreSortKey.Comparison) { self.comparison = comparison }

@@ -2,10 +2,10 @@ import Foundation
 
 /// The names that lists give to the two numbers of an index path. (UIKit and AppKit bring these on Apple's systems.)
 extension IndexPath {
-    /// The path of a row in a section.
+    /// The path of a row in a section. A value, safe on any thread.
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
-    /// The path of an item in a section.
+    /// The path of an item in a section. A value, safe on any thread.
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 
     /// The section.

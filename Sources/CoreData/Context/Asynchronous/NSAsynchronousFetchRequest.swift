@@ -5,7 +5,7 @@ public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
     NSAsynchronousFetchResult<NSFetchRequestResult>
 ) -> Void
 
-/// A fetch that runs beside the context's queue.
+/// A fetch that runs in the background, beside the context's queue.
 ///
 /// `NSManagedObjectContext.execute(_:)` returns at once with an ``NSAsynchronousFetchResult``, and calls the completion block on
 /// the context's queue when the results are there, when the fetch failed or when it was cancelled: once, and never before
@@ -25,6 +25,8 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     /// A request that fetches nothing: use ``init(fetchRequest:completionBlock:)``.
     public required init() {}
 
+    /// A request that fetches what another one finds, in the background.
+    ///
     /// - Parameters:
     ///   - request: what to fetch. Its settings count at the time of the execution.
     ///   - blk: called on the context's queue when the fetch is over.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Objects whose values would break a uniqueness constraint of the model: objects of one context among themselves, or
-/// with a row of the store.
+/// with a row of the store. Used on the queue of the context that saves.
 open class NSConstraintConflict: NSObject {
     /// The names of the properties that must be unique together.
     public final let constraint: [String]
@@ -16,6 +16,8 @@ open class NSConstraintConflict: NSObject {
     /// What those objects were when they were last read or saved; empty for a new one, which has no saved values.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
+    /// A conflict of objects that have the same values in a constraint.
+    ///
     /// - Parameters:
     ///   - contraint: the names of the attributes of the constraint (the spelling is Apple's).
     ///   - databaseObject: the object of the row that has the values already; `nil` where all are in the context.

@@ -1,6 +1,7 @@
 import Foundation
 
-/// An object whose row another context or process changed or deleted since it was read.
+/// An object whose row another context or process changed or deleted since it was read. Used on the queue of the context that
+/// saves.
 open class NSMergeConflict: NSObject {
     /// The object whose changes are in conflict.
     public final let sourceObject: NSManagedObject

@@ -39,6 +39,8 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///
 /// Among new objects the first one stands for the row. Two saved objects that were changed to the same values are 133021
 /// under object trump and overwrite.
+///
+/// Immutable, for contexts on any queue; a save calls its members on its context's queue.
 // SAFETY: immutable; subclasses are called on the queue of the context that saves.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// The kind of the policy: what it does, or leaves to `super`.

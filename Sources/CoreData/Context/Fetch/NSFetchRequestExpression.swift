@@ -10,6 +10,8 @@ public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchReque
 /// is `nil`.
 // SAFETY: immutable; it is evaluated on the queue of its context only.
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
+    /// An expression that fetches when it is evaluated.
+    ///
     /// - Parameters:
     ///   - fetch: its value is an `NSFetchRequest`.
     ///   - context: its value is an `NSManagedObjectContext`.
@@ -30,10 +32,10 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
         return NSExpression(arguments[place])
     }
 
-    /// Gives the request.
+    /// The expression whose value is the request.
     open var requestExpression: NSExpression { argument(0) }
 
-    /// Gives the context.
+    /// The expression whose value is the context.
     open var contextExpression: NSExpression { argument(1) }
 
     /// Whether the value is the number of results.

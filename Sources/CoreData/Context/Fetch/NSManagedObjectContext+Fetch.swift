@@ -13,7 +13,8 @@ extension NSManagedObjectContext {
             "A fetch request for \(T.self) found \(found): its resultType or its entity does not fit its type.")
     }
 
-    /// As above, for a request whose result type is not known. Each result can be cast to what bridges to its class, such as a
+    /// The objects, IDs, dictionaries or number that a request finds whose result type is not known; unsaved changes of the
+    /// context count, unless the request says otherwise. Each result can be cast to what bridges to its class, such as a
     /// dictionary of Swift.
     ///
     /// - Throws: 134060 for a request that cannot be resolved, 133xxx and 134xxx of the stores.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names one version of a model by its checksum, and says where it is found.
+/// Names one version of a model by its checksum, and says where it is found. Immutable, safe on any thread.
 // SAFETY: immutable, as the models that it leads to are once they are in use.
 open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     private enum Place {

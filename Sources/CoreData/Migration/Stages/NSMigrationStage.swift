@@ -1,6 +1,7 @@
 import Foundation
 
-/// One step of a staged migration: one of its two subclasses.
+/// One step of a staged migration: one of its two subclasses. Set up before the migration begins, and then used by the thread
+/// that migrates, as the subclasses are.
 // SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSMigrationStage: NSObject, @unchecked Sendable {
     /// What people call the stage; errors name it.
@@ -9,12 +10,15 @@ open class NSMigrationStage: NSObject, @unchecked Sendable {
     override init() { super.init() }
 }
 
-/// A step that needs no help: each of the versions is reached from the one before by inference.
+/// A step that needs no help: each of the versions is reached from the one before by inference. Set up before the migration
+/// begins, and then used by the thread that migrates.
 // SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// The checksums of the versions, oldest first.
     open private(set) var versionChecksums: [String]
 
+    /// A stage through the versions with some checksums.
+    ///
     /// - Parameter checksums: of the versions, oldest first.
     public init(_ checksums: [String]) {
         versionChecksums = checksums
@@ -22,7 +26,8 @@ open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     }
 }
 
-/// A step from one version to the next with work of the program before and after it.
+/// A step from one version to the next with work of the program before and after it. Set up before the migration begins, and
+/// then used by the thread that migrates, which calls the handlers.
 // SAFETY: set up before the migration begins, and used by the one thread that migrates.
 open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// The version that the store has before the stage.

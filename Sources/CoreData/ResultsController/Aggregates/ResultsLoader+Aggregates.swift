@@ -141,7 +141,7 @@ extension FetchedResultsSnapshot {
 extension FetchedResultsBatch {
     /// An aggregate that has another value than before. A value, safe on any thread.
     public struct AggregateChange: Sendable, Hashable {
-        /// What is computed.
+        /// The aggregate whose value changed.
         public let aggregate: SectionAggregate
         /// The name of the section; `nil` for the whole list.
         public let section: String?

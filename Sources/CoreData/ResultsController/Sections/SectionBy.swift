@@ -142,30 +142,30 @@ public struct SectionBy: Sendable {
 
     // MARK: Order
 
-    /// These sections, in descending order of their values.
+    /// A copy of this rule with the sections in descending order of their values.
     public func descending() -> SectionBy {
         var copy = self
         copy.isAscending = false
         return copy
     }
 
-    /// These sections, with that of the objects without a value in another place than first.
+    /// A copy of this rule with the section of the objects without a value in another place than first.
     public func missing(_ placement: Placement) -> SectionBy {
         var copy = self
         copy.placement = placement
         return copy
     }
 
-    /// These sections, in the order of the value at another key path, and of their own values where that is the same:
-    /// leagues by rank, with their names for titles. Objects of one section should agree in it; those that do not are in
-    /// sections of their own, with the same name.
+    /// A copy of this rule with the sections in the order of the value at another key path, and of their own values where
+    /// that is the same: leagues by rank, with their names for titles. Objects of one section should agree in it; those
+    /// that do not are in sections of their own, with the same name.
     public func ordered(by keyPath: String) -> SectionBy {
         var copy = self
         copy.orderKeyPath = keyPath
         return copy
     }
 
-    /// These sections, in an order of the program's own, which is not kept on disk.
+    /// A copy of this rule with the sections in an order of the program's own, which is not kept on disk.
     ///
     /// - Parameter areInIncreasingOrder: whether one section comes before another; neither of them is ``SectionValue/missing``.
     ///   Called on the context's queue, or on another thread during a refetch.
@@ -177,7 +177,8 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// These sections, with some that are there even while they are empty, in the order of `values`, before all others.
+    /// A copy of this rule with sections that are there even while they are empty, in the order of `values`, before all
+    /// others.
     public func keeping(_ values: [SectionValue]) -> SectionBy {
         var copy = self
         copy.keptValues = []
@@ -185,8 +186,8 @@ public struct SectionBy: Sendable {
         return copy
     }
 
-    /// These sections, with some of texts that are there even while they are empty, in the order of `values`, before all
-    /// others; the empty text is for objects without a value.
+    /// A copy of this rule with sections of texts that are there even while they are empty, in the order of `values`, before
+    /// all others; the empty text is for objects without a value.
     public func keeping(_ values: [String]) -> SectionBy { keeping(values.map { $0.isEmpty ? .missing : .text($0) }) }
 
     var levels: [SectionBy] { if case .levels(let levels) = kind { levels } else { [self] } }

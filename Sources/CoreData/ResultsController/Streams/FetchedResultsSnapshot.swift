@@ -11,12 +11,12 @@ public struct FetchedResultsSnapshot: Sendable {
     public struct Section: Sendable, Hashable {
         /// The section's name, `""` in a list without sections.
         public let name: String
-        /// What it stands for, in a list whose sections are made by ``SectionBy``; else the name as a text.
+        /// What the section stands for, in a list whose sections are made by ``SectionBy``; else the name as a text.
         public let value: SectionValue
-        /// Where its objects stand in the whole list.
+        /// Where the section's objects stand in the whole list.
         public let positions: Range<Int>
 
-        /// How many objects it has.
+        /// How many objects the section has.
         public var count: Int { positions.count }
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The values of one row of an incremental store.
+/// The values of one row of an incremental store. Used under the coordinator's lock, as its store is.
 open class NSIncrementalStoreNode: NSObject {
     /// The row's ID.
     public final let objectID: NSManagedObjectID
@@ -8,6 +8,8 @@ open class NSIncrementalStoreNode: NSObject {
     public private(set) final var version: UInt64
     private var values: [String: Any] = [:]
 
+    /// A node with the values of the row of an ID.
+    ///
     /// - Parameters:
     ///   - objectID: the row's ID.
     ///   - values: the values by the names of attributes and to-one relationships; of a relationship an `NSManagedObjectID`, or

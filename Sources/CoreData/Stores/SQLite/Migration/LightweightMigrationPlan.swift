@@ -21,9 +21,9 @@ public struct LightweightMigrationPlan: Sendable {
         public let name: String
         /// The name of the table before the migration; `nil` for a new table.
         public let formerName: String?
-        /// The entities whose rows it held before; empty for a new table, and for one of pairs.
+        /// The entities whose rows the table held before; empty for a new table, and for one of pairs.
         public let formerEntityNames: [String]
-        /// What becomes of its rows.
+        /// What becomes of the rows of the table.
         public let work: Work
         /// The columns that do not stay as they are.
         public let columns: [Column]
@@ -43,13 +43,13 @@ public struct LightweightMigrationPlan: Sendable {
             case dropped
         }
 
-        /// The name of the column afterwards, or of one that is dropped.
+        /// The name of the column after the migration, or of one that is dropped.
         public let name: String
-        /// Its name before; `nil` for a column that is new or made of others.
+        /// The name of the column before the migration; `nil` for one that is new or made of others.
         public let formerName: String?
         /// The type that the table declares.
         public let type: String
-        /// What changes.
+        /// What changes in the column.
         public let change: Change
     }
 

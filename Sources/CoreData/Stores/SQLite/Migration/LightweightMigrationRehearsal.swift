@@ -14,6 +14,8 @@ public final class LightweightMigrationRehearsal {
     private var model: NSManagedObjectModel
     private var metadata: [String: Any]
 
+    /// A rehearsal of migrations of the store at `url`, whose empty tables are copied at once.
+    ///
     /// - Parameters:
     ///   - url: where the file of the store is.
     ///   - model: the version of the model that the store was written with.
