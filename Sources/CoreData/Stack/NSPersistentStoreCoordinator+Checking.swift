@@ -20,7 +20,8 @@ extension NSPersistentStoreCoordinator {
     /// The history tells nothing of it: contexts that have read the store must be reset. May be called on any queue.
     ///
     /// - Returns: What was set right.
-    /// - Throws: what `findings(in:)` throws, and 513 for a store that is read-only.
+    /// - Throws: 134060 for a store of a type that cannot be checked, or of another coordinator; 513 for one that is read-only;
+    ///   a `CocoaError` where the file cannot be read.
     public func repair(_ store: NSPersistentStore) throws -> [PersistentStoreFinding] {
         try withLock { try checkable(store).repair() }
     }

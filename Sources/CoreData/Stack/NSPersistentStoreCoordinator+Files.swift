@@ -111,7 +111,8 @@ extension NSPersistentStoreCoordinator {
     /// Empties the store at `url` and removes what belongs to it: log, external data. An SQLite store leaves a valid empty file
     /// behind; a store that the coordinator has open there leaves it first. May be called on any thread.
     ///
-    /// - Throws: what ``destroyPersistentStore(at:ofType:options:)`` throws.
+    /// - Throws: 134000 for an unknown type, 134010 for a store of another type, 259 for what is no store, 134080 for a folder,
+    ///   134090 where others have it open, 513 for want of permission. Then everything stands as it was.
     public func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {

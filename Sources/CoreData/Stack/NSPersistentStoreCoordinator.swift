@@ -126,7 +126,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Opens the store at `storeURL`, making it where nothing is there, and adds it. May be called on any thread; the
     /// coordinator's lock is held until the store is open.
     ///
-    /// - Throws: what ``addPersistentStore(ofType:configurationName:at:options:)`` throws.
+    /// - Throws: 134100 when the store was written with another model, 134080 when it cannot be opened, 134000 for an
+    ///   unknown type, 259 when it is no store, and others of the store's own.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,

@@ -363,8 +363,9 @@ extension NSFetchedResultsController {
     ///   - progress: its `completedUnitCount` becomes the number of rows that the store has gone through so far, again and again
     ///     while an SQLite store goes through all of a table or an index, as it does for a filter that no index answers. What
     ///     share of the work that is the caller may say, who knows how many rows there are; to sort them takes time of its own.
-    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; what
-    ///   `performFetch()` throws.
+    /// - Throws: 3072 (`CocoaError.userCancelled`) when the task was cancelled or another fetch took its place; 134060 for a
+    ///   request that cannot be resolved, and when the objects of a section do not stand together; the store's error where it
+    ///   cannot be read.
     nonisolated(nonsending) public final func refetch(
         telling announcement: RefetchAnnouncement = .changes, reporting progress: Progress? = nil
     ) async throws {
