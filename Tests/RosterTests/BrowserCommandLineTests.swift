@@ -108,6 +108,41 @@ import Testing
         #expect(driver.text.contains("sorted ↓Capacity"), "\(driver.text)")
     }
 
+    @Test func directionsAndPeriodsAreCompletedBehindAColon() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys(":")
+        driver.type("sort wins:")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("asc  desc"), "\(driver.text)")
+        driver.type("d")
+        driver.keys("<Tab>")
+        driver.type(",teamName:a")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains(":sort wins:desc,teamName:asc"), "\(driver.text)")
+        driver.keys("<C-u>")
+        driver.type("section firstAppearance:")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("year  month  week  day"), "\(driver.text)")
+    }
+
+    @Test func noCandidateIsListedTwice() {
+        let driver = BrowserDriver(teamsOf: fixture, width: 200)
+        driver.keys(":")
+        driver.type("exp")
+        driver.keys("<Tab>")
+        #expect(driver.text.contains("export  export!  exportall  exportall!  export marked"), "\(driver.text)")
+        #expect(!driver.text.contains("export marked  export"), "\(driver.text)")
+    }
+
+    @Test func numbersOfRecordsBeginAtOne() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.command("-3")
+        #expect(driver.text.contains("records are counted from 1") && driver.text.contains(":-3"), "\(driver.text)")
+        driver.keys("<Esc>")
+        driver.command("3")
+        #expect(driver.text.contains(" 3/16\n"), "\(driver.text)")
+    }
+
     /// Tab and Enter at once must not end the program.
     @Test func tabAloneListsTheCommands() {
         let driver = BrowserDriver(teamsOf: fixture)

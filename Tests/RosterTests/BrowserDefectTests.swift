@@ -94,6 +94,52 @@ import Testing
         #expect(try stored("Spain")["titles"] == 9 && before != 9, "\(driver.text)")
     }
 
+    /// A conflict is seen before the save asks about it.
+    @Test func anEditThatAnotherProgramContestsHasASign() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        driver.keys("e<C-u>7<Enter>")
+        func sign() -> Character? { driver.lines.first { $0.contains("Spain") }?.first }
+        try await driver.wait(for: "the sign of an edit") { sign() == "*" }
+        // Another field is no conflict.
+        try update("Spain", ["wins": 77])
+        try await driver.wait(for: "the other's field") { driver.selectedLine?.contains("77") == true }
+        try await driver.wait(for: "the sign of an edit") { sign() == "*" }
+        #expect(!driver.text.contains("another program"), "\(driver.text)")
+        try update("Spain", ["titles": 9])
+        try await driver.wait(for: "the sign of a conflict") { sign() == "!" }
+        #expect(
+            driver.text.contains("another program changed Titles of Spain too: ^S asks which stays"), "\(driver.text)")
+        // It is said once, and the sign stays.
+        driver.keys("k")
+        try update("Spain", ["titles": 10])
+        try await Task.sleep(for: .milliseconds(300))
+        driver.draw()
+        #expect(!driver.text.contains("another program") && sign() == "!", "\(driver.text)")
+        driver.keys("gu")
+        #expect(driver.text.contains("! Team Spain"), "\(driver.text)")
+        driver.keys("<Esc>u")
+        #expect(sign() != "!" && !driver.text.contains("unsaved"), "\(driver.text)")
+    }
+
+    @Test func whatIsTypedMeanwhileIsContestedWhenItIsAccepted() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "titles" { driver.keys("l") }
+        driver.keys("e<C-u>7")
+        try update("Spain", ["titles": 9, "wins": 77])
+        try await driver.wait(for: "the other's value") {
+            driver.lines.contains { $0.contains("Spain") && $0.contains("77") }
+        }
+        driver.keys("<Enter>")
+        #expect(driver.text.contains("another program changed it too: ^S asks which stays"), "\(driver.text)")
+        #expect(driver.lines.first { $0.contains("Spain") }?.first == "!", "\(driver.text)")
+        driver.keys("<C-s>m")
+        #expect(try stored("Spain")["titles"] == 7 && !driver.text.contains("unsaved"), "\(driver.text)")
+        #expect(driver.lines.first { $0.contains("Spain") }?.first != "!", "\(driver.text)")
+    }
+
     /// The undoing of an edit that is not saved leaves nothing to save, whatever others wrote meanwhile.
     @Test func undoneBeforeASaveShowsWhatOthersWrote() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
@@ -187,8 +233,10 @@ import Testing
         #expect(driver.text.contains("Spain") && driver.text.contains("Wins: 99"), "\(driver.text)")
         driver.keys("r")
         #expect(driver.text.contains("1 unsaved"), "\(driver.text)")
+        #expect(driver.text.contains("made anew without Home venue, not saved yet"), "\(driver.text)")
         driver.keys("<C-s>")
-        #expect(driver.text.contains("saved 1 record"), "\(driver.text)")
+        // Nothing more is asked.
+        #expect(driver.text.contains("saved 1 record") && driver.browser.layers.top is ListScreen, "\(driver.text)")
         let spain = try fixture.elsewhere { context -> (Int?, String?) in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Team")
             request.predicate = NSPredicate(format: "teamName == 'Spain'")

@@ -151,7 +151,8 @@ import Testing
         let lines = HexDump.lines(of: Data(0..<40), width: 100)
         #expect(lines.count == 3 && lines[2].hasPrefix("000020  20 21 22 23 24 25 26 27 "), "\(lines)")
         #expect(lines[2].hasSuffix("   !\"#$%&'"), "\(lines[2])")
-        #expect(HexDump.lines(of: Data(count: 70_000), width: 40).last == "and 4464 bytes more")
+        #expect(HexDump.lines(of: Data(count: 70_000), width: 40).last == "and 4,464 bytes more")
+        #expect(HexDump.lines(of: Data(count: 65_537), width: 40).last == "and 1 byte more")
     }
 
     @Test func picturesLieOverEmptyLinesWhereTheTerminalCanShowThem() throws {
@@ -188,6 +189,7 @@ import Testing
         #expect(tree.summary == "{3}")
         #expect(tree.parts.map(\.title) == ["name", "raw", "tags"])
         #expect(tree.parts.map(\.value.summary) == ["x", "2 bytes", "[2]"])
+        #expect(ValueTree(["raw": Data([1])])?.parts.first?.value.summary == "1 byte")
         #expect(ValueTree("{broken") == nil && ValueTree("plain") == nil && ValueTree(Data([0, 1])) == nil)
         #expect(ValueTree([1, 2, 3])?.summary == "[3]" && ValueTree(3) == nil)
     }
@@ -200,5 +202,19 @@ import Testing
         driver.keys("<Enter>")
         #expect(driver.text.contains("(2022-12-18T17:02:03.250Z)"), "\(driver.text)")
         #expect(driver.text.contains(DateDisplay.short(date)))
+    }
+
+    /// What is unfolded in the last line comes into view.
+    @Test func whatIsUnfoldedBeneathTheLastLineIsSeen() {
+        for height in [12, 13, 14, 15, 16] {
+            let driver = BrowserDriver(teamsOf: fixture, height: height)
+            driver.find("Brazil")
+            driver.keys("<Enter>G")
+            let last = driver.selectedLine ?? ""
+            #expect(last.contains("Maracanã"), "\(driver.text)")
+            driver.keys("za")
+            #expect(driver.text.contains("78838"), "\(driver.text)")
+            #expect(driver.selectedLine?.contains("Maracanã") == true, "\(driver.text)")
+        }
     }
 }

@@ -123,4 +123,40 @@ import Testing
             #expect(heard.statements.count == count)
         }
     }
+
+    @Test func numbersBeforeKeysCountLines() throws {
+        for number in 1...15 {
+            try rename("Spain", to: "Espagne", by: "author \(number)")
+            try rename("Espagne", to: "Spain", by: "author \(number)")
+        }
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("H11")
+        #expect(driver.lines[0].contains(" 11… "), "\(driver.text)")
+        driver.keys("j")
+        #expect(driver.lines[0].contains(" 12/"), "\(driver.text)")
+        driver.keys("4k")
+        #expect(driver.lines[0].contains(" 8/"), "\(driver.text)")
+        driver.keys("20G")
+        #expect(driver.lines[0].contains(" 20/"), "\(driver.text)")
+        driver.keys("5gg")
+        #expect(driver.lines[0].contains(" 5/"), "\(driver.text)")
+        driver.keys("G")
+        let last = driver.browser.layers.top.flatMap { $0 as? HistoryPane }?.cursor
+        driver.keys("gg")
+        #expect(driver.lines[0].contains(" 1/") && last.map { $0 > 20 } == true, "\(driver.text)")
+    }
+
+    /// What is unfolded in the last line comes into view.
+    @Test func whatIsUnfoldedBeneathTheLastLineIsSeen() throws {
+        for _ in 1...8 {
+            try rename("Spain", to: "Espagne", by: "author")
+            try rename("Espagne", to: "Spain", by: "author")
+        }
+        let driver = BrowserDriver(teamsOf: fixture, height: 14)
+        driver.keys("HG")
+        let first = try #require(driver.selectedLine)
+        driver.keys("za")
+        #expect(driver.selectedLine?.contains(first.dropFirst(2).prefix(10)) == true, "\(driver.text)")
+        #expect(driver.text.contains("+ Team"), "\(driver.text)")
+    }
 }

@@ -141,4 +141,64 @@ import Testing
         #expect(copied.last == "teamName == \"Argentina\"")
         #expect(driver.text.contains("copied teamName == \"Argentina\""))
     }
+
+    /// The line left of rows that a range would mark.
+    private var pending: [String] {
+        driver.lines.filter { $0.dropFirst().hasPrefix("│") }.map { String($0.dropFirst(2).prefix { $0 != " " }) }
+    }
+
+    @Test func aRangeThatIsBegunIsSeenAndMarkedBySpace() {
+        driver.keys("jv")
+        #expect(pending == ["Atlantis"] && driver.text.contains("range of 1"), "\(driver.text)")
+        driver.keys("jj")
+        #expect(pending == ["Atlantis", "Brazil", "Cameroon"] && marked.isEmpty, "\(driver.text)")
+        #expect(driver.text.contains("range of 3") && driver.lines[23].contains("Space mark the range"))
+        driver.keys("kkk")
+        #expect(pending == ["Argentina", "Atlantis"] && driver.text.contains("range of 2"), "\(driver.text)")
+        driver.keys("4j<Space>")
+        #expect(marked == ["Atlantis", "Brazil", "Cameroon", "England"] && pending.isEmpty, "\(driver.text)")
+        #expect(driver.text.contains("4 records marked") && !driver.text.contains("range of"), "\(driver.text)")
+        // Escape forgets the range, and the marks stay.
+        driver.keys("vj<Esc>")
+        #expect(pending.isEmpty && marked.count == 4 && !driver.text.contains("range of"), "\(driver.text)")
+        driver.keys("<Space>")
+        #expect(driver.text.contains(" 5 marked"), "\(driver.text)")
+    }
+
+    @Test func whatIsCopiedAsAPredicateNamesEachValueOnce() {
+        var copied: [String] = []
+        driver.browser.copyText = {
+            copied.append($0)
+            return true
+        }
+        driver.command("mark by predicate")
+        driver.type("qualifyingZone == 'AFC' OR qualifyingZone == 'UEFA'")
+        driver.keys("<Enter>")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "qualifyingZone" { driver.keys("l") }
+        driver.keys("yp")
+        #expect(copied == ["qualifyingZone IN {\"UEFA\", \"AFC\"}"], "\(copied)")
+        driver.keys("<Esc>*")
+        driver.type("qualifyingZone == 'AFC'")
+        driver.keys("<Enter>yp")
+        #expect(copied.last == "qualifyingZone == \"AFC\"", "\(copied)")
+    }
+
+    @Test func whatIsUndoneNamesTheEntity() {
+        driver.keys("<Space><Space>")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
+        driver.keys("e77<Enter>y")
+        driver.keys("u")
+        #expect(driver.text.contains("undone: edit Wins of 2 Teams"), "\(driver.text)")
+    }
+
+    @Test func marksThatAFilterHidesAreNotTakenForTheRecordUnderTheCursor() {
+        driver.keys("<Space><Space>")
+        driver.command("filter wins > 60")
+        driver.browser.copyText = { _ in true }
+        for keys in ["D", "e", "gd", "gw", "yc", "yy"] {
+            driver.keys("k")
+            driver.keys(keys)
+            #expect(driver.text.contains("no marked record is in the list"), "\(keys): \(driver.text)")
+        }
+    }
 }

@@ -35,6 +35,24 @@ import Testing
         #expect(!driver.text.contains("read-only") && driver.text.contains("q quit"))
     }
 
+    /// Reading is offered where it helps.
+    @Test(arguments: ["foreign", "cut"])
+    func whatCannotBeReadEitherIsNotOfferedForReading(_ kind: String) throws {
+        if kind == "foreign" {
+            let connection = try Connection(path: fixture.storeURL.path, access: .create)
+            try connection.execute("CREATE TABLE shelf (name TEXT)")
+            connection.close()
+        } else {
+            try fixture.fill()
+            let file = try FileHandle(forWritingTo: fixture.storeURL)
+            try file.truncate(atOffset: 9000)
+            try file.close()
+        }
+        let driver = BrowserDriver(BrowserOptions(storeURL: fixture.storeURL))
+        #expect(driver.text.contains("Cannot open the store") && driver.text.contains("q quit"), "\(driver.text)")
+        #expect(!driver.text.contains("read-only"), "\(driver.text)")
+    }
+
     /// A store that lacks a column is shown without its values, which is said.
     @Test func whatCannotBeReadIsSaid() throws {
         try fixture.fill()

@@ -176,6 +176,47 @@ import Testing
         #expect(done > count * 3 / 4 && done <= count, "\(done)")
     }
 
+    /// However long a name is, the end of what is said of it is seen.
+    @Test func longNamesAreShortenedInMessages() throws {
+        let name = String(repeating: "Another journey chamber way yet females man ", count: 10)
+        try fixture.elsewhere { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue(name, forKey: "teamName")
+            try context.save()
+        }
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", predicate: "teamName BEGINSWITH 'Another'"))
+        driver.browser.copyText = { _ in true }
+        func said() -> String { driver.lines[23].trimmingCharacters(in: .whitespaces) }
+        driver.keys("yc")
+        #expect(said().hasPrefix("copied Team name: Another journey") && said().hasSuffix("…"), "\(driver.text)")
+        driver.set("Wins", to: "77")
+        #expect(said().hasPrefix("changed Another journey") && said().hasSuffix("…, not saved yet"), "\(driver.text)")
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
+        driver.keys("e<C-u>78<Enter>")
+        #expect(said().hasSuffix("…, not saved yet") && said().hasPrefix("changed Wins of Another"), "\(driver.text)")
+        driver.keys("u")
+        #expect(said().hasPrefix("undone: edit Wins of Another") && said().hasSuffix("…"), "\(driver.text)")
+        driver.keys("Dy")
+        #expect(said().hasPrefix("deleted Another") && said().hasSuffix("…; u takes it back"), "\(driver.text)")
+    }
+
+    @Test func anExportSaysHowManyRecords() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 200)
+        let url = fixture.folder.appendingPathComponent("teams.csv")
+        for (filter, text) in [("wins > 30", "7 Teams"), ("wins > 70", "1 Team")] {
+            driver.command("filter \(filter)")
+            driver.command("export! \(url.path)")
+            try await driver.wait(for: text) { driver.text.contains("exported \(text) to \(url.path)") }
+        }
+    }
+
+    @Test func aListThatStoodStillWhileNothingHappenedSaysSo() {
+        let driver = BrowserDriver(teamsOf: fixture)
+        driver.keys("ZZ")
+        #expect(driver.text.contains("nothing changed meanwhile") && !driver.text.contains("0 changes"))
+    }
+
     // MARK: Completing values
 
     @Test func valuesAreCompletedBehindAComparison() throws {

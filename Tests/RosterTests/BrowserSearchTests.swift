@@ -43,6 +43,54 @@ import Testing
         #expect(times.count > 5 && median < .milliseconds(50), "\(times.count) pieces of \(median)")
     }
 
+    @Test func theStatusSaysWhichMatchOfHowManyItIs() async throws {
+        let fixture = try Fixture.filled()
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"), width: 120)
+        driver.keys("/")
+        driver.type("land")
+        driver.keys("<Enter>")
+        #expect(driver.lines[22].contains(" 1 of 2 “land” "), "\(driver.text)")
+        driver.keys("n")
+        #expect(driver.lines[22].contains(" 2 of 2 “land” ") && driver.selectedLine?.contains("Germany") == true)
+        driver.keys("j")
+        #expect(driver.lines[22].contains(" 2 found: “land” "), "\(driver.text)")
+        driver.keys("N")
+        #expect(driver.lines[22].contains(" 2 of 2 “land” "), "\(driver.text)")
+        // What changes the list is seen in the next number.
+        try fixture.elsewhere { context in
+            let team = NSEntityDescription.insertNewObject(forEntityName: "Team", into: context)
+            team.setValue("Aland", forKey: "teamName")
+            try context.save()
+        }
+        try await driver.wait(for: "the other program's team") { driver.text.contains("Aland") }
+        #expect(!driver.lines[22].contains("“land”"), "\(driver.text)")
+        driver.keys("n")
+        #expect(driver.lines[22].contains(" 1 of 3 “land” "), "\(driver.text)")
+        driver.keys("<Esc>")
+        #expect(!driver.lines[22].contains("“land”"), "\(driver.text)")
+    }
+
+    @Test func theNumberOfAMatchInALongListComesBesideTheKeys() async throws {
+        let driver = try await driver()
+        driver.keys("/")
+        driver.type("7")
+        driver.keys("<Enter>")
+        driver.keys("nn")
+        let matches = (1...Self.teams).filter { String($0).contains("7") || String($0 / 20).contains("7") }
+        let count = GroupedNumber.text(matches.count)
+        try await driver.wait(for: "the number") { driver.text.contains(" 3 of \(count) “7” ") }
+        let places = try #require(driver.browser.list?.searchPlaces)
+        #expect(places.rows == matches.map { $0 - 1 } && places.number(ofRow: 0) == nil)
+        // Few matches are looked up one by one.
+        driver.keys("/")
+        driver.type("Team 0177")
+        driver.keys("<Enter>")
+        try await driver.wait(for: "the number") { driver.text.contains(" 1 of 100 “Team 0177” ") }
+        driver.keys("n")
+        try await driver.wait(for: "the number") { driver.text.contains(" 2 of 100 “Team 0177” ") }
+    }
+
     @Test func theNearestMatchComesAtOnceAndTheRestIsCounted() async throws {
         let driver = try await driver()
         driver.keys("/")

@@ -125,4 +125,16 @@ import Testing
         #expect(choice == SectionChoice(keyPath: key, form: form, ascends: ascends))
         #expect(SectionChoice(choice.text) == choice)
     }
+
+    @Test func aListWithoutSectionsHasNoneUnderALetter() {
+        let driver = BrowserDriver(
+            BrowserOptions(storeURL: fixture.storeURL, entityName: "Team", sortKeys: "teamName"))
+        for keys in ["'", "B", "'B"] {
+            driver.keys(keys)
+            #expect(driver.text.contains("this list has no sections: gs makes some"), "\(driver.text)")
+        }
+        driver.command("section qualifyingZone")
+        driver.keys("'x")
+        #expect(driver.text.contains("no section begins with x; there are A C U"), "\(driver.text)")
+    }
 }

@@ -43,6 +43,22 @@ import Testing
         }
     }
 
+    @Test func anEmptyPipeIsTold() async throws {
+        let terminal = try shell(": | $roster; echo \"[$?]\"")
+        try await terminal.wait(for: "the refusal") {
+            $0.contains("standard input: there are no records") && $0.contains("[1]")
+        }
+    }
+
+    @Test func aFirstLineThatNamesTheColumnsIsTold() async throws {
+        let lines = try shell("seq 5 | $roster", width: 120)
+        try await lines.wait(for: "the records") {
+            $0.contains("4 records from standard input, whose first line names the columns")
+        }
+        let objects = try shell("echo '{\"a\": 1}' | $roster", width: 120)
+        try await objects.wait(for: "the record") { $0.contains("1 record from standard input; :export") }
+    }
+
     @Test func whatIsNoRecordIsToldWithItsLine() async throws {
         let terminal = try shell("printf '{\"a\": 1}\\n{\"a\": \\n' | $roster -; echo \"[$?]\"")
         try await terminal.wait(for: "the refusal") { $0.contains("standard input:") && $0.contains("[1]") }

@@ -273,4 +273,22 @@ import Testing
         driver.keys("<Esc>g7")
         #expect(driver.text.contains("there are only 4 entities"), "\(driver.text)")
     }
+
+    @Test func theBoxSaysHowManyKeysItHasNoRoomFor() throws {
+        let fixture = try Fixture.filled()
+        var options = BrowserOptions(storeURL: fixture.storeURL, entityName: "Team")
+        options.preferences = Preferences(text: "popup = 0")
+        let driver = BrowserDriver(options, width: 40, height: 12)
+        driver.keys("g")
+        let hidden = Int(try #require(driver.text.firstMatch(of: #/… (\d+) more/#)).1) ?? 0
+        let whole = BrowserDriver(options, width: 40, height: 60)
+        whole.keys("g")
+        func keys(_ driver: BrowserDriver) -> Int {
+            driver.lines.count { $0.hasPrefix("│") && !$0.contains(" more") }
+        }
+        #expect(!whole.text.contains(" more") && keys(driver) + hidden == keys(whole), "\(driver.text)")
+        let wide = BrowserDriver(options, width: 120, height: 24)
+        wide.keys("g")
+        #expect(!wide.text.contains(" more"), "\(wide.text)")
+    }
 }

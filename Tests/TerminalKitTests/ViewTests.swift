@@ -67,6 +67,25 @@ import Testing
         #expect(form.fields[0].value == nil)
     }
 
+    @Test(arguments: [40, 60, 80]) func savingAndTheWayOutStayInTheFooterOfAForm(_ width: Int) {
+        let fields = (1...14).map { FormField(id: "f\($0)", label: "Field \($0)", value: "\($0)") }
+        let form = Form(title: "Edit " + String(repeating: "name ", count: 20), fields: fields)
+        let screen = ScriptedScreen(width: width, height: 12)
+        func lines(_ form: Form) -> [String] {
+            let grid = CellGrid(size: screen.size)
+            form.draw(in: Canvas(grid: grid, text: screen.text))
+            screen.present(grid)
+            return screen.lines
+        }
+        #expect(lines(form)[11].contains("^S save") && lines(form)[11].contains("Esc cancel"), "\(lines(form))")
+        #expect(lines(form)[11].contains("^N") == (width > 60), "\(lines(form))")
+        #expect(lines(form)[0].hasSuffix("fields 1–8 of 14"), "\(lines(form)[0])")
+        send("<PgDn>", to: form)
+        #expect(lines(form)[0].hasSuffix("fields 7–14 of 14"), "\(lines(form)[0])")
+        let short = lines(Form(title: "Edit", fields: Array(fields.prefix(8))))
+        #expect(!short[0].contains("fields"), "\(short)")
+    }
+
     @Test func leavingAChangedFormAsks() {
         let form = form()
         var asked = 0

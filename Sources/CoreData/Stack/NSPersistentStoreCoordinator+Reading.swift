@@ -27,6 +27,6 @@ extension NSPersistentStoreCoordinator {
             try persistentStores.first { $0.identifier == objectID.storeIdentifier }?.operations
                 .storedData(of: attribute, objectID)
         }
-        return data.map { ArchiveOutline.text(of: $0) ?? "\($0.count) bytes" }
+        return data.map { ArchiveOutline.text(of: $0) ?? ($0.count == 1 ? "1 byte" : "\($0.count) bytes") }
     }
 }

@@ -34,6 +34,8 @@ final class Browser: TerminalProgram {
     var baseline = EditBaseline()
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []
+    /// The records of which another program changed a field that has an unsaved edit.
+    var contested: Set<NSManagedObject> = []
     var filterHistory: [String] = []
     var searchHistory: [String] = []
     var commandHistory: [String] = []
@@ -71,6 +73,7 @@ final class Browser: TerminalProgram {
             if !layers.handle(event), case .key(let key) = event { explain(key) }
         }
         session?.context.processPendingChanges()
+        settleContested()
         list?.rememberCursor()
         list?.updateAggregates()
     }
@@ -81,8 +84,7 @@ final class Browser: TerminalProgram {
     /// Copies text, and says what was copied.
     func copy(_ text: String, named name: String) {
         guard text.utf8.count <= Self.greatestCopy else {
-            return say(
-                sentence("too much to copy: \(text.utf8.count / 1000) kB; :export writes a file"), role: .warning)
+            return refuseCopy()
         }
         let isCopied = copyText?(text) ?? false
         say(
@@ -91,7 +93,12 @@ final class Browser: TerminalProgram {
     }
 
     /// Terminals drop longer texts without a word.
-    private static let greatestCopy = 74_000
+    static let greatestCopy = 74_000
+
+    func refuseCopy() {
+        let limit = Self.greatestCopy / 1000
+        say(sentence("too much to copy: more than \(limit) kB; :export writes a file"), role: .warning)
+    }
 
     /// Whether the terminal can show pictures, which it may say late; set by the owner of the screen.
     var canShowPictures: () -> Bool = { false }
@@ -128,6 +135,7 @@ final class Browser: TerminalProgram {
     /// When the sign of work that goes on turns.
     private var nextTick: ContinuousClock.Instant? {
         if let waitingSave { return waitingSave.nextAttempt }
+        if layers.top is PiecewiseWork { return .now }
         return opening != nil || isWorking ? .now + Activity.interval : nil
     }
 
@@ -273,7 +281,7 @@ final class Browser: TerminalProgram {
         layers.removeAll()
         waitingSave = nil
         baseline = EditBaseline()
-        lostEdits = []
+        (lostEdits, contested) = ([], [])
         try session?.close()
         session = nil
     }

@@ -32,7 +32,14 @@ extension Browser {
         let url = options.storeURL
         let named = [options.entityName, stateFile?.read().entity].compactMap { $0 }
         let task = BackgroundTask(whenDone: { [weak self] in self?.finishOpening() }) { stop in
-            try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
+            do {
+                return try OpenedStore(url: url, modelURL: modelURL, isReadOnly: readOnly, named: named, stop: stop)
+            } catch  where !readOnly && OpenProblem.mayBeReadable(error, store: url) {
+                // Found out before it is offered.
+                let isReadable =
+                    (try? OpenedStore(url: url, modelURL: modelURL, isReadOnly: true, named: named, stop: stop)) != nil
+                throw isReadable ? error : UnreadableStore(reason: error)
+            }
         }
         let screen = WaitingScreen(
             sentence("opening \(StorePlace(url: url).shortName)"),
@@ -76,8 +83,9 @@ extension Browser {
         self.session = session
         session.observeUnreadRecords { [weak self] in self?.complain($0) }
         session.observeLoss { [weak self] in self?.tellLostFile() }
-        session.observeMerges { [weak self] in
+        session.observeMerges { [weak self] changed in
             self?.session?.counts.storeChanged()
+            self?.tellContested(changed: changed)
             self?.askAboutLostEdits()
         }
         let state = stateFile?.read() ?? BrowserState()

@@ -1,5 +1,6 @@
 import Foundation
 import RosterCommands
+import Translation
 
 enum WatchVerb: CommandVerb {
     static let name = "watch"
@@ -118,10 +119,9 @@ enum BrowseVerb: CommandVerb {
                 reading: "-", format: arguments.value(FormatFlag.self), below: FileManager.default.temporaryDirectory,
                 in: surroundings)
         } catch is TemporaryStore.Empty {
-            // A pipe that nothing comes through was not meant, unless records are to be picked from it.
-            let isPick = try arguments.value(PickFlag.self) != nil && status.st_mode & S_IFMT == S_IFIFO
-            if isNamed || isPick { throw CommandError.failure("standard input: there are no records") }
-            return nil
+            // A socket from which nothing comes was not meant: some programs give one to all that they start.
+            if !isNamed, status.st_mode & S_IFMT == S_IFSOCK { return nil }
+            throw CommandError.failure("standard input: there are no records")
         }
     }
 
@@ -132,7 +132,11 @@ enum BrowseVerb: CommandVerb {
         var options = BrowserOptions(
             storeURL: pipe.store, entityName: TemporaryStore.entity,
             sectionKeyPath: try arguments.value(SectionFlag.self), sortKeys: TemporaryStore.rowKey)
-        options.welcome = "\(DeletePlan.counted(pipe.count, "record")) from standard input; :export FILE keeps them"
+        let counted = DeletePlan.counted(pipe.count, "record")
+        options.welcome =
+            pipe.hasLineOfKeys
+            ? sentence("\(counted) from standard input, whose first line names the columns; :export FILE keeps them")
+            : sentence("\(counted) from standard input; :export FILE keeps them")
         options.preferences = Preferences(columns: pipe.keys, ofEntity: TemporaryStore.entity)
         return options
     }

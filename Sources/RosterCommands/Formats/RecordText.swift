@@ -9,15 +9,9 @@ public enum RecordText {
     public static func text(
         of objects: [NSManagedObject], entity: NSEntityDescription, as format: OutputFormat
     ) throws -> String {
-        let collected = CollectedText()
-        let columns = try ColumnChoice.export(of: entity, nests: format == .json)
-        let surroundings = CommandSurroundings(
-            output: collected, progress: NoProgress(), interruption: NoInterruption(),
-            textStyle: TextStyle(columns: nil, isEmphasized: false, width: { $0.count }))
-        var writer = format.writer(columns, in: surroundings)
-        for object in objects { try writer.record(object) }
-        try writer.end()
-        return collected.text
+        var text = try GrowingRecordText(of: entity, as: format)
+        for object in objects { try text.add(object) }
+        return try text.end()
     }
 
     /// Texts in columns under their titles.
@@ -35,6 +29,38 @@ public enum RecordText {
             }
             return cells.joined(separator: "  ").trimmingSuffix { $0 == " " }
         }.joined(separator: "\n")
+    }
+}
+
+/// The records of one entity in a format, added one by one, for a caller that does not want very many of them, or not at once.
+public struct GrowingRecordText {
+    private let collected = CollectedText()
+    private var writer: any RecordWriter
+
+    /// A text without records.
+    ///
+    /// - Throws: where the entity has no such columns.
+    public init(of entity: NSEntityDescription, as format: OutputFormat) throws {
+        let surroundings = CommandSurroundings(
+            output: collected, progress: NoProgress(), interruption: NoInterruption(),
+            textStyle: TextStyle(columns: nil, isEmphasized: false, width: { $0.count }))
+        writer = format.writer(try ColumnChoice.export(of: entity, nests: format == .json), in: surroundings)
+    }
+
+    /// How many bytes the text has so far. O(1)
+    public var byteCount: Int { collected.text.utf8.count }
+
+    /// Adds a record.
+    ///
+    /// - Throws: what reading it throws.
+    public mutating func add(_ object: NSManagedObject) throws { try writer.record(object) }
+
+    /// The whole text. Call once, after the last record.
+    ///
+    /// - Throws: what writing its last lines throws.
+    public mutating func end() throws -> String {
+        try writer.end()
+        return collected.text
     }
 }
 

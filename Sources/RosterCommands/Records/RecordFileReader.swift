@@ -54,6 +54,12 @@ final class RecordFileReader {
     /// How much of the file has been read, from 0 to 1; `nil` for a pipe.
     var fraction: Double? { bytes.fraction }
 
+    /// Whether the first line names the keys.
+    var hasLineOfKeys: Bool {
+        if case .delimited = source { return true }
+        return false
+    }
+
     /// The next record, or `nil` after the last.
     /// - Throws: ``CommandError`` with place and reason.
     func next() throws -> (place: RecordPlace, fields: RecordFields)? {

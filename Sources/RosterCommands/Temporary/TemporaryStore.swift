@@ -20,6 +20,8 @@ public struct TemporaryStore: Sendable {
     public let keys: [String]
     /// How many records were read.
     public let count: Int
+    /// Whether the first line was no record: its fields were taken for the keys.
+    public let hasLineOfKeys: Bool
 
     /// Reads all records and makes the store, in a new folder that the caller removes.
     ///
@@ -45,12 +47,14 @@ public struct TemporaryStore: Sendable {
                 try format ?? OutputFormat(pathExtension: URL(fileURLWithPath: path).pathExtension)
                 ?? Self.sniffed(file)
             let name = path == "-" ? "standard input" : path
-            let columns = try Self.naming(name, insteadOf: file) {
-                try InferredColumns(RecordFileReader(path: file, format: format))
+            let (columns, hasLineOfKeys) = try Self.naming(name, insteadOf: file) {
+                let reader = try RecordFileReader(path: file, format: format)
+                return (try InferredColumns(reader), reader.hasLineOfKeys)
             }
             guard !columns.list.isEmpty else { throw Empty() }
             keys = columns.list.map(\.attribute)
             count = columns.recordCount
+            self.hasLineOfKeys = hasLineOfKeys
             let session = try StoreSession(creating: store, model: columns.model)
             try Self.naming(name, insteadOf: file) {
                 try Self.fill(session, with: RecordFileReader(path: file, format: format), columns, surroundings)

@@ -25,7 +25,7 @@ package enum ValueText {
     package static func shown(_ value: Any?, of attribute: NSAttributeDescription) -> String {
         guard let value, !(value is NSNull) else { return "" }
         if let date = value as? Date { return ISO8601Text.text(of: date, omitsMidnight: true) }
-        if let data = value as? Data { return "\(data.count) bytes" }
+        if let data = value as? Data { return data.count == 1 ? "1 byte" : "\(data.count) bytes" }
         return text(of: json(value, of: attribute))
     }
 

@@ -29,24 +29,27 @@ public struct ExportCommand {
         self.format = format
     }
 
+    /// - Returns: how many records were written.
     /// - Throws: ``CommandError``, or an error of the framework; then no file was written.
-    public func run(in surroundings: CommandSurroundings) throws {
+    @discardableResult
+    public func run(in surroundings: CommandSurroundings) throws -> Int {
         let session = try StoreSession(store, for: .reading, in: surroundings)
         guard let file, file != "-" else { return try write(session, surroundings) }
         let output = try FileOutput(path: file)
-        try write(
+        let count = try write(
             session,
             CommandSurroundings(
                 output: output, progress: surroundings.progress, interruption: surroundings.interruption,
                 textStyle: TextStyle(columns: nil, isEmphasized: false, width: surroundings.textStyle.width),
                 note: surroundings.note))
         try output.finish()
+        return count
     }
 
-    private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws {
+    private func write(_ session: StoreSession, _ surroundings: CommandSurroundings) throws -> Int {
         let format =
             format ?? file.flatMap { OutputFormat(pathExtension: URL(fileURLWithPath: $0).pathExtension) } ?? .json
-        try session.perform {
+        let count = try session.perform {
             let entity = try session.entity(named: entity)
             let request = try query.preferablyOrdered(for: entity).request(for: entity)
             request.fetchBatchSize = 500
@@ -63,8 +66,10 @@ public struct ExportCommand {
                 }
             }
             try writer.end()
+            return objects.count
         }
         session.tellNotes(in: surroundings)
         try surroundings.output.flush()
+        return count
     }
 }

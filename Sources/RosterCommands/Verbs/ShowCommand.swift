@@ -56,7 +56,8 @@ public struct ShowCommand {
         for relationship in entity.storedRelationships {
             if relationship.isToMany {
                 let labels = RecordColumn.destinations(relationship, of: object).map(Self.label)
-                try line(relationship.name, "\(labels.count) \(relationship.destinationEntity?.name ?? "")")
+                let name = relationship.destinationEntity?.name ?? "record"
+                try line(relationship.name, "\(labels.count) \(labels.count == 1 ? name : EnglishPlural.of(name))")
                 for label in labels { try line("", "→ " + label) }
             } else {
                 let destination = object.value(forKey: relationship.name) as? NSManagedObject

@@ -252,12 +252,16 @@ public final class Form: Layer {
     /// Paints the present state.
     public func draw(in canvas: Canvas) {
         canvas.clear()
-        StatusLine(left: [(" " + title, .status)], right: isChanged ? [(tr("changed "), .edited)] : []).draw(
-            in: canvas, y: 0)
         viewHeight = max(1, canvas.height - 4)
         viewOrigin = Point(x: canvas.frame.minX, y: canvas.frame.minY + 2)
         top = max(0, min(top, cursor))
         if cursor >= top + viewHeight { top = cursor - viewHeight + 1 }
+        var notes: [(String, Role)] = isChanged ? [(tr("changed "), .edited)] : []
+        if fields.count > viewHeight {
+            let last = min(fields.count, top + viewHeight)
+            notes.append((sentence("fields \(top + 1)–\(last) of \(fields.count)") + " ", .status))
+        }
+        StatusLine(left: [(" " + title, .status)], right: notes).draw(in: canvas, y: 0)
         let labelWidth = min(canvas.width / 3, (fields.map { canvas.text.width($0.label) }.max() ?? 0) + 1)
         for row in 0..<viewHeight where top + row < fields.count {
             drawField(top + row, in: canvas, y: row + 2, labelWidth: labelWidth)
@@ -302,10 +306,26 @@ public final class Form: Layer {
         } else if !fields.isEmpty {
             canvas.write(fields[cursor].hint, x: 1, y: y - 1, style: .muted)
         }
-        canvas.write(
-            tr("Enter accept  Tab next field  ^N no value  ^S save  Esc cancel") + footerOfField, x: 1, y: y,
-            style: .muted)
+        canvas.write(keyHints(upTo: canvas.width - 1, canvas.text), x: 1, y: y, style: .muted)
     }
+
+    /// The keys in one line; where it is narrow, those that others stand for too give way.
+    private func keyHints(upTo width: Int, _ text: TextWidth) -> String {
+        let hints = [
+            tr("Enter accept"), tr("Tab next field"), tr("^N no value"), tr("^S save"), tr("Esc cancel"), footerOfField,
+        ]
+        var room = width
+        var shown: Set<Int> = []
+        for index in [3, 4, 0, 1, 2, 5] {
+            let needed = text.width(hints[index]) + (shown.isEmpty ? 0 : Self.hintGap.count)
+            guard !hints[index].isEmpty, needed <= room else { continue }
+            room -= needed
+            shown.insert(index)
+        }
+        return shown.sorted().map { hints[$0] }.joined(separator: Self.hintGap)
+    }
+
+    private static let hintGap = "  "
 }
 
 extension Form {
@@ -313,10 +333,10 @@ extension Form {
     private var footerOfField: String {
         guard !fields.isEmpty else { return "" }
         switch fields[cursor].kind {
-        case .reference, .choice: return "  " + tr("Space choose")
-        case .date: return "  " + tr("^T calendar")
-        case .number: return "  " + tr("Shift-↑↓ step")
-        case .text: return "  " + tr("^O editor")
+        case .reference, .choice: return tr("Space choose")
+        case .date: return tr("^T calendar")
+        case .number: return tr("Shift-↑↓ step")
+        case .text: return tr("^O editor")
         case .boolean, .line, .readOnly: return ""
         }
     }

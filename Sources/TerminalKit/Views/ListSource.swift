@@ -55,6 +55,8 @@ public enum RowMark: Hashable, Sendable {
     case inserted, moved, updated
     /// Changed and not saved yet.
     case edited
+    /// Changed and not saved yet, and changed by another program too.
+    case contested
     /// Gone from the list a moment ago.
     case removed
 
@@ -64,6 +66,7 @@ public enum RowMark: Hashable, Sendable {
         case .moved: .moved
         case .updated: .updated
         case .edited: .edited
+        case .contested: .warning
         case .removed: .muted
         }
     }
@@ -74,6 +77,7 @@ public enum RowMark: Hashable, Sendable {
         case .moved: symbols.moved
         case .updated: symbols.updated
         case .edited: "*"
+        case .contested: "!"
         case .removed: symbols.removed
         }
     }

@@ -22,6 +22,8 @@ public final class SectionedList {
     /// Whether the bar covers the cursor's whole line. Without it the bar covers what names the record, which are the
     /// frozen columns or the first one, and the cell that has the focus: a step then sends half as many bytes.
     public var barCoversLine = false
+    /// The rows of a range that is not chosen yet: a line stands at their left.
+    public var range: ClosedRange<ListPath>?
     /// Text to highlight in the rows.
     public var highlight = ""
     /// The keys of the folded sections.

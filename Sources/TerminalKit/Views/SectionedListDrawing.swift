@@ -121,6 +121,8 @@ extension SectionedList {
         if let mark { canvas.write(mark.symbol(canvas.symbols), x: 0, y: y, style: style) }
         if source.isMarked(at: path) {
             canvas.write(canvas.symbols.pointer, x: 1, y: y, style: Style(.key, selected: isSelected))
+        } else if range?.contains(path) == true {
+            canvas.write(canvas.symbols.vertical, x: 1, y: y, style: Style(.key, selected: isSelected))
         }
         var x = Self.margin
         for (index, column) in columns.enumerated() {

@@ -62,6 +62,18 @@ import Testing
 
     // MARK: What conflicts
 
+    @Test(arguments: [(2, "(and 1 more conflict)"), (3, "(and 2 more conflicts)")])
+    func furtherConflictsAreCounted(_ count: Int, _ text: String) throws {
+        let register = try Register()
+        try register.context().use { context in
+            for number in 0..<count {
+                for _ in 0..<2 { _ = context.make("Person", ["email": "\(number)@x"]) }
+            }
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect(error.localizedDescription.contains(text), "\(error.localizedDescription)")
+        }
+    }
+
     @Test func objectsOfOneContextConflict() throws {
         let register = try Register()
         try register.context().use { context in

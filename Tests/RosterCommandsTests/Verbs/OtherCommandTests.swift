@@ -32,6 +32,7 @@ import Testing
         let lines = try show("Venue:Wembley Stadium")
         #expect(lines.first?.hasPrefix("Wembley Stadium  x-coredata://") == true)
         #expect(lines.contains { $0.hasPrefix("teams") && $0.hasSuffix("1 Team") })
+        #expect(try show("Venue:Al Bayt Stadium").contains { $0.hasPrefix("teams") && $0.hasSuffix("0 Teams") })
         #expect(lines.contains { $0.contains("→ England (Team/p") })
         #expect(lines.contains { $0.hasPrefix("location") && $0.contains("→ Location/p") })
     }

@@ -100,7 +100,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     static func unresolved(constraints: [NSConstraintConflict]) -> NSError {
         let object = constraints.first?.conflictingObjects.first
         let path = object?.objectID.persistentStore?.url?.path ?? ""
-        let others = constraints.count > 1 ? " (and \(constraints.count - 1) more conflicts)" : ""
+        let rest = constraints.count - 1
+        let others = rest > 0 ? " (and \(rest) more \(rest == 1 ? "conflict" : "conflicts"))" : ""
         var info: [String: Any] = [NSPersistentStoreSaveConflictsErrorKey: constraints]
         info[NSAffectedObjectsErrorKey] = constraints.flatMap(\.conflictingObjects)
         info["constraint"] = constraints.first?.constraint

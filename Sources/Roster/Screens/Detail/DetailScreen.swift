@@ -121,6 +121,11 @@ final class DetailScreen: Layer {
         guard line.fold != nil || line.target != nil else { return browser.say("nothing is folded here") }
         if unfolded.remove(line.path) == nil { unfolded.insert(line.path) }
         reload()
+        // What was unfolded is seen, as far as it has room beneath its line.
+        let beneath = rows[min(cursor + 1, rows.count)...].prefix { row in
+            ["/", "#"].contains { lines[row.line].path.hasPrefix(line.path + $0) }
+        }.count
+        top = max(top, min(cursor, cursor + beneath - height + 1))
     }
 
     private func go(to target: NSManagedObject) {

@@ -81,7 +81,7 @@ struct RecordLines {
             let kind = PictureHeader(data).map { $0.text + tr(", ") } ?? ""
             let isOpen = unfolded.contains(place.path)
             let head = line(
-                place, kind + sentence("\(GroupedNumber.text(data.count)) bytes"), role, fold: isOpen)
+                place, kind + DeletePlan.counted(data.count, "byte"), role, fold: isOpen)
             guard isOpen else { return [head] }
             if showsPictures, let header = PictureHeader(data), header.kind == "PNG" {
                 return [head] + self.lines(ofPicture: data, header, at: place)

@@ -86,7 +86,7 @@ indirect enum ValueTree {
             return .dictionary(pairs.sorted { $0.key < $1.key })
         case let values as [Any]: return .list(values.map { tree(of: $0, depth: depth + 1) })
         case let values as NSSet: return .list(values.allObjects.map { tree(of: $0, depth: depth + 1) })
-        case let data as Data: return .leaf(sentence("\(data.count) bytes"))
+        case let data as Data: return .leaf(DeletePlan.counted(data.count, "byte"))
         case let date as Date: return .leaf(DateDisplay.short(date))
         default: return .leaf(String(describing: value))
         }
@@ -110,7 +110,9 @@ enum HexDump {
             let padding = String(repeating: " ", count: (perLine - row.count) * 3)
             return String(repeating: "0", count: max(0, 6 - offset.count)) + offset + "  \(hex)\(padding)  \(text)"
         }
-        if data.count > greatest { lines.append(sentence("and \(data.count - greatest) bytes more")) }
+        if data.count > greatest {
+            lines.append(sentence("and \(DeletePlan.counted(data.count - greatest, "byte")) more"))
+        }
         return lines
     }
 }

@@ -29,9 +29,54 @@ extension Browser {
             context.processPendingChanges()
             context.undoManager?.endUndoGrouping()
             baseline.note(context, seen: seen)
+            noteContested(among: seen.lazy.map(\.object))
         }
         try change(context)
     }
+
+    // MARK: What another program changes too
+
+    /// Takes up of which records another program changed a field too that has an unsaved edit.
+    ///
+    /// - Returns: those of which that was not known.
+    @discardableResult
+    private func noteContested(among objects: some Sequence<NSManagedObject>) -> [NSManagedObject] {
+        contested = contested.filter { baseline.conflict(of: $0) != nil }
+        let new = objects.filter { !contested.contains($0) && baseline.conflict(of: $0) != nil }
+        contested.formUnion(new)
+        return new
+    }
+
+    /// Forgets what is contested no more: it was saved, undone or decided.
+    func settleContested() {
+        if !contested.isEmpty { noteContested(among: EmptyCollection()) }
+    }
+
+    /// Says it once where another program changed a field that has an unsaved edit: the save will ask.
+    func tellContested(changed ids: Set<NSManagedObjectID>) {
+        guard let context = session?.context, !baseline.isEmpty else { return }
+        let new = noteContested(among: ids.lazy.compactMap { context.registeredObject(for: $0) })
+        guard let first = new.first else { return }
+        if new.count == 1, let field = baseline.conflict(of: first)?.fields.first {
+            let (title, name) = (PropertyTitle.title(field.property.name), RecordName.short(first))
+            say(
+                sentence("another program changed \(title) of \(name) too: \(saveKey) asks which stays"),
+                role: .warning)
+        } else {
+            let counted = DeletePlan.counted(new.count, "record")
+            say(
+                sentence("another program changed \(counted) with your edits too: \(saveKey) asks which stay"),
+                role: .warning)
+        }
+    }
+
+    /// Says that a record was changed, and whether another program did so meanwhile.
+    func sayChanged(_ text: String, _ object: NSManagedObject) {
+        guard contested.contains(object) else { return say(text) }
+        say(sentence("\(text); another program changed it too: \(saveKey) asks which stays"), role: .warning)
+    }
+
+    private var saveKey: String { tables.list.label(of: "^S", in: ListCommands.table) ?? ":w" }
 
     func undo() {
         guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
@@ -53,6 +98,7 @@ extension Browser {
             baseline.noteStep(session.context)
             session.context.undoManager?.enableUndoRegistration()
         }
+        settleContested()
         say(name.isEmpty ? verb : sentence("\(tr(verb)): \(name)"))
     }
 
@@ -81,6 +127,7 @@ extension Browser {
     }
 
     private func finish(_ outcome: SaveAttempt.Outcome, next: @escaping () -> Void) {
+        defer { settleContested() }
         switch outcome {
         case .locked: break
         case .nothingToSave:
@@ -97,7 +144,8 @@ extension Browser {
         case .conflicts(let conflicts): ask(about: conflicts, next: next)
         case .failed(let lines, _):
             let shown = lines.prefix(8).map { TextPane.Line($0, role: .error) }
-            var rest = lines.count > 8 ? [TextPane.Line(sentence("and \(lines.count - 8) more"))] : []
+            let more = GroupedNumber.text(lines.count - shown.count)
+            var rest = lines.count > shown.count ? [TextPane.Line(sentence("and \(more) more"))] : []
             let nothing = "Nothing was written"
             if !lines.contains(where: { $0.contains(nothing) }) { rest.append(TextPane.Line(nothing + ".")) }
             layers.push(
@@ -139,9 +187,9 @@ extension Browser {
         let targets = baseline.takeLostTargets(in: session.context)
         guard let first = targets.first else { return }
         let title = PropertyTitle.title(first.key)
-        let name = RecordName.text(first.object)
+        let name = RecordName.short(first.object)
         edit(sentence("restore \(title) of \(name)")) { _ in targets.forEach { $0.restore() } }
-        let target = RecordName.lastKnown(first.target)
+        let target = RecordName.short(RecordName.lastKnown(first.target))
         say(
             targets.count == 1
                 ? sentence("another program deleted \(target): \(title) of \(name) is as it was before your edit")
@@ -154,7 +202,7 @@ extension Browser {
         guard !lost.isEmpty else { return }
         var lines = [TextPane.Line("Another program deleted what you changed and did not save.")]
         for edit in lost.prefix(5) {
-            lines.append(TextPane.Line(edit.name, role: .heading))
+            lines.append(TextPane.Line(RecordName.short(edit.name), role: .heading))
             lines.append(TextPane.Line("  " + edit.fields))
         }
         if lost.count > 5 { lines.append(TextPane.Line(sentence("and \(lost.count - 5) more records"))) }
@@ -167,11 +215,15 @@ extension Browser {
                     Dialog.Choice("r", one ? "make it anew with your edits" : "make them anew with your edits") {
                         [unowned self] in
                         var made: [NSManagedObject] = []
-                        edit(sentence("add \(lost[0].name) anew")) { context in
+                        edit(sentence("add \(RecordName.short(lost[0].name)) anew")) { context in
                             made = lost.map { $0.recreate(in: context) }
                         }
                         if let first = made.first { list?.moveCursor(to: first) }
-                        say("made anew, not saved yet; ^S saves")
+                        let empty = made.count == 1 ? LostEdit.emptyRelationships(of: made[0]) : ""
+                        say(
+                            empty.isEmpty
+                                ? tr("made anew, not saved yet; ^S saves")
+                                : sentence("made anew without \(empty), not saved yet; ^S saves"))
                     },
                     Dialog.Choice("d", "drop your edits") { [unowned self] in say("dropped your edits") },
                     Dialog.Choice("<Esc>", "not now") { [unowned self] in
@@ -187,7 +239,21 @@ extension Browser {
     /// Asks whether to delete records of one entity, naming them and what the delete rules take along.
     func askToDelete(_ objects: [NSManagedObject], then next: @escaping () -> Void = {}) {
         if let readOnlyReason { return say(readOnlyReason, role: .warning) }
-        let plan = DeletePlan(deleting: objects)
+        var plan = DeletePlan(deleting: objects)
+        let counted = DeletePlan.counted(objects.count, objects.first?.entity.name ?? "record")
+        do {
+            try workPiecewise(sentence("looking at \(counted)"), share: { plan.share }) {
+                plan.advance(until: $0)
+            } then: { [unowned self] in
+                ask(about: plan, then: next)
+            }
+        } catch {
+            complain(error)
+        }
+    }
+
+    private func ask(about plan: DeletePlan, then next: @escaping () -> Void) {
+        let objects = plan.objects
         guard plan.denied.isEmpty else {
             layers.push(
                 Dialog(
@@ -196,7 +262,7 @@ extension Browser {
             return
         }
         let name =
-            objects.count == 1 ? RecordName.text(objects[0]) : DeletePlan.counted(objects.count, "record")
+            objects.count == 1 ? RecordName.short(objects[0]) : DeletePlan.counted(objects.count, "record")
         layers.push(
             Dialog(
                 title: "Delete?", lines: plan.lines,

@@ -155,13 +155,13 @@ final class CellEditor: Layer {
         isFinished = true
         guard text != textAtFirst else { return true }
         let title = PropertyTitle.title(attribute.name)
-        let name = RecordName.text(object)
+        let name = RecordName.short(object)
         // Checked before: it parses.
         let value = try? FieldText.value(text, of: attribute)
         list.browser.edit(sentence("edit \(title) of \(name)"), seen: [seen]) { _ in
             object.setValue(value, forKey: attribute.name)
         }
-        list.browser.say(sentence("changed \(title) of \(name), not saved yet"))
+        list.browser.sayChanged(sentence("changed \(title) of \(name), not saved yet"), object)
         return true
     }
 

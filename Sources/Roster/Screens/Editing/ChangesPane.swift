@@ -38,7 +38,10 @@ final class ChangesPane: KeyHelping {
         let updated = context.updatedObjects.filter { UnsavedRecords.isChangedItself($0) }
         entries =
             sorted(context.insertedObjects).flatMap { entries(of: $0, sign: "+", role: .inserted) }
-            + sorted(updated).flatMap { entries(of: $0, sign: "~", role: .updated) }
+            + sorted(updated).flatMap { object in
+                let isContested = browser.contested.contains(object)
+                return entries(of: object, sign: isContested ? "!" : "~", role: isContested ? .warning : .updated)
+            }
             + sorted(context.deletedObjects).map { object in
                 Entry(
                     object: object, key: nil, text: "− \(object.entity.name ?? "") \(RecordName.lastKnown(object))",
@@ -78,7 +81,7 @@ final class ChangesPane: KeyHelping {
     func drop() {
         guard let current else { return }
         let object = current.object
-        let name = RecordName.lastKnown(object)
+        let name = RecordName.short(RecordName.lastKnown(object))
         let context = session.context
         if let key = current.key, !object.isInserted {
             browser.edit(sentence("drop \(PropertyTitle.title(key)) of \(name)")) { _ in Self.restore([key], of: object)

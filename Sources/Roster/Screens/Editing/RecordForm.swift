@@ -131,14 +131,19 @@ final class RecordForm {
             if saving { browser.save() }
             return [:]
         }
-        let name = fields.first { $0.id == EntityDisplay.label(of: object.entity)?.name }?.value ?? "record"
+        let label = EntityDisplay.label(of: object.entity)?.name
+        let name = RecordName.short((fields.first { $0.id == label }?.value ?? nil) ?? "record")
         var target = object
         browser.edit(isNew ? sentence("add \(name)") : sentence("edit \(name)"), seen: isNew ? [] : [seen]) { context in
             if isNew { target = NSManagedObject(entity: object.entity, insertInto: context) }
             write(fields, to: target)
         }
         onDone(target)
-        browser.say(isNew ? sentence("added \(name), not saved yet") : sentence("changed \(name), not saved yet"))
+        if isNew {
+            browser.say(sentence("added \(name), not saved yet"))
+        } else {
+            browser.sayChanged(sentence("changed \(name), not saved yet"), object)
+        }
         if saving { browser.save() }
         return [:]
     }

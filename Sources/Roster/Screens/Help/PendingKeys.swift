@@ -52,7 +52,14 @@ struct PendingKeys {
         let box = canvas.part(x: 0, y: canvas.height - rows - 2, width: canvas.width, height: rows + 2)
         box.clear()
         box.box(title: KeySequence(keys: keys).label)
-        for (index, item) in next.prefix(rows * columns).enumerated() {
+        let cells = rows * columns
+        let shown = next.count > cells ? cells - 1 : next.count
+        if shown < next.count {
+            let text = sentence("… \(next.count - shown) more")
+            let (x, y) = (2 + shown / rows * columnWidth, 1 + shown % rows)
+            box.write(text, x: x, y: y, style: .muted, limit: columnWidth - 2)
+        }
+        for (index, item) in next.prefix(shown).enumerated() {
             let x = 2 + index / rows * columnWidth
             let y = 1 + index % rows
             let label = canvas.text.padded(item.key.label, to: keyWidth, alignment: .right)

@@ -28,6 +28,7 @@ extension ListScreen {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty else { return nil }
         if let number = Int(text) {
+            guard number >= 0 else { return Prompt.Problem(tr("records are counted from 1"), at: 0) }
             goToRecord(number)
             return nil
         }
@@ -131,12 +132,15 @@ extension ListScreen {
             query: RecordQuery(predicate: settings.filter.isEmpty ? nil : settings.filter, sort: sort),
             columns: whole || shown.isEmpty ? nil : shown)
         let isUnsaved = session.context.hasChanges
-        browser.begin("export", { try command.run(in: $0) }) { [unowned browser] outcome in
+        let name = entity.name ?? "record"
+        browser.begin("export", { try $0.output.write(String(command.run(in: $0))) }) { [unowned browser] outcome in
             switch outcome {
-            case .done:
+            case .done(let count):
+                let counted = DeletePlan.counted(Int(count) ?? 0, name)
                 browser.say(
                     isUnsaved
-                        ? sentence("exported to \(file), without what is not saved") : sentence("exported to \(file)"))
+                        ? sentence("exported \(counted) to \(file), without what is not saved")
+                        : sentence("exported \(counted) to \(file)"))
             case .failed(let problem): browser.say(sentence("not exported: \(problem)"), role: .error)
             }
         }
@@ -196,7 +200,8 @@ struct CommandLineWords {
         let before = String(text.prefix(cursor))
         guard let space = before.firstIndex(of: " ") else {
             let own = Self.commands.map { $0.names[0] }
-            let names = (own + list.browser.tables.list.commands.map(\.name)).filter { $0.hasPrefix(before) }
+            let others = list.browser.tables.list.commands.map(\.name).filter { !own.contains($0) }
+            let names = (own + others).filter { $0.hasPrefix(before) }
             return names.isEmpty ? nil : Prompt.Completion(range: 0..<cursor, candidates: names)
         }
         let name = String(before[..<space])
@@ -214,7 +219,10 @@ struct CommandLineWords {
             return matching(String(level[level.index(after: colon)...]), among: kinds, endingAt: cursor)
         case "sort":
             let word = argument.split(separator: ",", omittingEmptySubsequences: false).last.map(String.init) ?? ""
-            return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
+            guard let colon = word.firstIndex(of: ":") else {
+                return matching(word, among: list.entity.sortableKeyPaths, endingAt: cursor)
+            }
+            return matching(String(word[word.index(after: colon)...]), among: ["asc", "desc"], endingAt: cursor)
         case "entity": return matching(argument, among: list.entities.compactMap(\.name), endingAt: cursor)
         case "export", "export!", "exportall", "exportall!", "import":
             return matching(argument, among: Self.files(beginningWith: argument), endingAt: cursor)

@@ -99,11 +99,15 @@ enum ListCommands {
             List("filter", keys: "\\ &", category: category, help: "show only what a predicate says") {
                 $0.askForFilter()
             },
-            List("clear", keys: "<Esc>", category: category, help: "forget the match, then the marks, then the filter")
-            { list in
-                if list.searchText != nil {
+            List(
+                "clear", keys: "<Esc>", category: category,
+                help: "forget the range, then the match, the marks, the filter"
+            ) { list in
+                if list.pendingRange != nil {
+                    list.marks.anchor = nil
+                } else if list.searchText != nil {
                     list.searchText = nil
-                } else if !list.marks.isEmpty || list.marks.anchor != nil {
+                } else if !list.marks.isEmpty {
                     list.marks.removeAll()
                 } else if !list.records.settings.filter.isEmpty {
                     list.change { $0.filter = "" }

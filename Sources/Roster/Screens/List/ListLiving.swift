@@ -87,7 +87,7 @@ extension ListScreen {
         guard let waiting = waitingChanges else { return }
         stopFreezing()
         if records.objectCount > Self.longList {
-            browser.say(sentence("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile"))
+            sayWhatCame(waiting.count)
             return readAgain()
         }
         let object = cursorObject
@@ -103,7 +103,14 @@ extension ListScreen {
         let path = object.flatMap { $0.isDeleted ? nil : records.path(of: $0) }
         view.reload(cursor: path.map { .row($0) }, screenLine: line)
         rememberCursor()
-        browser.say(sentence("\(DeletePlan.counted(waiting.count, "change")) came in meanwhile"))
+        sayWhatCame(waiting.count)
+    }
+
+    private func sayWhatCame(_ count: Int) {
+        browser.say(
+            count == 0
+                ? tr("the list goes on: nothing changed meanwhile")
+                : sentence("\(DeletePlan.counted(count, "change")) came in meanwhile"))
     }
 
     /// Forgets that the list stands still.

@@ -26,8 +26,9 @@ struct RecordMarks {
 
     /// Forgets records that are gone.
     mutating func removeDeleted() {
-        objects = objects.filter { !$0.isDeleted && $0.managedObjectContext != nil }
-        if anchor?.isDeleted == true { anchor = nil }
+        func isGone(_ object: NSManagedObject) -> Bool { object.isDeleted || object.managedObjectContext == nil }
+        if objects.contains(where: isGone) { objects = objects.filter { !isGone($0) } }
+        if let object = anchor, isGone(object) { anchor = nil }
     }
 }
 
@@ -43,7 +44,17 @@ extension ListScreen {
 
     // MARK: Marking
 
+    /// From where to where in the list a range goes that was begun and not marked yet; `nil` where none was begun.
+    var pendingRange: ClosedRange<Int>? {
+        guard let start = marks.anchor.flatMap({ records.path(of: $0) }).map({ records.index(of: $0) }) else {
+            return nil
+        }
+        let end = cursorObject.flatMap { records.path(of: $0) }.map { records.index(of: $0) } ?? start
+        return min(start, end)...max(start, end)
+    }
+
     func markAndMoveOn() {
+        if pendingRange != nil { return markRange() }
         guard let cursorObject else { return view.move(by: 1) }
         for step in 0..<count {
             if step > 0 || self.cursorObject === cursorObject, let object = self.cursorObject { marks.toggle(object) }
@@ -59,7 +70,7 @@ extension ListScreen {
         guard let cursorObject else { return browser.say("there is no record under the cursor") }
         guard let anchor = marks.anchor, let start = records.path(of: anchor) else {
             marks.anchor = cursorObject
-            return browser.say("a range begins here; v at its other end marks all between")
+            return browser.say("a range begins here: v or Space at its other end marks all between")
         }
         marks.anchor = nil
         guard let end = records.path(of: cursorObject) else { return }
@@ -121,66 +132,94 @@ extension ListScreen {
 
     /// Asks for a value of the focused column and sets it in all marked records, after a look at what will change.
     func editMarked() {
-        let key = focusedKey
-        guard let attribute = entity.attributesByName[key], FieldText.kind(of: attribute) != .readOnly else {
+        guard let attribute = entity.attributesByName[focusedKey], FieldText.kind(of: attribute) != .readOnly else {
             return browser.say("move to a column that can be edited: h l", role: .warning)
         }
-        let chosen = chosenRecords
-        let title = PropertyTitle.title(key)
+        withChosen { [unowned self] in askForValue(of: attribute, in: $0) }
+    }
+
+    private func askForValue(of attribute: NSAttributeDescription, in chosen: [NSManagedObject]) {
+        let title = PropertyTitle.title(attribute.name)
         let prompt = Prompt(
             label: sentence("\(title) of \(DeletePlan.counted(chosen.count, entity.name ?? "record")): "),
             hint: sentence("\(FieldText.hint(for: attribute)); empty is no value"))
         prompt.onAccept = { [unowned self] text in
             do {
-                let value = try Self.value(text.isEmpty ? nil : text, of: attribute, in: chosen)
-                preview(value, of: attribute, in: chosen)
+                try preview(text.isEmpty ? nil : text, of: attribute, in: chosen)
                 return nil
-            } catch let error as ValueProblem {
-                return Prompt.Problem(sentence("\(title) \(error.reason)"), at: 0)
             } catch {
-                return Prompt.Problem(CommandError.line(for: error), at: 0)
+                return Prompt.Problem(Self.problem(error, with: title), at: 0)
             }
         }
         browser.layers.push(prompt)
     }
 
-    /// The value that a text means, checked by the rules of the model against each of the records.
-    private static func value(
-        _ text: String?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]
-    ) throws -> Any? {
-        let parsed = try FieldText.value(text, of: attribute)
-        for object in objects {
-            var value = parsed.map { $0 as AnyObject }
-            try object.validateValue(&value, forKey: attribute.name)
-        }
-        return parsed
+    private static func problem(_ error: any Error, with title: String) -> String {
+        guard let error = error as? ValueProblem else { return CommandError.line(for: error) }
+        return sentence("\(title) \(error.reason)")
     }
 
-    private func preview(_ value: Any?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]) {
-        let new = ValueDisplay.text(value, of: attribute)
-        let changed = objects.filter {
-            ValueDisplay.text($0.value(forKey: attribute.name), of: attribute) != new
-        }
-        guard !changed.isEmpty else { return browser.say("they all have that value already") }
-        var lines = changed.prefix(6).map { object in
-            let old = ValueDisplay.text(object.value(forKey: attribute.name), of: attribute)
-            return TextPane.Line("\(RecordName.text(object)): \(old) → \(new)")
-        }
-        if changed.count > 6 { lines.append(TextPane.Line(sentence("and \(changed.count - 6) more"), role: .muted)) }
+    /// Checks a value by the rules of the model against each of the records, and asks whether to set it in those that have
+    /// another one.
+    private func preview(_ text: String?, of attribute: NSAttributeDescription, in objects: [NSManagedObject]) throws {
         let title = PropertyTitle.title(attribute.name)
-        let seen = changed.map { SeenValues(of: $0, attribute: attribute.name) }
+        let parsed = try FieldText.value(text, of: attribute)
+        let new = ValueDisplay.text(parsed, of: attribute)
+        var done = 0
+        var lines: [TextPane.Line] = []
+        var changed: [SeenValues] = []
+        func look(at object: NSManagedObject) throws {
+            guard !object.isDeleted, object.managedObjectContext != nil else { return }
+            var value = parsed.map { $0 as AnyObject }
+            try object.validateValue(&value, forKey: attribute.name)
+            let old = ValueDisplay.text(object.value(forKey: attribute.name), of: attribute)
+            guard old != new else { return }
+            changed.append(SeenValues(of: object, attribute: attribute.name))
+            if lines.count < Self.named {
+                lines.append(TextPane.Line("\(RecordName.short(object)): \(RecordName.short(old)) → \(new)"))
+            }
+        }
+        let counted = DeletePlan.counted(objects.count, entity.name ?? "record")
+        try browser.workPiecewise(
+            sentence("looking at \(counted)"), share: { Double(done) / Double(max(1, objects.count)) },
+            { deadline in
+                while done < objects.count {
+                    try look(at: objects[done])
+                    done += 1
+                    if done.isMultiple(of: 16), ContinuousClock.now >= deadline { return done == objects.count }
+                }
+                return true
+            }, orElse: { [unowned self] in browser.say(Self.problem($0, with: title), role: .error) },
+            then: { [unowned self] in ask(whetherToSet: parsed, of: attribute, in: changed, lines) })
+    }
+
+    /// So many records are named in a question.
+    private static let named = 6
+
+    private static func more(than count: Int) -> [TextPane.Line] {
+        guard count > named else { return [] }
+        return [TextPane.Line(sentence("and \(GroupedNumber.text(count - named)) more"), role: .muted)]
+    }
+
+    private func ask(
+        whetherToSet value: Any?, of attribute: NSAttributeDescription, in seen: [SeenValues],
+        _ lines: [TextPane.Line]
+    ) {
+        guard !seen.isEmpty else { return browser.say("they all have that value already") }
+        let title = PropertyTitle.title(attribute.name)
+        let counted = DeletePlan.counted(seen.count, entity.name ?? "record")
+        let edited = sentence("\(title) of \(counted)")
         browser.layers.push(
             Dialog(
-                title: sentence("\(title) of \(DeletePlan.counted(changed.count, entity.name ?? "record"))"),
-                lines: lines,
+                title: edited, lines: lines + Self.more(than: seen.count),
                 choices: [
                     Dialog.Choice("y", "change") { [unowned self] in
-                        browser.edit(sentence("edit \(title) of \(changed.count)"), seen: seen) { _ in
+                        browser.edit(sentence("edit \(edited)"), seen: seen) { _ in
                             for seen in seen where !seen.isGone {
                                 seen.object.setValue(value, forKey: attribute.name)
                             }
                         }
-                        browser.say(sentence("changed \(DeletePlan.counted(changed.count, "record")), not saved yet"))
+                        browser.say(sentence("changed \(DeletePlan.counted(seen.count, "record")), not saved yet"))
                     },
                     Dialog.Choice("n", "leave"),
                 ]))
@@ -188,19 +227,21 @@ extension ListScreen {
 
     /// Makes a copy of each chosen record: its attributes and to-one relationships.
     func duplicate() {
-        let chosen = chosenRecords
-        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
-        guard chosen.count > 1 else { return duplicate(chosen) }
-        let names = chosen.prefix(6).map { TextPane.Line("+ \(RecordName.text($0))", role: .inserted) }
-        let more = chosen.count > 6 ? [TextPane.Line(sentence("and \(chosen.count - 6) more"), role: .muted)] : []
-        browser.layers.push(
-            Dialog(
-                title: sentence("Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))"),
-                lines: names + more,
-                choices: [
-                    Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
-                    Dialog.Choice("n", "leave"),
-                ]))
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        withChosen { [unowned self] chosen in
+            guard chosen.count > 1 else { return duplicate(chosen) }
+            let names = chosen.prefix(Self.named).map {
+                TextPane.Line("+ \(RecordName.short($0))", role: .inserted)
+            }
+            browser.layers.push(
+                Dialog(
+                    title: sentence("Copies of \(DeletePlan.counted(chosen.count, entity.name ?? "record"))"),
+                    lines: names + Self.more(than: chosen.count),
+                    choices: [
+                        Dialog.Choice("y", "make them") { [unowned self] in duplicate(chosen) },
+                        Dialog.Choice("n", "leave"),
+                    ]))
+        }
     }
 
     private func duplicate(_ chosen: [NSManagedObject]) {
@@ -232,102 +273,5 @@ extension ListScreen {
             copy.setValue(object.value(forKey: relationship.name), forKey: relationship.name)
         }
         return copy
-    }
-
-    // MARK: Exporting
-
-    /// Asks for a file, and writes the marked records to it, or the one under the cursor.
-    func exportChosen() {
-        let chosen = chosenRecords
-        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
-        let counted = DeletePlan.counted(chosen.count, entity.name ?? "record")
-        let prompt = Prompt(
-            label: sentence("write \(counted) to: "), history: [],
-            hint: sentence(
-                "a file: .csv, .tsv or .json; \(chosen.prefix(3).map { RecordName.text($0) }.joined(separator: ", "))")
-                + (chosen.count > 3 ? ", …" : ""))
-        prompt.onAccept = { [unowned self] path in
-            do {
-                try write(chosen, to: path)
-                browser.say(sentence("wrote \(counted) to \(path)"))
-                return nil
-            } catch {
-                return Prompt.Problem(CommandError.line(for: error))
-            }
-        }
-        browser.layers.push(prompt)
-    }
-
-    private func write(_ chosen: [NSManagedObject], to path: String) throws {
-        let file = (path.trimmingCharacters(in: .whitespaces) as NSString).expandingTildeInPath
-        guard let format = OutputFormat(pathExtension: (file as NSString).pathExtension) else {
-            throw CommandError.misuse("the file's name ends in .csv, .tsv or .json")
-        }
-        guard !FileManager.default.fileExists(atPath: file) else {
-            throw CommandError.failure("\(path) is there already")
-        }
-        let text = try RecordText.text(of: chosen, entity: entity, as: format)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-    }
-
-    // MARK: Copying
-
-    /// What is copied of the chosen records.
-    enum Copied {
-        case cell, text, json, csv, predicate, uri
-    }
-
-    func copyChosen(_ what: Copied) {
-        let chosen = chosenRecords
-        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
-        do {
-            try browser.copy(text(what, of: chosen), named: name(of: what, chosen))
-        } catch {
-            browser.complain(error)
-        }
-    }
-
-    /// What is said of what was copied: `Wins: 12`, `3 records as JSON`.
-    private func name(of what: Copied, _ chosen: [NSManagedObject]) throws -> String {
-        let records = DeletePlan.counted(chosen.count, "record")
-        switch what {
-        case .cell:
-            let title = focusedKey.isEmpty ? tr("the name") : PropertyTitle.title(focusedKey)
-            guard chosen.count == 1 else { return sentence("\(title) of \(records)") }
-            return "\(title): \(try text(.cell, of: chosen))"
-        case .json: return sentence("\(records) as JSON")
-        case .csv: return sentence("\(records) as CSV")
-        case .text: return sentence("\(records) as text")
-        case .predicate: return try text(.predicate, of: chosen)
-        case .uri: return sentence("the URI of \(records)")
-        }
-    }
-
-    private func text(_ what: Copied, of chosen: [NSManagedObject]) throws -> String {
-        let key = focusedKey
-        switch what {
-        case .json: return try RecordText.text(of: chosen, entity: entity, as: .json)
-        case .csv: return try RecordText.text(of: chosen, entity: entity, as: .csv)
-        case .text:
-            let columns = records.display.columns
-            return RecordText.table(
-                titles: columns.map(\.title), rows: chosen.map { object in columns.map { $0.text(of: object) } },
-                alignsRight: columns.map(\.isNumeric)
-            ) { TextWidth().width($0) }
-        case .uri: return chosen.map { $0.objectID.uriRepresentation().absoluteString }.joined(separator: "\n")
-        case .cell:
-            let column = records.display.columns.first { $0.key == key }
-            return chosen.map { column?.text(of: $0) ?? RecordName.text($0) }.joined(separator: "\n")
-        case .predicate:
-            guard entity.attributesByName[key] != nil else {
-                throw CommandError.failure("move to a column of an attribute: h l")
-            }
-            let values = chosen.map { $0.value(forKey: key) ?? NSNull() }
-            let predicate =
-                values.count == 1
-                ? NSPredicate(format: "%K == %@", key, values[0])
-                : NSPredicate(format: "%K IN %@", key, values)
-            return predicate.formatString
-        }
     }
 }

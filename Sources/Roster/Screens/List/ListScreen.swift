@@ -55,7 +55,9 @@ final class ListScreen: Layer {
     /// Begins the search of the prompt anew in another list; set while that prompt is open.
     var repeatSearch: (() -> Void)?
     /// What `n` and `N` look for, and what is highlighted.
-    var searchText: String?
+    var searchText: String? { didSet { if searchText != searchPlaces?.text { searchPlaces = nil } } }
+    /// Where the matches are, as far as the list did not change since.
+    var searchPlaces: SearchPlaces?
     /// Hears of what the search finds.
     var onSearchProgress: (RecordSearch) -> Void = { _ in }
     /// How many records there are without the filter; there while a list is filtered.
@@ -197,7 +199,7 @@ final class ListScreen: Layer {
         (statements, statementObservation) = (nil, nil)
         cursorObject = nil
         marks.removeAll()
-        search = nil
+        (search, searchPlaces) = (nil, nil)
         total = nil
     }
 
@@ -208,6 +210,7 @@ final class ListScreen: Layer {
         records = list
         list.delegate = self
         list.isMarked = { [unowned self] in marks.contains($0) }
+        list.isContested = { [unowned self] in browser.contested.contains($0) }
         view = SectionedList(source: list, columns: list.display.columns.map(\.listColumn))
         view.hasHeaders = list.settings.sectionKey != nil
         view.frozenColumns = list.settings.columns.frozen
@@ -257,7 +260,7 @@ final class ListScreen: Layer {
 
     /// When a record stops glowing; at once while a search is on its way.
     var nextWake: ContinuousClock.Instant? {
-        if isSearching { return .now }
+        if isSearching || searchPlaces?.isCounting == true { return .now }
         // The share that is done is shown as it grows.
         let progress = browser.work == nil ? nil : ContinuousClock.now + .milliseconds(250)
         let tick = work == nil ? nil : ContinuousClock.now + Activity.interval
@@ -267,6 +270,7 @@ final class ListScreen: Layer {
 
     func wake() {
         if isSearching { continueSearch() }
+        continueCounting()
         if browser.work != nil || work != nil || pendingKeys.wake() { browser.needsDisplay = true }
         if let end = records.fading.nextEnd, end <= .now {
             records.fading.removeEnded(now: .now)
@@ -321,7 +325,8 @@ extension ListScreen: RecordListDelegate {
     func listDidChange() {
         let screenLine = view.screenLine
         records.refresh()
-        if !marks.isEmpty { marks.removeDeleted() }
+        marks.removeDeleted()
+        searchPlaces = nil
         // A flood of changes is not worth a glow, and the user would not see it.
         let now = ContinuousClock.now
         for (mark, object) in changed.suffix(1000) { records.glow.add(mark, for: object, now: now) }

@@ -25,6 +25,8 @@ extension ListScreen {
         let body = canvas.part(
             x: 0, y: 1, width: canvas.width, height: noteTop - 1 - (footer == nil ? 0 : 1))
         view.highlight = searchText ?? ""
+        let range = pendingRange
+        view.range = range.map { records.path(atIndex: $0.lowerBound)...records.path(atIndex: $0.upperBound) }
         let (listPart, detailPart) = divide(body)
         view.draw(in: listPart)
         if !records.fading.isEmpty { records.fading.noteShown(now: .now) }
@@ -154,6 +156,10 @@ extension ListScreen {
         if isSearching, let search { right.append((" " + sentence("searching \(search.progress) %") + " ", .status)) }
         if let work = browser.work { right.append((" \(work.progress) ", .status)) }
         if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
+        if let matchText = matchText(canvas.text) { right.append((" \(matchText) ", .status)) }
+        if let range = pendingRange {
+            right.append((" " + sentence("range of \(GroupedNumber.text(range.count))") + " ", .status))
+        }
         if !marks.isEmpty { right.append((tr(" %s marked ", GroupedNumber.text(marks.objects.count)), .status)) }
         let unsaved = session.unsavedCount
         if unsaved > 0 { right.append((" *" + tr("%s unsaved", GroupedNumber.text(unsaved)) + " ", .status)) }
@@ -165,8 +171,10 @@ extension ListScreen {
 
     private func drawHints(in canvas: Canvas, y: Int) {
         if awaitsIndexLetter {
-            let titles = sectionIndexTitles.joined(separator: " ")
-            canvas.write(sentence("section beginning with: \(titles)"), x: 0, y: y, style: .key)
+            let text =
+                view.hasHeaders
+                ? sentence("section beginning with: \(sectionLetters)") : tr("this list has no sections: gs makes some")
+            canvas.write(text, x: 0, y: y, style: .key)
             return
         }
         if browser.waitingSave != nil {
@@ -180,7 +188,8 @@ extension ListScreen {
         }
         if !keys.pendingLabel.isEmpty { return drawContinuations(in: canvas, y: y) }
         if browser.isPicking { return KeyHints.draw(Browser.pickHints, in: canvas, y: y) }
-        let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
+        let usual = pendingRange == nil ? Self.hints : Self.rangeHints
+        let hints = session.isReadOnly ? usual.filter { !Self.editingKeys.contains($0.0) } : usual
         let (shown, kept) = KeyHints.inEffect(
             hints, keeping: session.keptHints, of: ListCommands.table, in: browser.tables.list)
         KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
@@ -216,6 +225,11 @@ extension ListScreen {
 
     /// Hints that mean nothing where nothing can be changed.
     private static let editingKeys: Set<String> = ["e", "o", "D", "^S"]
+
+    /// What may be done while a range is begun.
+    private static let rangeHints = [
+        ("?", "help"), ("Space", "mark the range"), ("Esc", "no range"), ("q", "quit"),
+    ]
 
     private static let hints = [
         ("?", "help"), ("Enter", "open"), ("e", "edit"), ("o", "add"), ("D", "delete"), ("/", "find"), ("\\", "filter"),

@@ -96,16 +96,18 @@ extension ListScreen {
 
     var sectionIndexTitles: [String] { records.controller.sectionIndexTitles }
 
+    /// The letters that can be typed: sections without a value have none.
+    var sectionLetters: String { sectionIndexTitles.filter { !$0.isEmpty }.joined(separator: " ") }
+
     /// Goes to the first section with a letter; from one of them, to the next.
     func jump(toIndexLetter letter: Character) {
+        guard view.hasHeaders else { return browser.say("this list has no sections: gs makes some") }
         let titles = sectionIndexTitles
         if let section = view.cursor?.section, let next = records.section(after: section, beginningWith: letter) {
             return view.moveToSection(next)
         }
         guard let index = titles.firstIndex(where: { $0.lowercased().hasPrefix(letter.lowercased()) }) else {
-            let known =
-                titles.isEmpty
-                ? tr("there are no sections: gs makes some") : sentence("there are \(titles.joined(separator: " "))")
+            let known = sentence("there are \(sectionLetters)")
             return browser.say(sentence("no section begins with \(letter); \(known)"))
         }
         view.moveToSection(records.controller.section(forSectionIndexTitle: titles[index], at: index))
@@ -243,7 +245,7 @@ extension ListScreen {
         if case .header(let section) = view.cursor {
             view.setFolded(!view.isFolded(section: section), section: section)
         } else if browser.isPicking {
-            browser.pick(chosenRecords)
+            withChosen { [unowned self] in browser.pick($0) }
         } else if let cursorObject {
             browser.layers.push(DetailScreen(browser: browser, session: session, object: cursorObject))
         }
@@ -268,8 +270,7 @@ extension ListScreen {
     }
 
     func deleteRecord() {
-        let chosen = chosenRecords
-        guard !chosen.isEmpty else { return browser.say("there is no record under the cursor") }
-        browser.askToDelete(chosen)
+        guard !marks.isEmpty || cursorObject != nil else { return browser.say("there is no record under the cursor") }
+        withChosen { [unowned self] in browser.askToDelete($0) }
     }
 }

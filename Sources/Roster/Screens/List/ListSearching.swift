@@ -82,6 +82,7 @@ extension ListScreen {
         }
         if search.match != nil {
             search.stop()
+            countMatches(of: search)
         } else if search.isFinished {
             browser.say(sentence("\(nothingFound): “\(text)”"), role: .warning)
         } else {
@@ -101,11 +102,42 @@ extension ListScreen {
 
     private func report(_ search: RecordSearch) {
         guard search.isFinished else { return }
-        if search.match == nil {
-            browser.say(sentence("\(nothingFound): “\(search.text)”"), role: .warning)
-        } else if search.wentRound {
+        guard search.match != nil else {
+            return browser.say(sentence("\(nothingFound): “\(search.text)”"), role: .warning)
+        }
+        countMatches(of: search)
+        if search.wentRound {
             browser.say(search.direction == .forward ? "went on at the top" : "went on at the bottom")
         }
+    }
+
+    // MARK: How many there are
+
+    /// Finds out which places the matches of a search have in the list, unless that is known.
+    private func countMatches(of search: RecordSearch) {
+        guard searchPlaces?.text != search.text else { return }
+        searchPlaces = SearchPlaces(of: search, in: records) { [weak browser] in browser?.needsDisplay = true }
+        if records.objectCount <= Self.longList { searchPlaces?.count(until: .now + .seconds(1)) }
+    }
+
+    /// Goes on with that for a moment.
+    func continueCounting() {
+        guard let searchPlaces, searchPlaces.isCounting else { return }
+        searchPlaces.count(until: .now + Self.slice)
+        if searchPlaces.rows != nil { browser.needsDisplay = true }
+    }
+
+    /// `2 of 204 “stad”`; on a row that is no match, `204 found: “stad”`.
+    func matchText(_ measure: TextWidth) -> String? {
+        guard let searchPlaces else { return nil }
+        let text = measure.truncated(searchPlaces.text, to: 20)
+        guard let rows = searchPlaces.rows else { return "“\(text)”" }
+        let count = GroupedNumber.text(rows.count)
+        let row = view.cursor?.path.map { records.index(of: $0) }
+        guard let number = row.flatMap({ searchPlaces.number(ofRow: $0) }) else {
+            return sentence("\(count) found: “\(text)”")
+        }
+        return sentence("\(GroupedNumber.text(number)) of \(count) “\(text)”")
     }
 
     // MARK: Working

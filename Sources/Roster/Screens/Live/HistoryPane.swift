@@ -18,7 +18,9 @@ final class HistoryPane: Layer {
     private(set) var cursor = 0
     private var top = 0
     private var height = 1
-    private var keys = KeySequenceReader()
+    private var keys = KeySequenceReader(readsCounts: true)
+    /// The number before the command that runs; 1 where none was typed.
+    private var count: Int { keys.count ?? 1 }
     private var transactions: [NSPersistentHistoryTransaction] = []
     private var unfolded: Set<Int64> = []
     private var rows: [Row] = []
@@ -115,6 +117,9 @@ final class HistoryPane: Layer {
         if step > 0, cursor == rows.count - 1 { readOlder() }
     }
 
+    /// Goes to a line, counted from 1.
+    private func go(toLine number: Int) { move(by: number - 1 - cursor) }
+
     private func readOlder() {
         guard transactions.count == limit, limit < Self.greatestLimit else { return }
         limit *= 2
@@ -137,6 +142,9 @@ final class HistoryPane: Layer {
         if unfolded.remove(number) == nil { unfolded.insert(number) }
         makeRows()
         cursor = rows.firstIndex { $0.transaction.transactionNumber == number } ?? cursor
+        // What was unfolded is seen, as far as it has room beneath the transaction.
+        let last = rows.lastIndex { $0.transaction.transactionNumber == number } ?? cursor
+        top = max(top, min(cursor, last - height + 1))
     }
 
     func setAllUnfolded(_ isUnfolded: Bool) {
@@ -216,19 +224,19 @@ final class HistoryPane: Layer {
 
     // SAFETY: immutable, and used on the main thread only.
     nonisolated(unsafe) static let table = CommandTable<HistoryPane>([
-        Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: 1) },
-        Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -1) },
+        Command("down", keys: "j <Down> <Tab>", category: "History", help: "next line") { $0.move(by: $0.count) },
+        Command("up", keys: "k <Up> <S-Tab>", category: "History", help: "line before") { $0.move(by: -$0.count) },
         Command("page down", keys: "<PgDn> <C-f> <C-d> <Space>", category: "History", help: "a page down") {
-            $0.move(by: $0.height)
+            $0.move(by: $0.count * $0.height)
         },
         Command("page up", keys: "<PgUp> <C-b> <C-u>", category: "History", help: "a page up") {
-            $0.move(by: -$0.height)
+            $0.move(by: -$0.count * $0.height)
         },
         Command("newest", keys: "gg <Home>", category: "History", help: "the newest transaction") {
-            $0.move(by: -$0.rows.count)
+            $0.go(toLine: $0.keys.count ?? 1)
         },
         Command("oldest", keys: "G <End>", category: "History", help: "the oldest that was read") {
-            $0.move(by: $0.rows.count)
+            $0.go(toLine: $0.keys.count ?? $0.rows.count)
         },
         Command(
             "open", keys: "<Enter> l <Right>", category: "History", help: "unfold the transaction; open the record"
@@ -281,6 +289,7 @@ final class HistoryPane: Layer {
         height = max(1, canvas.height - (hasWhole ? 3 : 2))
         var right: [(String, Role)] = []
         if pastReading != nil { right.append((" " + tr("reading the list as it was, Esc stops") + " ", .warning)) }
+        if !keys.pendingLabel.isEmpty { right.append((" \(keys.pendingLabel)… ", .status)) }
         if !rows.isEmpty {
             right.append((" \(cursor + 1)/\(rows.count)\(transactions.count == limit ? "+" : "") ", .status))
         }

@@ -35,6 +35,8 @@ final class RecordList: ListSource {
     private(set) var aggregates: ListAggregates?
     /// Asked whether the user marked a record.
     var isMarked: (NSManagedObject) -> Bool = { _ in false }
+    /// Asked whether another program changed a record too that has unsaved edits.
+    var isContested: (NSManagedObject) -> Bool = { _ in false }
 
     /// A list that is still empty: `fetchAgain()` reads it.
     ///
@@ -252,6 +254,7 @@ final class RecordList: ListSource {
 
     func mark(at row: ListPath) -> RowMark? {
         guard let object = object(at: row) else { return .removed }
+        if isContested(object) { return .contested }
         if let mark = glow.mark(for: object) { return mark }
         return object.isInserted || UnsavedRecords.isChangedItself(object) ? .edited : nil
     }

@@ -115,6 +115,11 @@ final class RecordSearch {
     /// Ends the search where it is.
     func stop() { isFinished = true }
 
+    /// All matches, where the search was not stopped before they were known.
+    var allMatches: Set<NSManagedObjectID>? {
+        predicate == nil ? [] : knowsAll || done >= list.objectCount && list.objectCount > 0 ? matches : nil
+    }
+
     // MARK: All at once
 
     /// Asks the store for all matches, beside the queue, unless the search is over or that is done already. A list that does not
@@ -205,7 +210,8 @@ final class RecordSearch {
         return Set(try context.fetch(request))
     }
 
-    private static func predicate(for text: String, entity: NSEntityDescription) -> NSPredicate? {
+    /// What records have to fulfil to match; `nil` where they have no text.
+    static func predicate(for text: String, entity: NSEntityDescription) -> NSPredicate? {
         var parts: [NSPredicate] = []
         for property in entity.properties where !property.isTransient {
             if let attribute = property as? NSAttributeDescription {

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import RosterCommands
+import TerminalKit
 import Translation
 
 /// Values as people read them on the screen.
@@ -85,6 +86,18 @@ enum RecordName {
         }
         return fallback(object)
     }
+
+    /// The same where much is said beside it: so much of it that the end of a message is seen.
+    static func short(_ object: NSManagedObject) -> String { short(text(object)) }
+
+    /// The beginning of a long name or value, in one line.
+    static func short(_ name: String) -> String {
+        TextWidth().truncated(
+            name.prefix(4 * longest).split(whereSeparator: \.isNewline).joined(separator: " "), to: longest)
+    }
+
+    /// So many columns of a name stand in a message.
+    private static let longest = 40
 
     /// What a record is called, or was called before it was deleted, as far as its values are still in memory.
     static func lastKnown(_ object: NSManagedObject) -> String {

@@ -1,12 +1,13 @@
 import CoreData
 import Foundation
+import RosterCommands
 import TerminalKit
 import Translation
 
 /// What deleting a record takes along by the model's delete rules.
 struct DeletePlan {
-    /// Other records that are deleted with it.
-    private(set) var cascaded: [NSManagedObject] = []
+    /// How many other records are deleted with them, by entity, and what the first of them are called.
+    private var cascaded: [String: (count: Int, names: [String])] = [:]
     /// The records that lose what refers to a deleted one, by the relationship in which they have it.
     private(set) var nullified: [Loss] = []
     /// Why the delete rules forbid it.
@@ -37,37 +38,81 @@ struct DeletePlan {
     }
 
     let objects: [NSManagedObject]
+    /// All that is deleted, and how much of it was looked at: for what it takes along, and for what that does to others.
+    private var doomed: [NSManagedObject]
+    private var known: Set<ObjectIdentifier> = []
+    private var registered = 0
+    private var followed = 0
+    private var examined = 0
+    private var relationships: [ObjectIdentifier: [NSRelationshipDescription]] = [:]
 
+    /// A plan that is not made yet: `advance(until:)` does.
+    ///
     /// - Parameter objects: records of one entity; at least one.
-    init(deleting objects: [NSManagedObject]) {
-        self.objects = objects
-        var doomed = objects
-        var known = Set(objects.map { ObjectIdentifier($0) })
-        var next = 0
-        while next < doomed.count {
-            let current = doomed[next]
-            next += 1
-            for relationship in current.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
-            where relationship.deleteRule == .cascadeDeleteRule {
-                for other in ValueDisplay.destinations(current.value(forKey: relationship.name))
-                where known.insert(ObjectIdentifier(other)).inserted { doomed.append(other) }
+    init(deleting objects: [NSManagedObject]) { (self.objects, doomed) = (objects, objects) }
+
+    /// How much of the plan is made, from 0 to 1.
+    var share: Double { Double(registered + followed + examined) / Double(max(1, objects.count + 2 * doomed.count)) }
+
+    /// Goes on with the plan. Answers whether it is complete.
+    mutating func advance(until deadline: ContinuousClock.Instant) -> Bool {
+        var steps = 0
+        while examined < doomed.count {
+            steps += 1
+            if steps.isMultiple(of: 16), ContinuousClock.now >= deadline { return false }
+            if registered < objects.count {
+                known.insert(ObjectIdentifier(objects[registered]))
+                registered += 1
+            } else if followed < doomed.count {
+                follow(doomed[followed])
+                followed += 1
+            } else {
+                examine(doomed[examined])
+                examined += 1
             }
         }
-        cascaded = Array(doomed.dropFirst(objects.count))
-        for current in doomed { examine(current, doomed: known) }
+        return true
     }
 
-    private mutating func examine(_ current: NSManagedObject, doomed: Set<ObjectIdentifier>) {
-        for relationship in current.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) {
+    private mutating func relationships(of object: NSManagedObject) -> [NSRelationshipDescription] {
+        if let known = relationships[ObjectIdentifier(object.entity)] { return known }
+        let found = object.entity.relationshipsByName.values.sorted { $0.name < $1.name }
+        relationships[ObjectIdentifier(object.entity)] = found
+        return found
+    }
+
+    /// Whether a record is there still: others may delete it meanwhile.
+    private func isThere(_ object: NSManagedObject) -> Bool {
+        !object.isDeleted && object.managedObjectContext != nil
+    }
+
+    /// Takes up what a record takes along.
+    private mutating func follow(_ current: NSManagedObject) {
+        guard isThere(current) else { return }
+        for relationship in relationships(of: current) where relationship.deleteRule == .cascadeDeleteRule {
+            for other in ValueDisplay.destinations(current.value(forKey: relationship.name))
+            where known.insert(ObjectIdentifier(other)).inserted {
+                doomed.append(other)
+                var taken = cascaded[other.entity.name ?? "record"] ?? (0, [])
+                taken.count += 1
+                if taken.names.count < 3 { taken.names.append(RecordName.short(other)) }
+                cascaded[other.entity.name ?? "record"] = taken
+            }
+        }
+    }
+
+    private mutating func examine(_ current: NSManagedObject) {
+        guard isThere(current) else { return }
+        for relationship in relationships(of: current) {
             let others = ValueDisplay.destinations(current.value(forKey: relationship.name))
-                .filter { !doomed.contains(ObjectIdentifier($0)) }
+                .filter { !known.contains(ObjectIdentifier($0)) }
             guard !others.isEmpty else { continue }
             switch relationship.deleteRule {
-            case .denyDeleteRule:
+            case .denyDeleteRule where denied.count < Self.mostReasons:
                 let count = Self.counted(others.count, relationship.destinationEntity?.name ?? "record")
                 denied.append(
                     sentence(
-                        "\(RecordName.text(current)) still has \(count) in \(PropertyTitle.title(relationship.name))"))
+                        "\(RecordName.short(current)) still has \(count) in \(PropertyTitle.title(relationship.name))"))
             case .nullifyDeleteRule:
                 guard let inverse = relationship.inverseRelationship else { continue }
                 addLosses(of: others, inverse: inverse)
@@ -75,6 +120,9 @@ struct DeletePlan {
             }
         }
     }
+
+    /// More reasons than this have no room in a question.
+    private static let mostReasons = 20
 
     private mutating func addLosses(of others: [NSManagedObject], inverse: NSRelationshipDescription) {
         let index =
@@ -88,7 +136,7 @@ struct DeletePlan {
 
     /// What the records are called, as many as a line holds.
     var names: String {
-        let names = objects.prefix(3).map { "“\(RecordName.text($0))”" }.joined(separator: ", ")
+        let names = objects.prefix(3).map { "“\(RecordName.short($0))”" }.joined(separator: ", ")
         return objects.count > 3 ? names + ", …" : names
     }
 
@@ -101,11 +149,9 @@ struct DeletePlan {
         ]
         for reason in denied { lines.append(TextPane.Line(sentence("\(reason), which forbids it."), role: .error)) }
         guard denied.isEmpty else { return lines }
-        for (entity, group) in Dictionary(grouping: cascaded, by: { $0.entity.name ?? "record" }).sorted(by: {
-            $0.key < $1.key
-        }) {
-            let names = group.prefix(3).map { RecordName.text($0) }.joined(separator: ", ")
-            let more = group.count > 3 ? ", …" : ""
+        for (entity, group) in cascaded.sorted(by: { $0.key < $1.key }) {
+            let names = group.names.joined(separator: ", ")
+            let more = group.count > group.names.count ? ", …" : ""
             lines.append(
                 TextPane.Line(
                     sentence("Takes along \(Self.counted(group.count, entity)): \(names)\(more)"), role: .warning))
@@ -116,7 +162,7 @@ struct DeletePlan {
 
     /// `1 Team`, `3 Teams`, `2,000 Countries`.
     static func counted(_ count: Int, _ noun: String) -> String {
-        let many = englishPlural(noun)
+        let many = EnglishPlural.of(noun)
         let number = GroupedNumber.text(count)
         // Words of the program have a sentence of their own in the catalogue; entities, whose names stay, share one.
         if Translation.text("%s " + many) != "%s " + many { return tr("%s " + many, number) }
@@ -124,15 +170,5 @@ struct DeletePlan {
     }
 
     /// `Teams`; the name itself in languages that have no plural.
-    static func plural(_ noun: String) -> String { tr("%2$s", noun, englishPlural(noun)) }
-
-    private static func englishPlural(_ noun: String) -> String {
-        if noun.hasSuffix("y"), let before = noun.dropLast().last, !"aeiou".contains(before) {
-            return noun.dropLast() + "ies"
-        }
-        let endings = ["ss", "us", "is", "x", "ch", "sh"]
-        if endings.contains(where: noun.hasSuffix) { return noun + "es" }
-        // Entities are often named in the plural: Attributes, Settings.
-        return noun.hasSuffix("s") ? noun : noun + "s"
-    }
+    static func plural(_ noun: String) -> String { tr("%2$s", noun, EnglishPlural.of(noun)) }
 }

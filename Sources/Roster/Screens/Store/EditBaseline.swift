@@ -84,21 +84,30 @@ struct EditBaseline {
         return lost
     }
 
+    /// Whether nothing that the user changed is waiting for a save.
+    var isEmpty: Bool { values.isEmpty }
+
     /// The properties that both the user and another process changed, to different values.
     func conflicts() -> [RecordConflict] {
-        values.values.compactMap { object, base, _ in
-            guard object.isUpdated, !object.isDeleted, object.managedObjectContext != nil else { return nil }
-            let mine = object.changedValues()
-            let theirs = object.committedValues(forKeys: Array(mine.keys))
-            let fields = mine.keys.sorted().compactMap { key -> RecordConflict.Field? in
-                guard let old = base[key], let property = object.entity.propertiesByName[key],
-                    (property as? NSRelationshipDescription)?.isToMany != true,
-                    !Self.isEqual(old, theirs[key]), !Self.isEqual(mine[key], theirs[key])
-                else { return nil }
-                return RecordConflict.Field(property: property, base: old, mine: mine[key], theirs: theirs[key])
-            }
-            return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
-        }.sorted { RecordName.text($0.object) < RecordName.text($1.object) }
+        values.values.compactMap { conflict(of: $0.object) }
+            .sorted { RecordName.text($0.object) < RecordName.text($1.object) }
+    }
+
+    /// The same of one record; `nil` where there are none.
+    func conflict(of object: NSManagedObject) -> RecordConflict? {
+        guard let base = values[ObjectIdentifier(object)]?.base, object.isUpdated, !object.isDeleted,
+            object.managedObjectContext != nil
+        else { return nil }
+        let mine = object.changedValues()
+        let theirs = object.committedValues(forKeys: Array(mine.keys))
+        let fields = mine.keys.sorted().compactMap { key -> RecordConflict.Field? in
+            guard let old = base[key], let property = object.entity.propertiesByName[key],
+                (property as? NSRelationshipDescription)?.isToMany != true,
+                !Self.isEqual(old, theirs[key]), !Self.isEqual(mine[key], theirs[key])
+            else { return nil }
+            return RecordConflict.Field(property: property, base: old, mine: mine[key], theirs: theirs[key])
+        }
+        return fields.isEmpty ? nil : RecordConflict(object: object, fields: fields)
     }
 
     private static func isEqual(_ left: Any?, _ right: Any?) -> Bool {
@@ -213,6 +222,14 @@ struct LostEdit {
             }
         }
         return new
+    }
+
+    /// The relationships that a record made anew does not have: what they led to may have gone with the one that was deleted.
+    static func emptyRelationships(of object: NSManagedObject) -> String {
+        let names = object.entity.properties.compactMap { $0 as? NSRelationshipDescription }
+            .filter { !$0.isTransient && ValueDisplay.destinations(object.value(forKey: $0.name)).isEmpty }
+            .map { PropertyTitle.title($0.name) }
+        return names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", …" : "")
     }
 
     private func take(

@@ -3,6 +3,11 @@ import Foundation
 import RosterCommands
 import Translation
 
+/// A store that can be opened neither for writing, for that reason, nor for reading.
+struct UnreadableStore: Error {
+    let reason: any Error
+}
+
 /// Why a store could not be opened for writing, and what may help.
 struct OpenProblem {
     enum Kind {
@@ -20,8 +25,15 @@ struct OpenProblem {
     let shortText: String
 
     init(_ error: any Error, store: URL) {
-        let text = CommandError.line(for: error)
-        self.init(kind: Self.kind(of: error as NSError), text: text, store: store)
+        let unreadable = error as? UnreadableStore
+        let text = CommandError.line(for: unreadable?.reason ?? error)
+        self.init(kind: unreadable == nil ? Self.kind(of: error as NSError) : .hopeless, text: text, store: store)
+    }
+
+    /// Whether it is worth an attempt to read a store that could not be opened for writing: no lock is waited for, and no server.
+    static func mayBeReadable(_ error: any Error, store: URL) -> Bool {
+        store.isFileURL && !(error is CommandError) && !StoreLock.isReason(for: error)
+            && kind(of: error as NSError) == .readable
     }
 
     private init(kind: Kind, text: String, store: URL) {

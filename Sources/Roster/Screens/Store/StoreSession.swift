@@ -76,14 +76,14 @@ final class StoreSession {
         }
     }
 
-    /// Calls `tell` whenever changes of other programs were merged into the context.
+    /// Calls `tell` with the changed records whenever changes of other programs were merged into the context.
     // SAFETY: the context posts on its queue, the main thread, which made the closure.
-    func observeMerges(_ tell: @escaping () -> Void) {
+    func observeMerges(_ tell: @escaping (Set<NSManagedObjectID>) -> Void) {
         // As above: posted on the main thread.
         nonisolated(unsafe) let tell = tell
         mergeObserver = NotificationCenter.default.addObserver(
             forName: NSManagedObjectContext.didMergeChangesObjectIDsNotification, object: context, queue: nil
-        ) { _ in tell() }
+        ) { tell($0.userInfo?[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? []) }
     }
 
     /// Calls `tell` when the store's file is found not to be in its place any more.

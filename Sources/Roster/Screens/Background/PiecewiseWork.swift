@@ -1,0 +1,83 @@
+import TerminalKit
+import Translation
+
+/// Work on the main thread that is done piece by piece, and may take its time. The keys are read between the pieces, and mean
+/// nothing but Esc, which stops the work: what is typed ahead must not answer the question that comes when it is done.
+final class PiecewiseWork: WorkingLayer {
+    /// How long a piece may take.
+    static let slice = Duration.milliseconds(30)
+
+    private unowned let browser: Browser
+    private let what: String
+    private let share: () -> Double
+    private let piece: (ContinuousClock.Instant) throws -> Bool
+    private let fail: (any Error) -> Void
+    private let next: () -> Void
+    private let began = ContinuousClock.now
+    private(set) var isFinished = false
+
+    fileprivate init(
+        _ what: String, in browser: Browser, share: @escaping () -> Double,
+        _ piece: @escaping (ContinuousClock.Instant) throws -> Bool, orElse fail: @escaping (any Error) -> Void,
+        then next: @escaping () -> Void
+    ) {
+        (self.what, self.browser, self.share, self.piece) = (what, browser, share, piece)
+        (self.fail, self.next) = (fail, next)
+    }
+
+    var isWorking: Bool { !isFinished }
+
+    func takeUp() {
+        guard isWorking else { return }
+        do {
+            guard try piece(.now + Self.slice) else { return }
+            end()
+            next()
+        } catch {
+            end()
+            fail(error)
+        }
+    }
+
+    private func end() {
+        isFinished = true
+        browser.layers.removeFinished()
+    }
+
+    func handle(_ event: Event) -> Bool {
+        if event == .key(Key(.escape)) || event == .key(Key(.character("c"), .control)) {
+            isFinished = true
+            browser.say(sentence("stopped \(what)"))
+        }
+        return true
+    }
+
+    var footer: String? {
+        let text = Activity.text("\(what) \(min(99, Int(share() * 100))) %", since: began)
+        return sentence("\(text), Esc stops")
+    }
+
+    func draw(in canvas: Canvas) {}
+}
+
+extension Browser {
+    /// Does work that is divided into pieces. The first one is done at once, so that short work is over when this returns.
+    ///
+    /// - Parameters:
+    ///   - what: what is said of it where it goes on.
+    ///   - share: how much of it is done, from 0 to 1.
+    ///   - piece: works until the given time, and answers whether all is done.
+    ///   - fail: called with the error of a later piece, which ends the work.
+    ///   - next: called when all is done.
+    /// - Throws: the error of the first piece.
+    func workPiecewise(
+        _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) throws -> Bool,
+        orElse fail: ((any Error) -> Void)? = nil, then next: @escaping () -> Void
+    ) throws {
+        if try piece(.now + PiecewiseWork.slice) { return next() }
+        layers.push(
+            PiecewiseWork(
+                what, in: self, share: share, piece, orElse: fail ?? { [unowned self] in complain($0) }, then: next))
+        needsDisplay = true
+    }
+}

@@ -1,0 +1,93 @@
+import CoreData
+import Foundation
+import TerminalKit
+
+/// The places in a list at which a text stands, so that of a match can be said the how-manieth of how many it is.
+///
+/// The store says which records match: at once for short lists, beside the queue for long ones. Where there are many, the list
+/// is then gone through piece by piece between the keys. Whatever changes the list makes this worthless: the owner drops it.
+final class SearchPlaces {
+    let text: String
+    /// The matches' places in the whole list, ascending; `nil` until all are known.
+    private(set) var rows: [Int]?
+    private let list: RecordList
+    /// What matches, once the store has said it.
+    private var matches: Set<NSManagedObjectID>?
+    private var asking: Task<Void, Never>?
+    private var next = 0
+    private var found: [Int] = []
+    /// So many matches are looked up in the list one by one.
+    private static let few = 1000
+    private static let pieceSize = 1024
+
+    /// - Parameters:
+    ///   - search: one that was finished: what it found is not asked for again where it has looked at everything.
+    ///   - whenKnown: called on the main queue when the store has answered.
+    init(of search: RecordSearch, in list: RecordList, whenKnown: @escaping () -> Void) {
+        text = search.text
+        self.list = list
+        matches = search.allMatches
+        if matches == nil { ask(whenKnown) }
+    }
+
+    deinit { asking?.cancel() }
+
+    /// Whether the list is being gone through.
+    var isCounting: Bool { matches != nil && rows == nil }
+
+    /// The number of a row among the matches, counted from 1; `nil` where it is none, or not known yet.
+    func number(ofRow row: Int) -> Int? {
+        guard let rows else { return nil }
+        var (low, high) = (0, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if rows[middle] < row { low = middle + 1 } else { high = middle }
+        }
+        return low < rows.count && rows[low] == row ? low + 1 : nil
+    }
+
+    // SAFETY: the list and its context are used on the main thread, as is the closure; the places are weak.
+    private func ask(_ whenKnown: @escaping () -> Void) {
+        let request = NSFetchRequest<NSManagedObjectID>()
+        request.resultType = .managedObjectIDResultType
+        request.entity = list.display.entity
+        request.predicate = NSCompoundPredicate(
+            andPredicateWithSubpredicates: [
+                list.controller.fetchRequest.predicate, RecordSearch.predicate(for: text, entity: list.display.entity),
+            ].compactMap { $0 })
+        let context = list.controller.managedObjectContext
+        guard list.objectCount > StoreSession.longList else {
+            // Where that fails, the search has told why.
+            matches = Set((try? context.fetch(request)) ?? [])
+            return
+        }
+        nonisolated(unsafe) weak let places = self
+        nonisolated(unsafe) let asked = (context: context, request: request, whenKnown: whenKnown)
+        asking = Task { @MainActor in
+            guard let found = try? await asked.context.fetchAsynchronously(asked.request), !Task.isCancelled else {
+                return
+            }
+            places?.matches = Set(found)
+            asked.whenKnown()
+        }
+    }
+
+    /// Goes on through the list until all places are known, or the time is over.
+    func count(until deadline: ContinuousClock.Instant) {
+        guard let matches, rows == nil else { return }
+        if matches.count <= Self.few {
+            let context = list.controller.managedObjectContext
+            rows = matches.compactMap { list.path(of: context.object(with: $0)) }.map { list.index(of: $0) }.sorted()
+            return
+        }
+        while next < list.objectCount {
+            guard .now < deadline else { return }
+            let piece = next..<min(next + Self.pieceSize, list.objectCount)
+            for (row, id) in zip(piece, list.controller.objectIDs(at: piece)) where matches.contains(id) {
+                found.append(row)
+            }
+            next = piece.upperBound
+        }
+        rows = found
+    }
+}
