@@ -117,9 +117,12 @@ struct WordCompleter {
     }
 
     private var sections: Answer {
-        guard let colon = word.lastIndex(of: ":") else { return matching(keyPaths) }
+        // A slash begins a level inside.
+        let level = word.lastIndex(of: "/").map { word[word.index(after: $0)...] } ?? word[...]
+        let outer = word[..<level.startIndex]
+        guard let colon = level.lastIndex(of: ":") else { return matching(keyPaths.map { outer + $0 }) }
         guard let entity, let store else { return .words([]) }
-        let keyPath = word.prefix { $0 != ":" }
+        let keyPath = level.prefix { $0 != ":" }
         return matching(
             store.sectionWords(ofKey: String(keyPath), entity: entity).map { "\(word[...colon])\($0)" })
     }
@@ -149,7 +152,7 @@ struct WordCompleter {
         }
         let key = String(word[..<equals])
         let typed = String(word[word.index(after: equals)...])
-        return .words(store.values(ofKey: key, entity: entity, beginningWith: typed).map { "\(key)=\($0)" })
+        return .words(store.assignableValues(ofKey: key, entity: entity, beginningWith: typed).map { "\(key)=\($0)" })
     }
 
     /// Keys; and behind `key == "` the key's values.

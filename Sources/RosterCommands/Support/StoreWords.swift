@@ -75,6 +75,18 @@ public struct StoreWords {
         return attributes.count == 1 ? attributes[0].name : nil
     }
 
+    /// What can be assigned to a property and begins with a text: values that an attribute has in the store already, and those
+    /// by which the destinations of a to-one relationship are named. Opens the store.
+    public func assignableValues(ofKey key: String, entity name: String, beginningWith text: String) -> [String] {
+        guard let relationship = model.entitiesByName[name]?.relationshipsByName[key] else {
+            return values(ofKey: key, entity: name, beginningWith: text)
+        }
+        guard !relationship.isToMany, let destination = relationship.destinationEntity?.name,
+            let key = uniqueKey(ofEntity: destination)
+        else { return [] }
+        return values(ofKey: key, entity: destination, beginningWith: text)
+    }
+
     /// The values that an attribute has in the store, in order, as far as they begin with a text. Opens the store.
     public func values(ofKey keyPath: String, entity name: String, beginningWith text: String) -> [String] {
         guard let entity = model.entitiesByName[name],

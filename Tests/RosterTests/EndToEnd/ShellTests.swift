@@ -37,6 +37,12 @@ import Testing
         #expect(complete("list", store, "Team", "--sort=wi") == ["--sort=wins"])
         #expect(complete("list", store, "Team", "--section", "teamName:l") == ["teamName:letter", "teamName:last"])
         #expect(complete("list", store, "Venue", "--section", "opened:b") == ["opened:bucket("])
+        let dates = ["year", "month", "week", "day"].map { "firstAppearance:\($0)" }
+        #expect(complete("list", store, "Team", "--section", "firstAppearance:").prefix(4) == dates[...])
+        // A level inside has keys and words of its own.
+        let level = "firstAppearance:month/"
+        #expect(complete("list", store, "Team", "--section", level + "wi") == [level + "wins"])
+        #expect(complete("list", store, "Team", "--section", level + "wins:b") == [level + "wins:bucket("])
         #expect(complete("update", store, "Team", "wi") == ["wins="])
         #expect(complete("list", "nowhere.sqlite", "") == [])
     }
@@ -45,6 +51,9 @@ import Testing
         let store = sample.store
         #expect(complete("update", store, "Team", "teamName=Jap") == ["teamName=Japan"])
         #expect(complete("update", store, "Team", "favorite=") == ["favorite=false", "favorite=true"])
+        let venues = ["homeVenue=Wembley Stadium", "homeVenue=Wembley Stadium (1923)"]
+        #expect(complete("update", store, "Team", "homeVenue=Wem") == venues)
+        #expect(complete("list", store, "Team", "--where", "homeVenue == \"Wem") == [])
         #expect(complete("list", store, "Team", "--where", "teamName == \"Jap") == ["teamName == \"Japan\""])
         #expect(complete("list", store, "Team", "--where", "wins > 3 AND teamN") == ["wins > 3 AND teamName"])
         #expect(complete("show", store, "Te") == ["Team:"])

@@ -176,7 +176,8 @@ extension ListScreen {
             guard old != new else { return }
             changed.append(SeenValues(of: object, attribute: attribute.name))
             if lines.count < Self.named {
-                lines.append(TextPane.Line("\(RecordName.short(object)): \(RecordName.short(old)) → \(new)"))
+                let values = "\(RecordName.short(old)) → \(RecordName.short(new))"
+                lines.append(TextPane.Line("\(RecordName.short(object)): \(values)"))
             }
         }
         let counted = DeletePlan.counted(objects.count, entity.name ?? "record")
