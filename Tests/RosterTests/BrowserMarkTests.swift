@@ -165,6 +165,13 @@ import Testing
         #expect(driver.text.contains(" 5 marked"), "\(driver.text)")
     }
 
+    @Test func howARangeIsMarkedIsSaidOnNarrowScreensToo() {
+        let driver = BrowserDriver(teamsOf: fixture, width: 40, height: 12)
+        driver.keys("vj")
+        driver.keys("j")
+        #expect(driver.lines[11].contains("Space mark the range") && driver.lines[11].contains("Esc no range"))
+    }
+
     @Test func whatIsCopiedAsAPredicateNamesEachValueOnce() {
         var copied: [String] = []
         driver.browser.copyText = {

@@ -191,7 +191,8 @@ extension ListScreen {
         let usual = pendingRange == nil ? Self.hints : Self.rangeHints
         let hints = session.isReadOnly ? usual.filter { !Self.editingKeys.contains($0.0) } : usual
         let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: session.keptHints, of: ListCommands.table, in: browser.tables.list)
+            hints, keeping: pendingRange == nil ? session.keptHints : ["Space", "Esc"], of: ListCommands.table,
+            in: browser.tables.list)
         KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
     }
 
