@@ -5,7 +5,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// What Swift cannot call: functions with any number of arguments.
+// What Swift cannot call or read: functions with any number of arguments, and macros that cast.
+
+/// `SQLITE_TRANSIENT`, as which SQLite takes bytes that it has to copy.
+static inline sqlite3_destructor_type sqlite3_transient_destructor(void) { return SQLITE_TRANSIENT; }
 
 /// Leaves the write-ahead log as it is when the last connection closes, instead of copying it into the database.
 static inline int sqlite3_leave_log_at_close(sqlite3 *database) {

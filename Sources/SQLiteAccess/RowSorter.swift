@@ -30,8 +30,8 @@ package final class RowSorter {
     }
 
     private let columns: [SortColumn]
-    // Each row passes through these. One caller at a time, and no code of the caller's runs in between: not checked for
-    // overlapping accesses.
+    // Each row passes through these.
+    // SAFETY: one caller at a time, and no code of the caller's runs in between: no accesses overlap.
     @exclusivity(unchecked)
     private var bytes = SortBytes()
     /// Where each row's bytes begin, and the last one's end.

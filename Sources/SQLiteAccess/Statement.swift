@@ -12,6 +12,7 @@ package final class Statement {
     /// When the cache got it back last.
     var lastUse: UInt64 = 0
     private unowned let connection: Connection
+    // SAFETY: one text is bound at a time, by the connection's one user, and binding calls no other code.
     @exclusivity(unchecked)
     private var textRoom = TextRoom()
 
@@ -144,9 +145,9 @@ package final class Statement {
         guard result == SQLITE_OK else { throw connection.error(result, sql: sql) }
     }
 
-    /// `SQLITE_TRANSIENT`: SQLite copies the bytes before the call returns. A cast that C writes as a macro.
-    // SAFETY: immutable; SQLite defines the constant as -1 cast to a function, which it never calls.
-    nonisolated(unsafe) static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    /// `SQLITE_TRANSIENT`: SQLite copies the bytes before the call returns.
+    @inline(__always)
+    static var transient: sqlite3_destructor_type? { sqlite3_transient_destructor() }
     // SAFETY: immutable, and never freed.
     nonisolated(unsafe) private static let emptyText: UnsafePointer<CChar> = {
         let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)

@@ -35,7 +35,8 @@ extension SourceText {
     func unexplainedUncheckedLines() -> [Int] { uncheckedLines.filter { reason(ofUnchecked: $0) == nil } }
 
     private static let unsafeNames = [
-        "nsafe", "Unmanaged", "assumingMemoryBound", "bindMemory", "ManagedBufferPointer", "@_effects",
+        "nsafe", "Unmanaged", "Unretained<", "@exclusivity", "assumingMemoryBound", "bindMemory",
+        "ManagedBufferPointer", "@_effects",
     ]
 
     /// Uses of unsafe code that do not say why they are sound: by a comment with `SAFETY:` in the twelve lines before, or at

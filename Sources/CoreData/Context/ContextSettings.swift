@@ -16,7 +16,7 @@ final class ContextSettings: @unchecked Sendable {
     }
 
     private let lock = Mutex<Void>(())
-    /// Used under the lock only.
+    // SAFETY: used under the lock alone.
     @exclusivity(unchecked)
     private var values = Values()
 

@@ -16,8 +16,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let queue: WorkQueue
     /// Up when another context or process saved since the context last looked.
     final let othersSaved = AtomicFlag()
-    // Those that every object asks for stand from the start, and are not checked for overlapping accesses:
-    // the check would cost more than the asking.
+    // Those that every object asks for are there from the start.
+    // SAFETY: set once while the context is made, so that no accesses overlap; looking would cost more than the asking.
     final var registry: ObjectRegistry { @inline(__always) get { frequent.registry } }
     final var changes: ChangeTracker { @inline(__always) get { frequent.changes } }
     final var events: EventProcessor { @inline(__always) get { frequent.events } }
@@ -33,6 +33,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final private(set) lazy var merger = ChangeMerger(context: self)
     final private(set) lazy var generation = ContextGeneration(context: self)
     /// Tells whether reads of the context's objects are tracked.
+    // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
     @exclusivity(unchecked)
     final var readProbe = ObservationProbe()
     /// Where rows come from and changes go to; `nil` without a coordinator.

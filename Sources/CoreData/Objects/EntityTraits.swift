@@ -36,7 +36,7 @@ final class EntityTraits: @unchecked Sendable {
     let rules: [PropertyRule]
     /// The same as references that `rules` holds: every object of a save asks for all.
     // SAFETY: `rules`, which never changes, holds them.
-    let heldRules: [Unmanaged<PropertyRule>]
+    let heldRules: [Unretained<PropertyRule>]
     /// Whether reading by name looks at the queue first: asked for at each reading, where a global would be looked for.
     let checksQueue = ConcurrencyChecking.isOn
     /// Where the properties of the entity's class live, for its accessors.
@@ -69,7 +69,7 @@ final class EntityTraits: @unchecked Sendable {
         hasPairs = isToldByMembers.contains(false)
         rules = PropertyRule.rules(of: layout)
         // SAFETY: `rules`, which never changes, holds them.
-        heldRules = rules.map(Unmanaged.passUnretained)
+        heldRules = rules.map { Unretained($0) }
     }
 
     private static func startingValue(of property: NSPropertyDescription) -> SlotValue {
@@ -92,14 +92,14 @@ extension EntityLayout {
         guard let address = UnsafeRawPointer(bitPattern: attachmentAddress.load(ordering: .acquiring)) else {
             return try body(makeTraits())
         }
-        return try Unmanaged<EntityTraits>.fromOpaque(address)._withUnsafeGuaranteedRef(body)
+        return try Unretained<EntityTraits>(address: address).with(body)
     }
 
     // SAFETY: nothing but traits is ever attached; see `withTraits`.
     private func makeTraits() -> EntityTraits {
         // Nothing else is ever attached, and what is attached stays as long as the layout does.
         let made = unsafeDowncast(attachment.storeIfNil(EntityTraits(self)), to: EntityTraits.self)
-        attachmentAddress.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+        attachmentAddress.store(UInt(bitPattern: Unretained(made).address), ordering: .releasing)
         return made
     }
 }

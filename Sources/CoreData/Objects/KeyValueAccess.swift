@@ -24,7 +24,7 @@ enum KeyValueAccess {
     static func attributeValue(of object: NSManagedObject, slot: Int) -> Any? {
         let type = object.withLayout { $0.attributeTypes[slot] }
         // Most are unchanged numbers.
-        if let number = object.unchangedRow?._withUnsafeGuaranteedRef({ $0.integer(slot) }) {
+        if let number = object.unchangedRow?.with({ $0.integer(slot) }) {
             return AttributeCoercion.number(number, type: type)
         }
         return AttributeCoercion.value(object.currentValue(slot), type: type)

@@ -14,7 +14,7 @@ enum ManagedPlaces {
     // SAFETY: the object's home stays while its queue, where this runs, is busy here.
     @inline(__always)
     private static func knownPlace(_ property: ManagedProperty, _ object: NSManagedObject) -> EntityLayout.Place? {
-        object.home._withUnsafeGuaranteedRef { $0.places[property.address] }
+        object.home.with { $0.places[property.address] }
     }
 
     /// Looks a property up by its name, and remembers where it is.

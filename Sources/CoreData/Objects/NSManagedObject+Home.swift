@@ -9,18 +9,18 @@ extension NSManagedObject {
     /// The home, without a count of references. For the object's queue alone: only there an object is given another one
     /// that does not keep the old one.
     @inline(__always)
-    final var home: Unmanaged<ObjectHome> { homeAsKept.home.unsafelyUnwrapped }
+    final var home: Unretained<ObjectHome> { homeAsKept.home.unsafelyUnwrapped }
 
     @inline(__always)
     private final var homeAsKept: ObjectHome.Word { ObjectHome.Word(bits: homeWord.load(ordering: .acquiring)) }
 
     @inline(__always)
-    final var layout: EntityLayout { home._withUnsafeGuaranteedRef { $0.layout } }
+    final var layout: EntityLayout { home.with { $0.layout } }
 
     /// The layout for what is asked of every object, without a count of references.
     @inline(__always)
     final func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
-        try home._withUnsafeGuaranteedRef { try $0.withLayout(body) }
+        try home.with { try $0.withLayout(body) }
     }
 
     /// The same for what is worked out from the layout.
@@ -35,22 +35,22 @@ extension NSManagedObject {
 
     /// The context as it is kept: a look at it retains nothing.
     @inline(__always)
-    final var contextReference: Unmanaged<NSManagedObjectContext>? { home._withUnsafeGuaranteedRef(\.context) }
+    final var contextReference: Unretained<NSManagedObjectContext>? { home.with(\.context) }
 
     /// Whether the object is registered in `context`.
     @inline(__always)
-    final func isRegistered(in context: Unmanaged<NSManagedObjectContext>) -> Bool {
-        contextReference?.toOpaque() == context.toOpaque()
+    final func isRegistered(in context: Unretained<NSManagedObjectContext>) -> Bool {
+        contextReference == context
     }
 
     /// Whether both objects are in the same context, or in none.
     @inline(__always)
     final func isInSameContext(_ other: NSManagedObject) -> Bool {
-        contextReference?.toOpaque() == other.contextReference?.toOpaque()
+        contextReference == other.contextReference
     }
 
     /// The ID that the object keeps, because it was asked for.
-    final var keptID: NSManagedObjectID? { home._withUnsafeGuaranteedRef(\.id) }
+    final var keptID: NSManagedObjectID? { home.with(\.id) }
 
     // MARK: Moving. For the object's queue alone.
 
@@ -58,22 +58,22 @@ extension NSManagedObject {
     ///
     /// - Parameter homes: Those of the context.
     final func enter(_ homes: ObjectHomes) {
-        if home._withUnsafeGuaranteedRef({ $0.id == nil }) {
+        if home.with({ $0.id == nil }) {
             // An object from elsewhere gets a home of its own, which keeps the old one, as other threads may be reading
             // it.
             guard identifier != nil else {
                 return begin(at: withLayout { homes.home(ofNew: $0) }, NSManagedObjectID.freshTemporaryNumber())
             }
         }
-        home._withUnsafeGuaranteedRef { $0.context = homes.context }
+        home.with { $0.context = homes.context }
     }
 
     /// Leaves its context.
     final func leave() {
         let old = homeAsKept
         let home = old.home.unsafelyUnwrapped
-        if old.isOwned { return home._withUnsafeGuaranteedRef { if $0.id != nil { $0.context = nil } } }
-        let outside = ObjectHome.Word(owning: home._withUnsafeGuaranteedRef(\.homeOutside))
+        if old.isOwned { return home.with { if $0.id != nil { $0.context = nil } } }
+        let outside = ObjectHome.Word(owning: home.with(\.homeOutside))
         if move(from: old, to: outside) { return }
         outside.release()
         leave()
@@ -86,7 +86,7 @@ extension NSManagedObject {
     final func begin(at home: ObjectHome, _ reference: Int64) {
         let old = homeAsKept
         // An initialiser of the object's class may have asked for an ID. Few numbers need more room.
-        guard let number = UInt32(exactly: reference), self.home._withUnsafeGuaranteedRef({ $0.id == nil }) else {
+        guard let number = UInt32(exactly: reference), self.home.with({ $0.id == nil }) else {
             return beginNamed(at: home, reference)
         }
         rowNumber.store(number, ordering: .relaxed)
@@ -98,7 +98,7 @@ extension NSManagedObject {
     private final func beginNamed(at home: ObjectHome, _ reference: Int64) {
         guard let family = home.family else { return }
         replaceIdentifier(by: NSManagedObjectID(family, reference: reference))
-        self.home._withUnsafeGuaranteedRef { $0.context = home.context }
+        self.home.with { $0.context = home.context }
     }
 
     /// Gives a new object the identity that it was saved under.
@@ -110,7 +110,7 @@ extension NSManagedObject {
         let old = ObjectHome.Word(
             bits: homeWord.exchange(ObjectHome.Word.changing.bits, ordering: .acquiringAndReleasing))
         defer { old.release() }
-        return old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { home in
+        return old.home.unsafelyUnwrapped.with { home in
             if let known = home.id {
                 let new = ObjectHome.Word(owning: ObjectHome(for: id, from: home))
                 homeWord.store(new.bits, ordering: .releasing)
@@ -129,7 +129,7 @@ extension NSManagedObject {
     final func replaceIdentifier(by id: NSManagedObjectID) -> NSManagedObjectID? {
         while true {
             let old = homeAsKept
-            let known = old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef(\.id)
+            let known = old.home.unsafelyUnwrapped.with(\.id)
             if take(id, from: old) { return known }
         }
     }
@@ -138,7 +138,7 @@ extension NSManagedObject {
     ///
     /// - Returns: `false` where another thread did so meanwhile.
     private final func take(_ id: NSManagedObjectID, from old: ObjectHome.Word) -> Bool {
-        let home = old.home.unsafelyUnwrapped._withUnsafeGuaranteedRef { ObjectHome(for: id, from: $0) }
+        let home = old.home.unsafelyUnwrapped.with { ObjectHome(for: id, from: $0) }
         let new = ObjectHome.Word(owning: home)
         if move(from: old, to: new) { return true }
         new.release()
@@ -156,7 +156,7 @@ extension NSManagedObject {
     // MARK: On any thread
 
     /// The home while the object's queue may be giving it another one, which takes a few nanoseconds.
-    final var homeForAnyThread: Unmanaged<ObjectHome> { wordForAnyThread.home.unsafelyUnwrapped }
+    final var homeForAnyThread: Unretained<ObjectHome> { wordForAnyThread.home.unsafelyUnwrapped }
 
     private final var wordForAnyThread: ObjectHome.Word {
         while true {
@@ -172,8 +172,8 @@ extension NSManagedObject {
             let old = wordForAnyThread
             // What takes its place keeps it.
             let home = old.home.unsafelyUnwrapped
-            if let id = home._withUnsafeGuaranteedRef(\.id) { return id }
-            guard let family = home._withUnsafeGuaranteedRef(\.family) else { return nil }
+            if let id = home.with(\.id) { return id }
+            guard let family = home.with(\.family) else { return nil }
             let made = NSManagedObjectID(family, reference: Int64(rowNumber.load(ordering: .relaxed)))
             if take(made, from: old) { return made }
         }

@@ -6,7 +6,7 @@
 extension NSManagedObject {
     /// What the object's ID will have in common with others; `nil` where the ID was made already, or is not to be made.
     @inline(__always)
-    final var unnamedFamily: IDFamily? { home._withUnsafeGuaranteedRef(\.family) }
+    final var unnamedFamily: IDFamily? { home.with(\.family) }
 
     /// What the object's ID will be made of; `nil` where it was made already.
     @inline(__always)
@@ -18,7 +18,7 @@ extension NSManagedObject {
     /// The number of what the object's ID will be made of; `nil` where it was made already.
     @inline(__always)
     final var unnamedNumber: Int64? {
-        home._withUnsafeGuaranteedRef { $0.family != nil } ? Int64(rowNumber.load(ordering: .relaxed)) : nil
+        home.with { $0.family != nil } ? Int64(rowNumber.load(ordering: .relaxed)) : nil
     }
 
     /// The key of the object's row; `nil` while it has a temporary ID. Makes no ID.
@@ -29,7 +29,7 @@ extension NSManagedObject {
 
     /// The object's ID for one use: one that was not asked for before is not kept, as a million objects may be read.
     final var passingID: NSManagedObjectID {
-        home._withUnsafeGuaranteedRef { home in
+        home.with { home in
             guard let family = home.family, !family.isTemporary else { return objectID }
             return NSManagedObjectID(family, reference: Int64(rowNumber.load(ordering: .relaxed)))
         }
@@ -37,7 +37,7 @@ extension NSManagedObject {
 
     /// Whether the object was given no permanent ID yet. Makes none.
     final var hasTemporaryID: Bool {
-        home._withUnsafeGuaranteedRef { $0.family?.isTemporary ?? objectID.isTemporaryID }
+        home.with { $0.family?.isTemporary ?? objectID.isTemporaryID }
     }
 
     /// What the object's ID holds of its store. Makes none.
@@ -48,7 +48,7 @@ extension NSManagedObject {
 
     /// Whether the object was assigned to a store, or saved in one. Makes no ID.
     final var hasStore: Bool {
-        home._withUnsafeGuaranteedRef { home in
+        home.with { home in
             if let family = home.family { return family.store != nil }
             return objectID.storeReference != nil
         }

@@ -25,7 +25,7 @@ extension NSManagedObject {
             // What is new is to be saved anyway. What was deleted and comes back is not.
             !flags.isSuperset(of: [.pendingInserted, .inserted])
         else { return }
-        contextReference._withUnsafeGuaranteedRef { $0.noteChange(of: self) }
+        contextReference.with { $0.noteChange(of: self) }
     }
 
     @inline(__always)
@@ -39,7 +39,7 @@ extension NSManagedObject {
     // SAFETY: what realises faults is a part of the context, and holds itself meanwhile; see `willChange`.
     @inline(never)
     final func fire(for place: EntityLayout.Place? = nil) {
-        if hasRow, let contextReference { return contextReference._withUnsafeGuaranteedRef { $0.realise(self) } }
+        if hasRow, let contextReference { return contextReference.with { $0.realise(self) } }
         // Held: `awakeFromFetch` is the user's code, and may give the context up.
         guard let context = managedObjectContext else {
             if flags.contains(.inaccessible) {

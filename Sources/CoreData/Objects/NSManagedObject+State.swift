@@ -14,7 +14,7 @@ extension NSManagedObject {
     }
 
     @inline(__always)
-    private final var extras: ObjectExtras? { state.extras?.takeUnretainedValue() }
+    private final var extras: ObjectExtras? { state.extras?.object }
 
     /// Room for more than a row.
     ///
@@ -42,7 +42,7 @@ extension NSManagedObject {
     /// Gives up what is not needed any more, in an object without values of its own.
     private final func tidy(_ extras: ObjectExtras) {
         // What went away before may have changed the object.
-        guard state.extras?.toOpaque() == Unmanaged.passUnretained(extras).toOpaque(), !extras.hasValues else { return }
+        guard state.extras == Unretained(extras), !extras.hasValues else { return }
         guard extras.head.relations.isEmpty else {
             // Room for up to eight values, 192 bytes, stays: the next change needs it again.
             if extras.hasRoom(for: 9) { _ = move(extras, room: 0) }
@@ -64,7 +64,7 @@ extension NSManagedObject {
     final var snapshot: RowSnapshot? {
         @inline(__always)
         get {
-            if let row = state.row { return row.takeUnretainedValue() }
+            if let row = state.row { return row.object }
             return unusualSnapshot
         }
         set {
@@ -79,10 +79,10 @@ extension NSManagedObject {
 
     /// The row of an object that has no values of its own, without a count of references.
     @inline(__always)
-    final var unchangedRow: Unmanaged<RowSnapshot>? {
+    final var unchangedRow: Unretained<RowSnapshot>? {
         if let row = state.row { return row }
-        return state.extras?._withUnsafeGuaranteedRef { extras in
-            extras.hasValues ? nil : extras.head.snapshot.map(Unmanaged.passUnretained)
+        return state.extras?.with { extras in
+            extras.hasValues ? nil : extras.head.snapshot.map { Unretained($0) }
         }
     }
 
@@ -102,7 +102,7 @@ extension NSManagedObject {
         switch state.kind {
         case .row, .batch: return false
         case .new: return true
-        case .extras: return state.extras.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.head.snapshot != nil }
+        case .extras: return state.extras.unsafelyUnwrapped.with { $0.head.snapshot != nil }
         }
     }
 
@@ -120,7 +120,7 @@ extension NSManagedObject {
 
     /// The object's own values, in slot order; empty as long as they are those of the snapshot. A copy.
     final var values: [SlotValue] {
-        get { state.extras?._withUnsafeGuaranteedRef(\.values) ?? [] }
+        get { state.extras?.with(\.values) ?? [] }
         set {
             if newValue.isEmpty { return forgetValues() }
             let extras = makeExtras(hasValues: true)
@@ -143,19 +143,19 @@ extension NSManagedObject {
 
     @inline(__always)
     final var hasOwnValues: Bool {
-        state.extras.map { $0._withUnsafeGuaranteedRef(\.hasValues) } ?? false
+        state.extras.map { $0.with(\.hasValues) } ?? false
     }
 
     /// The value in a slot, without firing: `null` where the row has not been read.
     @inline(__always)
     final func currentValue(_ slot: Int) -> SlotValue {
-        if let row = state.row { return row._withUnsafeGuaranteedRef { $0.value(slot) } }
+        if let row = state.row { return row.with { $0.value(slot) } }
         return unusualValue(slot)
     }
 
     @inline(never)
     private final func unusualValue(_ slot: Int) -> SlotValue {
-        if let own = state.extras?._withUnsafeGuaranteedRef({ $0.value(slot) }) { return own }
+        if let own = state.extras?.with({ $0.value(slot) }) { return own }
         return snapshot?.value(slot) ?? unreadValue(slot)
     }
 
@@ -169,7 +169,7 @@ extension NSManagedObject {
     @inline(__always)
     final func forEachCurrentValue(_ body: (_ slot: Int, _ value: SlotValue) throws -> Void) rethrows {
         if hasOwnValues {
-            try state.extras.unsafelyUnwrapped._withUnsafeGuaranteedRef { try $0.forEachValue(body) }
+            try state.extras.unsafelyUnwrapped.with { try $0.forEachValue(body) }
         } else if let row = snapshot {
             for slot in 0..<row.count { try body(slot, row.value(slot)) }
         }
@@ -178,7 +178,7 @@ extension NSManagedObject {
     /// Sets a slot without any hook.
     final func write(_ value: SlotValue, slot: Int) {
         if !hasOwnValues, !beginValues() { return writeUnread(value, slot: slot) }
-        state.extras.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.set(value, slot) }
+        state.extras.unsafelyUnwrapped.with { $0.set(value, slot) }
     }
 
     /// Gives the object values of its own.
@@ -211,7 +211,7 @@ extension NSManagedObject {
     /// What was touched of the relationship at `index` of as many as the entity has.
     @inline(__always)
     final func relation(_ index: Int, of count: Int) -> AnyObject? {
-        state.extras?._withUnsafeGuaranteedRef { $0.head.relations.value(at: index, of: count) }
+        state.extras?.with { $0.head.relations.value(at: index, of: count) }
     }
 
     final func setRelation(_ value: AnyObject?, _ index: Int, of count: Int) {
@@ -222,7 +222,7 @@ extension NSManagedObject {
     /// Whether any relationship was touched.
     @inline(__always)
     final var hasRelations: Bool {
-        state.extras.map { $0._withUnsafeGuaranteedRef { !$0.head.relations.isEmpty } } ?? false
+        state.extras.map { $0.with { !$0.head.relations.isEmpty } } ?? false
     }
 
     /// Forgets what was touched of the relationships.
@@ -257,7 +257,7 @@ extension NSManagedObject {
                 if case .batch(let batch) = extras.head.companion { return batch }
                 return nil
             }
-            return state.batch?.takeUnretainedValue()
+            return state.batch?.object
         }
         set {
             if let extras {

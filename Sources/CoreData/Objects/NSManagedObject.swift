@@ -12,12 +12,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ///
     /// A context clears this in all its objects before it goes away, so that the reference never dangles.
     public final var managedObjectContext: NSManagedObjectContext? {
-        @inline(__always) get { contextReference?.takeUnretainedValue() }
+        @inline(__always) get { contextReference?.object }
     }
 
-    // All that an object has of its own: three words, which are 24 bytes in a list of a million. An object belongs to one
-    // queue, so that what it is alone on is not checked for overlapping accesses.
+    // All that an object has of its own: three words, which are 24 bytes in a list of a million.
 
+    // SAFETY: an object belongs to one queue, and each word is read or written whole: no accesses overlap.
     @exclusivity(unchecked)
     final var flags: ObjectFlags = []
     /// The row's number, where the ID was not made: see ``identifier``.
@@ -83,7 +83,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public final var objectID: NSManagedObjectID { identifier?.latest ?? makeTemporaryID() }
     // SAFETY: a home that is replaced is kept by the one that takes its place, so that it outlives this look.
     /// The entity of the object: the concrete one. On any thread.
-    public final var entity: NSEntityDescription { homeForAnyThread._withUnsafeGuaranteedRef { $0.layout.entity } }
+    public final var entity: NSEntityDescription { homeForAnyThread.with { $0.layout.entity } }
     /// Whether the values are not here yet, or were not asked for.
     public final var isFault: Bool { flags.contains(.fault) }
     /// Whether the object is new: in a context, and not saved yet.
@@ -303,14 +303,14 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // SAFETY: the address is compared and not followed.
     public final override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
-        if let other = Unmanaged<NSManagedObject>.exactly(type(of: self), object) {
-            return other.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        if let other = Unretained<NSManagedObject>.exactly(type(of: self), object) {
+            return other == Unretained(self)
         }
         return object as? NSManagedObject === self
     }
 
     // SAFETY: the address is a number here, and not followed.
-    public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
+    public final override var hash: Int { Int(bitPattern: Unretained(self).address) >> 4 }
 
     /// Class, entity, ID and values. Does not fire the fault.
     open override var description: String { ObjectDescription.text(of: self) }

@@ -155,8 +155,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
     // SAFETY: `object` is held by the caller, and is an ID where the initialiser gives one.
     public override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
-        if let other = Unmanaged<NSManagedObjectID>.exactly(NSManagedObjectID.self, object) {
-            return other._withUnsafeGuaranteedRef { self === $0 || isEqual(to: $0.family, $0.number) }
+        if let other = Unretained<NSManagedObjectID>.exactly(NSManagedObjectID.self, object) {
+            return other.with { self === $0 || isEqual(to: $0.family, $0.number) }
         }
         guard let other = object as? NSManagedObjectID else { return false }
         return self === other || isEqual(to: other.family, other.number)

@@ -65,6 +65,6 @@ enum ObjectDescription {
 
     // SAFETY: the address is printed and not followed.
     private static func address(_ object: AnyObject) -> String {
-        "0x" + String(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), radix: 16)
+        "0x" + String(UInt(bitPattern: Unretained(object).address), radix: 16)
     }
 }

@@ -9,44 +9,19 @@ extension Sequence where Element: NSManagedObject {
     ///
     /// - Precondition: The predicate can be evaluated, and the objects have its keys.
     public func filtered(using predicate: NSPredicate) -> [Element] {
-        Array(self).held { ObjectFilter.matches(predicate, among: $0) }
+        Array(self).choosingHeld(as: NSManagedObject.self) { ObjectFilter.matches(predicate, among: $0) }
     }
 }
 
 /// Not generic: compiled for objects of all classes at once.
-// SAFETY: the array whose elements these are is held by `held` meanwhile.
+// SAFETY: `choosingHeld` holds the array whose elements these are meanwhile.
 private enum ObjectFilter {
-    typealias Reference = Unmanaged<NSManagedObject>
+    typealias Reference = Unretained<NSManagedObject>
 
     static func matches(_ predicate: NSPredicate, among objects: UnsafeBufferPointer<Reference>) -> [Reference] {
         guard let (evaluator, tree) = (predicate as? any TreePredicate)?.evaluation else {
-            return objects.filter { $0._withUnsafeGuaranteedRef { predicate.evaluate(with: $0) } }
+            return objects.filter { $0.with { predicate.evaluate(with: $0) } }
         }
-        return objects.filter { $0._withUnsafeGuaranteedRef { evaluator.evaluate(tree, on: $0) } }
-    }
-}
-
-extension Array where Element: NSManagedObject {
-    /// Those of the objects that `choose` gives of them, which counts no references: the array holds them meanwhile.
-    // SAFETY: the array holds its objects during the call; a reference to an object and an `Unmanaged` of it are the
-    // same word. Each chosen one is retained once for the new array, whose class is that of the elements.
-    fileprivate func held(
-        _ choose: (UnsafeBufferPointer<Unmanaged<NSManagedObject>>) -> [Unmanaged<NSManagedObject>]
-    ) -> [Element] {
-        withUnsafeBufferPointer { objects in
-            objects.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { references in
-                let chosen = choose(references)
-                // An array made with no room writes the count of the empty array that all threads share.
-                if chosen.isEmpty { return [] }
-                return [Element](unsafeUninitializedCapacity: chosen.count) { target, filled in
-                    target.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { target in
-                        for (index, object) in chosen.enumerated() {
-                            target.initializeElement(at: index, to: object.retain())
-                        }
-                    }
-                    filled = chosen.count
-                }
-            }
-        }
+        return objects.filter { $0.with { evaluator.evaluate(tree, on: $0) } }
     }
 }

@@ -15,7 +15,7 @@
 // it goes away, so `context` is not followed after. A `Word` names a home that the context keeps, or owns a share,
 // released once.
 final class ObjectHome: @unchecked Sendable {
-    private let layoutReference: Unmanaged<EntityLayout>
+    private let layoutReference: Unretained<EntityLayout>
     /// What else has to live as long: the layout or the home in whose place this one is. The home of a layout keeps nothing;
     /// its objects own shares in the layout.
     private let kept: AnyObject?
@@ -25,15 +25,16 @@ final class ObjectHome: @unchecked Sendable {
     let family: IDFamily?
     /// The ID of the single object.
     let id: NSManagedObjectID?
-    /// Changes in homes of single objects only, on the context's queue.
+    /// Changes in homes of single objects only.
+    // SAFETY: set on the context's queue alone, as a whole: no accesses overlap.
     @exclusivity(unchecked)
-    var context: Unmanaged<NSManagedObjectContext>?
+    var context: Unretained<NSManagedObjectContext>?
     /// The home of those that leave this one. For the context's queue alone.
     private var left: ObjectHome?
 
     private init(
-        layout: Unmanaged<EntityLayout>, places: KnownPlaces.Reader, kept: AnyObject?, family: IDFamily?,
-        id: NSManagedObjectID?, context: Unmanaged<NSManagedObjectContext>?
+        layout: Unretained<EntityLayout>, places: KnownPlaces.Reader, kept: AnyObject?, family: IDFamily?,
+        id: NSManagedObjectID?, context: Unretained<NSManagedObjectContext>?
     ) {
         layoutReference = layout
         self.places = places
@@ -48,7 +49,7 @@ final class ObjectHome: @unchecked Sendable {
     /// - Parameter places: Those of the layout.
     convenience init(of layout: EntityLayout, _ places: KnownPlaces.Reader) {
         self.init(
-            layout: .passUnretained(layout), places: places, kept: nil, family: nil, id: nil, context: nil)
+            layout: Unretained(layout), places: places, kept: nil, family: nil, id: nil, context: nil)
     }
 
     /// The home of a context's objects with IDs of that family.
@@ -56,10 +57,10 @@ final class ObjectHome: @unchecked Sendable {
     /// - Parameter earlier: The home from which such objects come when they are saved, if there is one.
     convenience init(
         of family: IDFamily, _ layout: EntityLayout, after earlier: ObjectHome?,
-        in context: Unmanaged<NSManagedObjectContext>
+        in context: Unretained<NSManagedObjectContext>
     ) {
         self.init(
-            layout: .passUnretained(layout), places: layout.withTraits { $0.knownPlaces.reader },
+            layout: Unretained(layout), places: layout.withTraits { $0.knownPlaces.reader },
             kept: earlier ?? layout, family: family, id: nil, context: context)
     }
 
@@ -73,12 +74,12 @@ final class ObjectHome: @unchecked Sendable {
     private var isOfLayout: Bool { kept == nil }
 
     @inline(__always)
-    var layout: EntityLayout { layoutReference._withUnsafeGuaranteedRef { $0 } }
+    var layout: EntityLayout { layoutReference.with { $0 } }
 
     /// The layout without a count of references.
     @inline(__always)
     func withLayout<Result>(_ body: (EntityLayout) throws -> Result) rethrows -> Result {
-        try layoutReference._withUnsafeGuaranteedRef(body)
+        try layoutReference.with(body)
     }
 
     /// The home of those that leave the context.
@@ -109,25 +110,25 @@ final class ObjectHome: @unchecked Sendable {
 
         /// A home that the context keeps.
         @inline(__always)
-        init(keptByContext home: ObjectHome) { bits = UInt(bitPattern: Unmanaged.passUnretained(home).toOpaque()) }
+        init(keptByContext home: ObjectHome) { bits = UInt(bitPattern: Unretained(home).address) }
 
         /// A share in a home, to be given back with ``release()``.
         @inline(__always)
         init(owning home: ObjectHome) {
             if home.isOfLayout {
-                _ = home.layoutReference.retain()
+                home.layoutReference.retain()
             } else {
-                _ = Unmanaged.passUnretained(home).retain()
+                Unretained(home).retain()
             }
-            bits = UInt(bitPattern: Unmanaged.passUnretained(home).toOpaque()) | Self.owned
+            bits = UInt(bitPattern: Unretained(home).address) | Self.owned
         }
 
         /// A share in the home of a layout, for which the caller's share in the layout is taken.
         @inline(__always)
         init(of layout: consuming EntityLayout) {
-            let home = layout.withTraits { Unmanaged.passUnretained($0.home) }
-            _ = Unmanaged.passRetained(consume layout)
-            bits = UInt(bitPattern: home.toOpaque()) | Self.owned
+            let home = layout.withTraits { Unretained($0.home) }
+            _ = Unretained(retaining: consume layout)
+            bits = UInt(bitPattern: home.address) | Self.owned
         }
 
         @inline(__always)
@@ -135,14 +136,14 @@ final class ObjectHome: @unchecked Sendable {
 
         /// `nil` while the object is given another home.
         @inline(__always)
-        var home: Unmanaged<ObjectHome>? {
-            UnsafeRawPointer(bitPattern: bits & ~Self.owned).map(Unmanaged.fromOpaque)
+        var home: Unretained<ObjectHome>? {
+            UnsafeRawPointer(bitPattern: bits & ~Self.owned).map { Unretained(address: $0) }
         }
 
         @inline(__always)
         func release() {
             guard isOwned, let home else { return }
-            let layout = home._withUnsafeGuaranteedRef { $0.isOfLayout ? $0.layoutReference : nil }
+            let layout = home.with { $0.isOfLayout ? $0.layoutReference : nil }
             if let layout { layout.release() } else { home.release() }
         }
     }

@@ -19,7 +19,7 @@ extension NSManagedObject: Observable {
     @inline(__always)
     final func noteRead(_ place: EntityLayout.Place, as type: @autoclosure () -> Any.Type? = nil) {
         if flags.contains(.observed) { return ObservedObjects.noteRead(self, place, as: type()) }
-        if home._withUnsafeGuaranteedRef({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
+        if home.with({ $0.isReadRecorded }) { ObservedObjects.begin(self, place) }
     }
 
     /// Runs `change`, which changes the property at `place`, and tells its observers.
@@ -51,8 +51,8 @@ extension ObjectHome {
     @inline(__always)
     var isReadRecorded: Bool {
         guard let context else { return false }
-        return context._withUnsafeGuaranteedRef { context in
-            Unmanaged.passUnretained(context.readProbe)._withUnsafeGuaranteedRef { $0.isTracking }
+        return context.with { context in
+            Unretained(context.readProbe).with { $0.isTracking }
         }
     }
 }
@@ -150,15 +150,15 @@ final class ObservationProbe: @unchecked Sendable {
 
     // Nothing of this is retained by a look: it is part of every read of a property.
     private let holder: UnsafeMutablePointer<Holder>
-    private let mark: Unmanaged<Mark>
-    private let keyPath: Unmanaged<KeyPath<Root, Bool>>
+    private let mark: Unretained<Mark>
+    private let keyPath: Unretained<KeyPath<Root, Bool>>
 
     init() {
         holder = .allocate(capacity: 1)
         holder.initialize(to: Holder())
         let mark = Mark()
-        self.mark = .passRetained(mark)
-        keyPath = .passRetained(\Root.[HashNotice(mark: mark)])
+        self.mark = Unretained(retaining: mark)
+        keyPath = Unretained(retaining: \Root.[HashNotice(mark: mark)])
     }
 
     deinit {
@@ -173,8 +173,8 @@ final class ObservationProbe: @unchecked Sendable {
     /// Whether whatever is read now is recorded. Cost: a few nanoseconds while it is not.
     @inline(__always)
     var isTracking: Bool {
-        keyPath._withUnsafeGuaranteedRef { holder.pointee.show($0) }
-        return mark._withUnsafeGuaranteedRef { mark in
+        keyPath.with { holder.pointee.show($0) }
+        return mark.with { mark in
             guard mark.isSet.load(ordering: .relaxed) else { return false }
             mark.isSet.store(false, ordering: .relaxed)
             return true

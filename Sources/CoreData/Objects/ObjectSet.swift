@@ -23,15 +23,9 @@ struct ObjectSet: Collection {
 
     func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
 
-    // SAFETY: the members are held by the array; their addresses are compared and not followed.
     private func place(of object: NSManagedObject) -> Int? {
         if let places { return places[ObjectIdentifier(object)] }
-        return members.withUnsafeBufferPointer { members in
-            members.withMemoryRebound(to: Unmanaged<NSManagedObject>.self) { references in
-                let wanted = Unmanaged.passUnretained(object).toOpaque()
-                return references.firstIndex { $0.toOpaque() == wanted }
-            }
-        }
+        return members.firstHeldIndex(of: object)
     }
 
     /// Makes the next searches quick, if there is enough to search in.

@@ -27,7 +27,7 @@ struct ObjectState {
     /// A share in what the object holds, to be given back with ``release()``.
     @inline(__always)
     private init(_ object: consuming AnyObject, _ kind: Kind) {
-        bits = UInt(bitPattern: Unmanaged.passRetained(consume object).toOpaque()) | kind.rawValue
+        bits = UInt(bitPattern: Unretained(retaining: consume object).address) | kind.rawValue
     }
 
     @inline(__always)
@@ -48,22 +48,22 @@ struct ObjectState {
 
     /// The row, where the object has no more than that.
     @inline(__always)
-    var row: Unmanaged<RowSnapshot>? {
-        bits & Self.kindMask == 0 ? UnsafeRawPointer(bitPattern: bits).map(Unmanaged.fromOpaque) : nil
+    var row: Unretained<RowSnapshot>? {
+        bits & Self.kindMask == 0 ? UnsafeRawPointer(bitPattern: bits).map { Unretained(address: $0) } : nil
     }
 
     @inline(__always)
-    var batch: Unmanaged<FaultBatch>? {
-        bits & Self.kindMask == Kind.batch.rawValue ? address.map(Unmanaged.fromOpaque) : nil
+    var batch: Unretained<FaultBatch>? {
+        bits & Self.kindMask == Kind.batch.rawValue ? address.map { Unretained(address: $0) } : nil
     }
 
     @inline(__always)
-    var extras: Unmanaged<ObjectExtras>? {
-        bits & Self.kindMask == Kind.extras.rawValue ? address.map(Unmanaged.fromOpaque) : nil
+    var extras: Unretained<ObjectExtras>? {
+        bits & Self.kindMask == Kind.extras.rawValue ? address.map { Unretained(address: $0) } : nil
     }
 
     @inline(__always)
     func release() {
-        if let address { Unmanaged<AnyObject>.fromOpaque(address).release() }
+        if let address { Unretained<AnyObject>(address: address).release() }
     }
 }

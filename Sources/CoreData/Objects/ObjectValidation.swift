@@ -24,7 +24,7 @@ enum ObjectValidation {
         let pointer = AutoreleasingUnsafeMutablePointer(value)
         object.withTraits { traits in
             for (number, rule) in traits.heldRules.enumerated() {
-                rule._withUnsafeGuaranteedRef { rule in
+                rule.with { rule in
                     if case .toMany(let list) = rule.place, !mayHaveChanged(list, object) { return }
                     value.begin(number)
                     do {
@@ -67,7 +67,7 @@ enum ObjectValidation {
     ) throws {
         if let known = value.value, known.object === object, known.isUnchanged {
             let isDone = try object.withTraits { traits in
-                try traits.heldRules[known.number]._withUnsafeGuaranteedRef { rule in
+                try traits.heldRules[known.number].with { rule in
                     guard rule.key == key else { return false }
                     if rule.demandsAnything, let failure = failure(rule, object) { throw failure }
                     return true

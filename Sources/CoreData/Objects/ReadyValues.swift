@@ -45,10 +45,10 @@ extension NSManagedObject {
     @inline(__always)
     private final func readySlot(_ property: ManagedProperty) -> (values: PackedValues, slot: Int)? {
         guard !flags.contains(.fault), !flags.contains(.observed), let row = unchangedRow else { return nil }
-        let slot = home._withUnsafeGuaranteedRef { home in
+        let slot = home.with { home in
             if case .attribute(let slot)? = home.places[property.address], !home.isReadRecorded { slot } else { -1 }
         }
-        return slot < 0 ? nil : (row._withUnsafeGuaranteedRef { $0.packed }, slot)
+        return slot < 0 ? nil : (row.with { $0.packed }, slot)
     }
 }
 

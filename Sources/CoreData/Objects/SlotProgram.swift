@@ -44,7 +44,7 @@ final class SlotProgram: @unchecked Sendable {
             let step = steps + next
             let slot = step.pointee.slot
             let known = row.flatMap { row in
-                row._withUnsafeGuaranteedRef { step.pointee.shortcut.holds(for: $0, slot: slot) }
+                row.with { step.pointee.shortcut.holds(for: $0, slot: slot) }
             }
             next = known ?? isTrue(next, slot, object) ? step.pointee.onTrue : step.pointee.onFalse
         }

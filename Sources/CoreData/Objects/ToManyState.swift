@@ -3,10 +3,10 @@
 /// The contents are read from the store when they are asked for. Until then the state is a fault that may already carry
 /// changes, `added` and `removed`: an inverse is kept up without reading a list of a hundred thousand. Beside the
 /// difference from the saved contents stands the difference from the start of the current event, for undo.
+// SAFETY: what each change of a member touches is used on the queue of the object alone, and by no code of a program's while
+// it changes: no accesses overlap.
 @usableFromInline
 final class ToManyState {
-    // What each change of a member touches is not checked for overlapping accesses, as in the objects themselves.
-
     let isOrdered: Bool
     private(set) var isLoaded: Bool
     @exclusivity(unchecked) private var storedMembers = ObjectSet()

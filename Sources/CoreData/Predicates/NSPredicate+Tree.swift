@@ -113,32 +113,26 @@ final class LazyEvaluator: @unchecked Sendable {
     /// How many these are at most: a predicate may outlive the models of its objects.
     private static let mostOthers = 64
 
-    // SAFETY: the predicate is immutable. `type` is compared as a word; a value whose type is that of managed objects
-    // has a reference to one in its first word (`AnyWords`), which the caller holds.
+    // SAFETY: the predicate is immutable, and the caller holds the value that a reference is taken from.
     private final class ForLayout: Sendable {
         let layout: EntityLayout
         /// The type as which the first object came, where that is a class of managed objects: then all that come as that type
         /// are. No type at all otherwise, as for an object among others in a list of `NSObject`s, or in a box.
-        private let type: UInt
+        private let declared: DeclaredClass<NSManagedObject>
         nonisolated(unsafe) private let predicate: CompiledPredicate
         private let program: SlotProgram?
 
         init(_ object: NSManagedObject, in value: Any?, _ predicate: CompiledPredicate) {
             layout = object.layout
-            type = if let value { Self.typeWord(of: value) } else { .max }
+            declared = DeclaredClass(of: value)
             self.predicate = predicate
             program = predicate.program(for: object.layout)
         }
 
-        private static func typeWord<Value>(of value: Value) -> UInt {
-            Value.self is NSManagedObject.Type ? AnyWords.word(of: Value.self) : .max
-        }
-
         /// `nil` where `value` is of another type, or its object of another entity.
         @inline(__always)
-        func evaluate(_ value: AnyWords) -> Bool? {
-            guard value.type == type, let address = UnsafeRawPointer(bitPattern: value.reference) else { return nil }
-            return Unmanaged<NSManagedObject>.fromOpaque(address)._withUnsafeGuaranteedRef { evaluate($0) }
+        func evaluate<Value>(opened value: borrowing Value) -> Bool? {
+            declared.reference(in: value)?.with { evaluate($0) }
         }
 
         /// `nil` where `object` is of another entity.
@@ -153,10 +147,9 @@ final class LazyEvaluator: @unchecked Sendable {
     /// as one of the same class; `nil` otherwise.
     // SAFETY: `first` is 0 or names `kept`, which is set once and stays while the evaluator lives.
     @inline(__always)
-    func evaluateKnown(_ object: borrowing Any?) -> Bool? {
-        guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
-        let words = AnyWords(object)
-        return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(words) }
+    func evaluateKnown(_ object: Any?) -> Bool? {
+        guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)), let object else { return nil }
+        return Unretained<ForLayout>(address: first).with { $0.evaluate(opened: object) }
     }
 
     /// Whether `object` matches.
@@ -172,7 +165,7 @@ final class LazyEvaluator: @unchecked Sendable {
     @inline(__always)
     private func evaluateFirst(_ object: NSManagedObject) -> Bool? {
         guard let first = UnsafeRawPointer(bitPattern: first.load(ordering: .acquiring)) else { return nil }
-        return Unmanaged<ForLayout>.fromOpaque(first)._withUnsafeGuaranteedRef { $0.evaluate(object) }
+        return Unretained<ForLayout>(address: first).with { $0.evaluate(object) }
     }
 
     /// - Precondition: the predicate can be evaluated: its functions exist, its regular expressions are well formed, as
@@ -202,7 +195,7 @@ final class LazyEvaluator: @unchecked Sendable {
             if let known = known(for: layout) { return known }
             guard kept != nil else {
                 kept = made
-                first.store(UInt(bitPattern: Unmanaged.passUnretained(made).toOpaque()), ordering: .releasing)
+                first.store(UInt(bitPattern: Unretained(made).address), ordering: .releasing)
                 return made
             }
             if others.count == Self.mostOthers { others = [:] }

@@ -59,7 +59,7 @@ enum VariadicArguments {
             case .object:
                 // SAFETY: who writes %@ or %K hands over an object, which the list of arguments keeps while it is read.
                 UnsafeRawPointer(bitPattern: UInt(text) ?? 0)
-                    .map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+                    .map { Unretained<AnyObject>(address: $0).object }
                     .map { ($0 as? VariadicValue)?.value ?? $0 }
             case .integer, .long: Int(text)
             case .unsigned, .unsignedLong: UInt(text)

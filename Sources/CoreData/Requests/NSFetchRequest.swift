@@ -157,24 +157,16 @@ protocol ErasableFetchRequest: NSPersistentStoreRequest {
     var erased: NSFetchRequest<NSFetchRequestResult> { get }
 }
 
-// SAFETY: no field or method of the class depends on the result type, so that all specialisations are laid out the
-// same.
 extension NSFetchRequest: ErasableFetchRequest {
     /// The same request, not a copy, seen without its result type: what `as! NSFetchRequest<NSFetchRequestResult>` gives on Apple's
     /// systems. Swift stops a program at such a cast between two result types.
-    ///
-    /// No field of the class depends on `ResultType`, so every specialisation has one memory layout and one table of
-    /// methods; `unsafeDowncast` would be the same but for the check of the exact class that debug builds make.
-    public var erased: NSFetchRequest<NSFetchRequestResult> {
-        Unmanaged<NSFetchRequest<NSFetchRequestResult>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque())
-            .takeUnretainedValue()
-    }
+    public var erased: NSFetchRequest<NSFetchRequestResult> { respecialised(self) }
 
     /// The same request, not a copy, seen as one with another result type. Nothing is checked: what it finds must be of that type.
     ///
     /// - Parameter type: a class of managed objects, `NSManagedObjectID`, `NSDictionary` or `NSNumber`.
     public func typed<Other: NSFetchRequestResult>(as type: Other.Type) -> NSFetchRequest<Other> {
-        Unmanaged<NSFetchRequest<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
+        respecialised(self)
     }
 
     /// A copy, seen without its result type: the copy has the exact class of the original, so no cast leads there.

@@ -131,12 +131,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     // MARK: Types
 
     /// The same controller, seen without its result type.
-    // SAFETY: no field or method of the class depends on the result type, so that all specialisations are laid out the
-    // same.
-    private var erased: NSFetchedResultsController<NSFetchRequestResult> {
-        Unmanaged<NSFetchedResultsController<NSFetchRequestResult>>
-            .fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
-    }
+    private var erased: NSFetchedResultsController<NSFetchRequestResult> { respecialised(self) }
 
     private static func cast(_ result: AnyObject) -> ResultType {
         guard let typed = result as? ResultType else {

@@ -3,17 +3,52 @@ import Foundation
 // Ways through arrays of objects that count no references: the array holds them all meanwhile. A save looks at all its
 // objects a dozen times, and to retain and release each takes longer than most of these looks.
 
-// SAFETY: a reference to an object and an `Unmanaged` of it are the same word, and the array holds its objects, and its
-// memory, during each call.
+// SAFETY: a reference to an object and an `Unretained` of it are the same word (`LayoutTests`), and the array holds its
+// objects, and its memory, during each call.
 extension Array where Element: AnyObject {
+    /// Calls `body` with the references as they lie in memory, as those of a class of which all objects are.
+    @inline(__always)
+    private func withReferences<Object: AnyObject, Result>(
+        as type: Object.Type, _ body: (UnsafeBufferPointer<Unretained<Object>>) throws -> Result
+    ) rethrows -> Result {
+        try withUnsafeBufferPointer { try $0.withMemoryRebound(to: Unretained<Object>.self, body) }
+    }
+
+    /// An array of the objects of `references`, each of which is counted for it.
+    // SAFETY: the objects are of the class of the elements, as callers say, and held by another array meanwhile.
+    private init<Object: AnyObject>(counting references: [Unretained<Object>]) {
+        // An array made with no room writes the count of the empty array that all threads share.
+        guard !references.isEmpty else { self = []; return }
+        self.init(unsafeUninitializedCapacity: references.count) { target, filled in
+            target.withMemoryRebound(to: Unretained<Object>.self) { target in
+                for (index, reference) in references.enumerated() {
+                    reference.retain()
+                    target.initializeElement(at: index, to: reference)
+                }
+            }
+            filled = references.count
+        }
+    }
+
     /// Calls `body` with each object, or with those in `range`.
     @inline(__always)
     func forEachHeld(in range: Range<Int>? = nil, _ body: (Element) throws -> Void) rethrows {
-        try withUnsafeBufferPointer { objects in
-            try objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
-                for index in range ?? 0..<count { try references[index]._withUnsafeGuaranteedRef(body) }
-            }
+        try withReferences(as: Element.self) { references in
+            for index in range ?? 0..<count { try references[index].with(body) }
         }
+    }
+
+    /// Those of the objects that `choose` gives of them, which sees them as objects of a class of which all are.
+    func choosingHeld<Object: AnyObject>(
+        as type: Object.Type, _ choose: (UnsafeBufferPointer<Unretained<Object>>) -> [Unretained<Object>]
+    ) -> [Element] {
+        withReferences(as: type) { Array(counting: choose($0)) }
+    }
+
+    /// The place of an object; looks through all.
+    func firstHeldIndex(of object: Element) -> Int? {
+        let wanted = Unretained(object)
+        return withReferences(as: Element.self) { $0.firstIndex(of: wanted) }
     }
 
     /// Calls `body` with each object and the one at its place in `others`, which are as many.
@@ -30,11 +65,7 @@ extension Array where Element: AnyObject {
     /// Whether an object satisfies `condition`.
     @inline(__always)
     func containsHeld(where condition: (Element) -> Bool) -> Bool {
-        withUnsafeBufferPointer { objects in
-            objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
-                references.contains { $0._withUnsafeGuaranteedRef(condition) }
-            }
-        }
+        withReferences(as: Element.self) { references in references.contains { $0.with(condition) } }
     }
 
     /// Whether both are the same array, or have the same objects in the same order. Compares the references as memory.
@@ -63,14 +94,9 @@ extension Array where Element: AnyObject {
 extension Set where Element: NSObject {
     /// The set of `objects`. Takes a fifth less time than the standard initialiser: what that gives back of each insertion is
     /// retained once more, after a write to memory that is usually not in the processor's cache.
-    // SAFETY: the array holds its objects during the call; each is retained once for the set.
     init(held objects: [Element]) {
         self.init(minimumCapacity: objects.count)
-        objects.withUnsafeBufferPointer { objects in
-            objects.withMemoryRebound(to: Unmanaged<Element>.self) { references in
-                for reference in references { update(with: reference.retain().takeRetainedValue()) }
-            }
-        }
+        objects.forEachHeld { update(with: $0) }
     }
 }
 
@@ -83,17 +109,15 @@ extension Array where Element: AnyObject {
         precondition(places.count == count, "Each place is named once.")
         // An array made with no room writes the count of the empty array that all threads share.
         if isEmpty { return [] }
-        return withUnsafeBufferPointer { elements in
-            elements.withMemoryRebound(to: Unmanaged<Element>.self) { references in
-                for reference in references { _ = reference.retain() }
-                return [Object](unsafeUninitializedCapacity: count) { target, filled in
-                    target.withMemoryRebound(to: Unmanaged<Element>.self) { target in
-                        for (index, place) in places.enumerated() {
-                            target.initializeElement(at: index, to: references[place])
-                        }
+        return withReferences(as: Element.self) { references in
+            for reference in references { reference.retain() }
+            return [Object](unsafeUninitializedCapacity: count) { target, filled in
+                target.withMemoryRebound(to: Unretained<Element>.self) { target in
+                    for (index, place) in places.enumerated() {
+                        target.initializeElement(at: index, to: references[place])
                     }
-                    filled = count
                 }
+                filled = count
             }
         }
     }

@@ -7,7 +7,8 @@ import Synchronization
 /// program's own types, which are compared, and go away, outside of the lock.
 final class SharedDictionary: NSMutableDictionary {
     private let lock = Mutex<Void>(())
-    /// Which dictionary it is at the moment; none is changed once other threads can see it. Used under the lock.
+    /// Which dictionary it is at the moment; none is changed once other threads can see it.
+    // SAFETY: read and replaced under the lock alone.
     @exclusivity(unchecked)
     private var contents = NSMutableDictionary()
 

@@ -46,7 +46,7 @@ extension NSObject: @retroactive CVarArg, @retroactive _CVarArgObject {
     /// The object's address.
     public var _cVarArgEncoding: [Int] {
         // SAFETY: an address alone; the list of arguments holds the object.
-        [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())]
+        [Int(bitPattern: Unretained(self).address)]
     }
 }
 

@@ -160,9 +160,9 @@ import Testing
             let teams = try context?.fetch(League.request("Team", by: "name")) ?? []
             let fresh = try #require(context?.addTeam("Fresh"))
             _ = teams[1].objectID
-            homes.shared = teams[0].home.takeUnretainedValue()
-            homes.own = teams[1].home.takeUnretainedValue()
-            homes.new = fresh.home.takeUnretainedValue()
+            homes.shared = teams[0].home.object
+            homes.own = teams[1].home.object
+            homes.new = fresh.home.object
             return UncheckedSendable([teams[0], teams[1], fresh])
         }
         #expect(homes.shared != nil && homes.own != nil && homes.new != nil)

@@ -9,26 +9,26 @@ import Testing
         let words = (1, 2, 3, 4, 5)
     }
 
-    /// A value of any type: its type is the last word, and an object's reference the first.
-    @Test func aValueOfAnyTypeIsItsWords() throws {
+    /// An object is found where it is declared as the class that came first, and nothing else is taken for one.
+    @Test func anObjectIsFoundByItsDeclaredClass() throws {
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
-            let address = UInt(bitPattern: Unmanaged.passUnretained(team).toOpaque())
-            func expectWords<Value>(_ value: Value, isReference: Bool, _ location: SourceLocation = #_sourceLocation) {
-                let words = AnyWords(value)
-                #expect(words.type == AnyWords.word(of: Value.self), sourceLocation: location)
-                if isReference { #expect(words.reference == address, sourceLocation: location) }
+            func found(_ value: Any, by declared: DeclaredClass<NSManagedObject>) -> Bool {
+                func reference<Value>(_ value: Value) -> Unretained<NSManagedObject>? { declared.reference(in: value) }
+                return reference(value) == Unretained(team)
             }
-            expectWords(team, isReference: true)
-            expectWords(team as NSManagedObject, isReference: true)
-            expectWords(team as NSObject, isReference: true)
-            expectWords(7, isReference: false)
-            expectWords("text", isReference: false)
-            expectWords(Large(), isReference: false)
-            expectWords(AnyHashable(team), isReference: false)
-            expectWords(NSManagedObject.self, isReference: false)
-            #expect(AnyWords(nil).type != AnyWords.word(of: ClubTeam.self))
-            #expect(AnyWords(Optional(team) as Any).type == AnyWords.word(of: ClubTeam?.self))
+            let values: [Any] = [
+                team, team as NSManagedObject, team as NSObject, AnyHashable(team), Optional(team) as Any, 7, "text",
+                Large(), NSManagedObject.self,
+            ]
+            for (row, value) in values.enumerated() {
+                // What is declared as a class above managed objects may be anything: none is found by it.
+                let declared = DeclaredClass<NSManagedObject>(of: value)
+                for (column, other) in values.enumerated() {
+                    #expect(found(other, by: declared) == (row == column && row < 2), "\(row), \(column)")
+                }
+            }
+            #expect(!found(team, by: DeclaredClass(of: nil)))
         }
     }
 
@@ -37,9 +37,7 @@ import Testing
         try ClubStack().contextKeepingStack().use { context in
             let team = context.team()
             func found(_ value: Any) -> Bool? {
-                Unmanaged<NSManagedObject>.exactly(type(of: team), value).map {
-                    $0.toOpaque() == Unmanaged.passUnretained(team).toOpaque()
-                }
+                Unretained<NSManagedObject>.exactly(type(of: team), value).map { $0 == Unretained(team) }
             }
             for same: Any in [team, team as NSManagedObject, team as NSObject, team as AnyObject] {
                 #expect(found(same) == true)
@@ -113,13 +111,44 @@ import Testing
         #expect(gone == nil, "each reference was given back")
     }
 
-    /// `Unmanaged` is a reference: what goes through arrays without counting counts on it.
-    @Test func anUnmanagedReferenceIsAReference() {
+    /// `Unretained` is a reference: what goes through arrays without counting counts on it.
+    @Test func anUnretainedReferenceIsAReference() {
         let object = NSObject()
         let words = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
-        #expect(words == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-        #expect(MemoryLayout<Unmanaged<NSObject>>.size == MemoryLayout<NSObject>.size)
-        #expect(MemoryLayout<Unmanaged<NSObject>?>.size == MemoryLayout<NSObject?>.size)
+        #expect(words == UInt(bitPattern: Unretained(object).address))
+        #expect(MemoryLayout<Unretained<NSObject>>.size == MemoryLayout<NSObject>.size)
+        #expect(MemoryLayout<Unretained<NSObject>?>.size == MemoryLayout<NSObject?>.size)
+        #expect(withUnsafeBytes(of: Unretained<NSObject>?.none) { $0.load(as: UInt.self) } == 0)
+    }
+
+    /// The classes that are seen as other specialisations of themselves: the same fields at the same places, and the same
+    /// methods.
+    @Test func specialisationsOfOneClassAreLaidOutAlike() throws {
+        try ClubStack().contextKeepingStack().use { context in
+            let team = context.team("Rovers")
+            try context.save()
+            let request = NSFetchRequest<ClubTeam>(entityName: "Team")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let erased: NSFetchRequest<NSFetchRequestResult> = respecialised(request)
+            #expect(ObjectIdentifier(erased) == ObjectIdentifier(request))
+            erased.fetchLimit = 3
+            #expect(request.fetchLimit == 3 && erased.entityName == "Team" && erased.sortDescriptors?.count == 1)
+            #expect(try context.fetch(respecialised(request, as: NSFetchRequest<NSManagedObject>.self)) == [team])
+
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let other: NSFetchedResultsController<NSManagedObject> = respecialised(controller)
+            try other.performFetch()
+            #expect(controller.fetchedObjects == [team] && other.fetchedObjects == [team])
+            #expect(other.sections?.first?.numberOfObjects == 1 && other.indexPath(forObject: team)?.item == 0)
+
+            let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: nil)
+            let seen: NSAsynchronousFetchRequest<NSManagedObject> = respecialised(asynchronous)
+            seen.estimatedResultCount = 7
+            #expect(asynchronous.estimatedResultCount == 7 && seen.fetchRequest.entityName == "Team")
+            let result = try #require(try context.execute(asynchronous) as? NSAsynchronousFetchResult<ClubTeam>)
+            #expect(respecialised(result, as: NSAsynchronousFetchResult<NSManagedObject>.self).fetchRequest === seen)
+        }
     }
 
     /// A type's number is its address, which programs may have from before.

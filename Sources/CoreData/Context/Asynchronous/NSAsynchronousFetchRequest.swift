@@ -37,7 +37,7 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
         self.init()
         storedRequest = request.erased
         affectedStores = request.affectedStores
-        if let blk { storedBlock = { blk($0.seen(as: ResultType.self)) } }
+        if let blk { storedBlock = { blk(respecialised($0)) } }
     }
 
     /// What is fetched.
@@ -66,7 +66,7 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
             storedRequest, stores: affectedStores, in: context, interruption: result.interruption
         ) { outcome in
             result.end(outcome)
-            block?(result.seen(as: NSFetchRequestResult.self))
+            block?(respecialised(result))
         }
         fetch.start()
         return result

@@ -59,7 +59,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
 
     /// The request that was executed.
     public final var fetchRequest: NSAsynchronousFetchRequest<ResultType> {
-        request.seen(as: NSAsynchronousFetchRequest<ResultType>.self)
+        respecialised(request)
     }
 
     /// What was found; `nil` until the fetch is over, and where it failed or was cancelled. On the context's
@@ -81,23 +81,5 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         // What failed is over as well: the parent waits for its child.
         if let results { progress.totalUnitCount = max(Int64(results.count), 1) }
         progress.completedUnitCount = progress.totalUnitCount
-    }
-}
-
-extension NSPersistentStoreRequest {
-    /// The same request, seen as one with another result type: no field of these classes depends on it.
-    // SAFETY: no field or method of these classes depends on the result type, so that all specialisations are laid out
-    // the same.
-    fileprivate func seen<Request: NSPersistentStoreRequest>(as type: Request.Type) -> Request {
-        Unmanaged<Request>.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
-    }
-}
-
-extension NSAsynchronousFetchResult {
-    /// The same result, seen with another type: no field of the class depends on it.
-    // SAFETY: as above.
-    func seen<Other: NSFetchRequestResult>(as type: Other.Type) -> NSAsynchronousFetchResult<Other> {
-        Unmanaged<NSAsynchronousFetchResult<Other>>.fromOpaque(Unmanaged.passUnretained(self).toOpaque())
-            .takeUnretainedValue()
     }
 }

@@ -10,14 +10,16 @@ final class ChangeTracker {
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
     private let events: EventProcessor
 
-    // Every change asks for these, on the context's queue alone: not checked for overlapping accesses.
+    // Every change asks for these.
 
     // Unsaved.
+    // SAFETY: used on the context's queue alone, and a list calls nothing while it changes: no accesses overlap.
     @exclusivity(unchecked) private(set) var inserted = ObjectList(flag: .inserted)
     @exclusivity(unchecked) private(set) var updated = ObjectList(flag: .updated)
     @exclusivity(unchecked) private(set) var deleted = ObjectList(flag: .deleted)
 
     // Since the event began.
+    // SAFETY: as above.
     @exclusivity(unchecked) private(set) var pendingInserted = ObjectList(flag: .pendingInserted)
     @exclusivity(unchecked) private(set) var pendingUpdated = ObjectList(flag: .pendingUpdated)
     @exclusivity(unchecked) private(set) var pendingDeleted = ObjectList(flag: .pendingDeleted)

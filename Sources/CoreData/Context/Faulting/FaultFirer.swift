@@ -82,7 +82,7 @@ final class FaultFirer {
         guard let contextReference = object.contextReference else { return }
         unread.apply(to: object)
         if object.layout.traits.toOneCount > 0,
-            contextReference._withUnsafeGuaranteedRef({ $0.changes.hasChanges })
+            contextReference.with({ $0.changes.hasChanges })
         {
             InverseReconciler.settle(object)
         }

@@ -4,7 +4,7 @@
 // SAFETY: made on the queue of the context for one reading, while the context is held by the caller. The context keeps
 // the homes, and `families` the entities.
 struct FaultMaker {
-    let context: Unmanaged<NSManagedObjectContext>
+    let context: Unretained<NSManagedObjectContext>
     let registry: ObjectRegistry
     let table: UniquingTable
     let operations: any StoreOperations
@@ -14,16 +14,16 @@ struct FaultMaker {
     /// Retains nothing when it is taken up, as each object does: its family is among `families`.
     private struct Kind {
         let index: UInt32
-        let home: Unmanaged<ObjectHome>
-        let entity: Unmanaged<NSEntityDescription>
+        let home: Unretained<ObjectHome>
+        let entity: Unretained<NSEntityDescription>
         let type: NSManagedObject.Type
 
-        init(_ index: UInt32, _ family: IDFamily, _ context: Unmanaged<NSManagedObjectContext>) {
+        init(_ index: UInt32, _ family: IDFamily, _ context: Unretained<NSManagedObjectContext>) {
             self.index = index
             let entity = family.entity
-            self.entity = .passUnretained(entity)
-            (type, home) = context._withUnsafeGuaranteedRef {
-                ($0.objectClass(of: entity), .passUnretained($0.homes.home(of: family)))
+            self.entity = Unretained(entity)
+            (type, home) = context.with {
+                ($0.objectClass(of: entity), Unretained($0.homes.home(of: family)))
             }
         }
     }
@@ -33,7 +33,7 @@ struct FaultMaker {
     private var families: [IDFamily] = []
 
     init(
-        context: Unmanaged<NSManagedObjectContext>, registry: ObjectRegistry, table: UniquingTable,
+        context: Unretained<NSManagedObjectContext>, registry: ObjectRegistry, table: UniquingTable,
         operations: any StoreOperations
     ) {
         self.context = context
@@ -130,8 +130,8 @@ struct FaultMaker {
 
     private mutating func makeFault(_ key: RowKey, _ row: consuming RowSnapshot?) -> NSManagedObject {
         let kind = kind(ofEntityAt: key.entity)
-        let object = kind.entity._withUnsafeGuaranteedRef { kind.type.init(entity: $0, insertInto: nil) }
-        kind.home._withUnsafeGuaranteedRef { object.begin(at: $0, key.reference) }
+        let object = kind.entity.with { kind.type.init(entity: $0, insertInto: nil) }
+        kind.home.with { object.begin(at: $0, key.reference) }
         object.begin(with: consume row)
         object.flags = [.fault, .stored, .awoken]
         if table.mustGrow(for: key) { letUnusedGo() }
@@ -147,7 +147,7 @@ struct FaultMaker {
     }
 
     private func letUnusedGo() {
-        if !context._withUnsafeGuaranteedRef(\.retainsRegisteredObjects) { _ = table.takeUnused() }
+        if !context.with(\.retainsRegisteredObjects) { _ = table.takeUnused() }
     }
 
     private mutating func kind(ofEntityAt index: UInt32) -> Kind {

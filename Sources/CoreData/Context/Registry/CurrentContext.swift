@@ -12,7 +12,7 @@ enum CurrentContext {
     // SAFETY: `entering` keeps the context alive as long as its address is there.
     static var value: NSManagedObjectContext? {
         guard let pointer = pthread_getspecific(key) else { return nil }
-        return Unmanaged<NSManagedObjectContext>.fromOpaque(pointer).takeUnretainedValue()
+        return Unretained<NSManagedObjectContext>(address: pointer).object
     }
 
     /// Runs `body` as a block of `context`, which it keeps alive.
@@ -21,7 +21,7 @@ enum CurrentContext {
         _ context: NSManagedObjectContext, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let outer = pthread_getspecific(key)
-        pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+        pthread_setspecific(key, Unretained(context).address)
         defer {
             pthread_setspecific(key, outer)
             withExtendedLifetime(context) {}

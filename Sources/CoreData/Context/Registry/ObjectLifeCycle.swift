@@ -5,8 +5,6 @@ final class ObjectLifeCycle {
     // SAFETY: the context owns it, and is not used by it once it goes away.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
-    // What the insertion of every object needs without retaining the context, see ChangeTracker.
-    private let contextReference: Unmanaged<NSManagedObjectContext>
     private let homes: ObjectHomes
     private let registry: ObjectRegistry
     private let changes: ChangeTracker
@@ -23,7 +21,6 @@ final class ObjectLifeCycle {
     init(context: NSManagedObjectContext, homes: ObjectHomes, registry: ObjectRegistry, changes: ChangeTracker) {
         unretained = Unretained(context)
         self.homes = homes
-        contextReference = .passUnretained(context)
         self.registry = registry
         self.changes = changes
     }
@@ -31,7 +28,7 @@ final class ObjectLifeCycle {
     // MARK: Coming
 
     func insert(_ object: NSManagedObject) {
-        if object.isRegistered(in: contextReference) {
+        if object.isRegistered(in: unretained) {
             if object.isDeleted { changes.noteRevival(object) }
             return
         }

@@ -8,8 +8,6 @@ final class ObjectRegistry {
     // SAFETY: the context owns the registry, and is not used by it once it goes away.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
-    // For what happens for every object, without retaining the context: see ChangeTracker.
-    private let contextReference: Unmanaged<NSManagedObjectContext>
     private let homes: ObjectHomes
     private let children: CommitObservers
     /// A table for each store, by the store's UUID. Usually one.
@@ -34,14 +32,12 @@ final class ObjectRegistry {
     private let othersSaved: AtomicFlag
 
     /// Whether other contexts know the temporary IDs of this one: its parent, its children.
-    // SAFETY: see `context`.
-    var sharesTemporaryIDs: Bool { children.hasSome || contextReference._withUnsafeGuaranteedRef(\.isNested) }
+    var sharesTemporaryIDs: Bool { children.hasSome || unretained.with(\.isNested) }
     private var knownSuccessions: UInt64 = 0
 
     init(context: NSManagedObjectContext, homes: ObjectHomes) {
         unretained = Unretained(context)
         self.homes = homes
-        contextReference = .passUnretained(context)
         children = context.children
         othersSaved = context.othersSaved
     }
@@ -80,9 +76,9 @@ final class ObjectRegistry {
 
     /// The objects of rows if the context has all of them. Nothing holds them longer than until the next look for others.
     // SAFETY: the tables hold the objects until the registry is told to release unused ones, on this same queue.
-    func references(_ keys: [RowKey], in store: NSPersistentStore) -> [Unmanaged<NSManagedObject>]? {
+    func references(_ keys: [RowKey], in store: NSPersistentStore) -> [Unretained<NSManagedObject>]? {
         guard let rows = rows(of: store) else { return nil }
-        var references: [Unmanaged<NSManagedObject>] = []
+        var references: [Unretained<NSManagedObject>] = []
         references.reserveCapacity(keys.count)
         for key in keys {
             guard let reference = rows.reference(key) else { return nil }
@@ -179,7 +175,7 @@ final class ObjectRegistry {
         let index = tableIndex(of: reference.identifier) ?? addTable(reference.identifier)
         tables[index].reference = reference
         return FaultMaker(
-            context: contextReference, registry: self, table: tables[index].rows, operations: store.operations)
+            context: unretained, registry: self, table: tables[index].rows, operations: store.operations)
     }
 
     // SAFETY: see `context`.
@@ -189,7 +185,7 @@ final class ObjectRegistry {
             ? foreignID : context.localID(sharesTemporaryIDs ? foreignID.latest : foreignID)
         if id !== foreignID, let known = registered(id) { return known }
         let entity = id.family.entity
-        let type = contextReference._withUnsafeGuaranteedRef { $0.objectClass(of: entity) }
+        let type = unretained.with { $0.objectClass(of: entity) }
         let object = type.init(entity: entity, insertInto: nil)
         if let key = id.rowKey {
             object.begin(at: homes.home(of: id.family), key.reference)

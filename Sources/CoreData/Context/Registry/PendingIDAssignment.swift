@@ -10,7 +10,7 @@ struct PendingIDAssignment {
     /// Those of `objects` that are of the context and have temporary IDs.
     // SAFETY: addresses of the context and of layouts are compared; a layout is looked at while `objects` hold it.
     init(among objects: [NSManagedObject], of context: NSManagedObjectContext) {
-        let reference = Unmanaged.passUnretained(context)
+        let reference = Unretained(context)
         var waiting = objects
         var survey = Survey()
         if objects.containsHeld(where: { !survey.note($0, reference) }) {
@@ -28,19 +28,19 @@ struct PendingIDAssignment {
     private struct Survey {
         private(set) var runs: [EntityRun] = []
         private(set) var areSomeAssigned = false
-        private var layout: Unmanaged<EntityLayout>?
+        private var layout: Unretained<EntityLayout>?
         private var count = 0
 
-        static func isWaiting(_ object: NSManagedObject, _ context: Unmanaged<NSManagedObjectContext>) -> Bool {
+        static func isWaiting(_ object: NSManagedObject, _ context: Unretained<NSManagedObjectContext>) -> Bool {
             object.isRegistered(in: context) && object.hasTemporaryID
         }
 
         /// - Returns: whether the object waits for an ID.
-        mutating func note(_ object: NSManagedObject, _ context: Unmanaged<NSManagedObjectContext>) -> Bool {
+        mutating func note(_ object: NSManagedObject, _ context: Unretained<NSManagedObjectContext>) -> Bool {
             guard Self.isWaiting(object, context) else { return false }
             if object.hasStore { areSomeAssigned = true }
-            let own = object.withLayout { Unmanaged.passUnretained($0) }
-            if own.toOpaque() != layout?.toOpaque() {
+            let own = object.withLayout { Unretained($0) }
+            if own != layout {
                 endRun()
                 layout = own
             }
@@ -50,7 +50,7 @@ struct PendingIDAssignment {
 
         mutating func endRun() {
             guard let layout, count > 0 else { return }
-            runs.append(EntityRun(entity: layout._withUnsafeGuaranteedRef(\.entity), count: count))
+            runs.append(EntityRun(entity: layout.with(\.entity), count: count))
             count = 0
         }
     }

@@ -97,7 +97,8 @@ final class UniquingTable {
     /// The pages with their tags; 0 where there is none. A look that passes by other pages usually tells so by their
     /// tags, of which many are in one line of the processor's cache, and not by the memory of each of them.
     ///
-    /// Every look-up reads it, and the context's queue is the only one that does: not checked for overlapping accesses.
+    /// Every look-up reads it.
+    // SAFETY: the context's queue is the only one that uses both, and nothing is called meanwhile: no accesses overlap.
     @exclusivity(unchecked)
     private var directory: [UInt] = Array(repeating: 0, count: 16)
     /// The page that was used last: the next row is usually there too.
@@ -171,11 +172,11 @@ final class UniquingTable {
 
     /// The same without a count of references, for a caller that looks at many objects that are not released meanwhile.
     // SAFETY: the table holds the object; see the summary for how long. An optional reference and an optional
-    // `Unmanaged` are the same word.
+    // `Unretained` are the same word.
     @inline(__always)
-    func reference(_ key: RowKey) -> Unmanaged<NSManagedObject>? {
+    func reference(_ key: RowKey) -> Unretained<NSManagedObject>? {
         guard let page = page(Self.pageKey(key)) else { return nil }
-        return UnsafeRawPointer(page.objects + Self.place(key)).load(as: Unmanaged<NSManagedObject>?.self)
+        return UnsafeRawPointer(page.objects + Self.place(key)).load(as: Unretained<NSManagedObject>?.self)
     }
 
     /// Has the places of keys that are about to be asked for brought near: their memory is fetched side by side, not one

@@ -29,7 +29,8 @@ final class UnreadFaults {
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
 
-    /// Whether there ever were `writes`. Every fault that becomes real asks: not checked for overlapping accesses.
+    /// Whether there ever were `writes`. Every fault that becomes real asks.
+    // SAFETY: used on the context's queue alone, as a whole: no accesses overlap.
     @exclusivity(unchecked)
     private var hasWrites = false
     /// The values that were set in objects whose rows could not be read.

@@ -24,7 +24,7 @@ extension ResultsTracker {
         recent.removeAll()
         (missedChanges, isInvalidated) = (false, false)
         isWorking = true
-        let kept = controller
+        let kept = caller.controller
         defer { withExtendedLifetime(kept) {} }
         fetches += 1
         let number = fetches
@@ -80,12 +80,12 @@ extension ResultsTracker {
             let snapshot = NSDiffableDataSourceSnapshotReference(
                 made.published, names: made.names, identities: made.identities, reloaded: [])
             showing.new()
-            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return }
+            if caller.call(.snapshot, { $0.controller($1, didChangeContentWith: snapshot) }) { return }
             showing.old()
         }
         let number = fetches
-        caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+        caller.call(.willChange) { $0.controllerWillChangeContent($1) }
         if fetches == number { showing.new() }
-        caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+        caller.call(.didChange) { $0.controllerDidChangeContent($1) }
     }
 }

@@ -11,9 +11,7 @@ struct LeafIndex {
     /// A page with more entries than this is dense: a sparse entry takes six bytes, a dense one four.
     fileprivate static let mostSparseEntries = 512
 
-    // A look-up takes five steps through these: they are not checked for overlapping accesses, each of which is a plain
-    // load or store in here.
-
+    // SAFETY: a look-up takes five steps through these, each of which is a plain load or store in here: no accesses overlap.
     private final class Shelf {
         @exclusivity(unchecked) var pages: [LeafIndexPage?]
 
@@ -134,6 +132,7 @@ extension LeafIndex {
 }
 
 /// The leaves of 1,024 neighbouring codes.
+// SAFETY: as of the shelves.
 private final class LeafIndexPage {
     /// The codes in use, ascending; empty when the page is dense.
     @exclusivity(unchecked) private var offsets: [UInt16] = []

@@ -3,9 +3,8 @@
 /// Sixteen slots make a page, sixteen pages a chapter. A copy costs one reference; the first write of a copy to a page
 /// duplicates the page, its chapter's list of pages and the list of chapters, some dozens of references in all.
 struct PagedSlots<Value> {
-    // Not checked for overlapping accesses, which every step through a tree would pay for: a write in place reaches no code
-    // that could come back to the same slot.
-
+    // SAFETY: a write in place reaches no code that could come back to the same slot, so that no accesses overlap; every step
+    // through a tree would pay for looking.
     private final class Page {
         @exclusivity(unchecked) var values: [Value]
 

@@ -24,6 +24,8 @@ final class DelegateCaller {
         var present: Methods = []
     }
 
+    /// Whose delegate is called, with it as the argument.
+    weak var controller: NSFetchedResultsController<NSFetchRequestResult>?
     private(set) weak var delegate: (any NSFetchedResultsControllerDelegate)?
     private var knowledge = Knowledge()
     /// That of the delegate that is being called: a callback may replace the delegate.
@@ -62,12 +64,15 @@ final class DelegateCaller {
     ///
     /// - Returns: whether the delegate implements it.
     @discardableResult
-    func call(_ method: Methods, _ body: (any NSFetchedResultsControllerDelegate) -> Void) -> Bool {
-        guard let delegate, !knowledge.missing.contains(method) else { return false }
+    func call(
+        _ method: Methods,
+        _ body: (any NSFetchedResultsControllerDelegate, NSFetchedResultsController<NSFetchRequestResult>) -> Void
+    ) -> Bool {
+        guard let delegate, let controller, !knowledge.missing.contains(method) else { return false }
         let knowledge = knowledge
         let outer = called
         called = knowledge
-        body(delegate)
+        body(delegate, controller)
         called = outer
         guard !knowledge.missing.contains(method) else { return false }
         knowledge.present.formUnion(method)

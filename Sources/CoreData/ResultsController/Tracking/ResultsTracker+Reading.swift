@@ -56,7 +56,7 @@ extension ResultsTracker {
         if caller.mayHave(.indexTitle) {
             var title: String?
             let isTold = caller.call(.indexTitle) {
-                title = $0.controller(controller, sectionIndexTitleForSectionName: name)
+                title = $0.controller($1, sectionIndexTitleForSectionName: name)
             }
             if isTold { return title }
         }

@@ -76,14 +76,14 @@ extension ResultsTracker {
         if caller.mayHave(.snapshot) {
             let snapshot = BatchProjections.snapshot(of: batch, names: state.names, identities: state.identities)
             showing.new()
-            if caller.call(.snapshot, { $0.controller(controller, didChangeContentWith: snapshot) }) { return true }
+            if caller.call(.snapshot, { $0.controller($1, didChangeContentWith: snapshot) }) { return true }
             showing.old()
         }
         if isFlat, caller.mayHave(.difference),
             let difference = prepared ?? BatchProjections.difference(of: batch, identities: state.identities)
         {
             showing.new()
-            if caller.call(.difference, { $0.controller(controller, didChangeContentWith: difference) }) { return true }
+            if caller.call(.difference, { $0.controller($1, didChangeContentWith: difference) }) { return true }
             showing.old()
         }
         let wasHeard = caller.isKnownToHearRows
@@ -95,13 +95,13 @@ extension ResultsTracker {
     /// - Returns: whether the delegate implements any of what was called.
     private func tellRows(_ batch: ChangeBatch, of state: ResultsState, _ showing: Showing) -> Bool {
         let number = fetches
-        var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent(controller) }
+        var isHeard = caller.call(.willChange) { $0.controllerWillChangeContent($1) }
         if fetches == number {
             showing.new()
             for event in BatchProjections.sectionEvents(of: batch) where fetches == number {
                 let info = ResultsSection(state: state, number: event.number, index: event.index)
                 let isCalled = caller.call(.section) {
-                    $0.controller(controller, didChange: info, atSectionIndex: event.index, for: event.type)
+                    $0.controller($1, didChange: info, atSectionIndex: event.index, for: event.type)
                 }
                 isHeard = isHeard || isCalled
             }
@@ -110,13 +110,13 @@ extension ResultsTracker {
                 let result = state.result(for: event.row)
                 let isCalled = caller.call(.object) {
                     $0.controller(
-                        controller, didChange: result, at: event.indexPath, for: event.type,
+                        $1, didChange: result, at: event.indexPath, for: event.type,
                         newIndexPath: event.newIndexPath)
                 }
                 isHeard = isHeard || isCalled
             }
         }
-        let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent(controller) }
+        let isDidCalled = caller.call(.didChange) { $0.controllerDidChangeContent($1) }
         return isHeard || isDidCalled
     }
 }

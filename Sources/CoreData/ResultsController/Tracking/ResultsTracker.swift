@@ -25,9 +25,6 @@ final class ResultsTracker {
     var isSilent = false
 
     let request: NSFetchRequest<NSFetchRequestResult>
-    // SAFETY: the controller owns the tracker, and calls `detach()` when it goes away; what calls the delegate holds
-    // the controller meanwhile.
-    private(set) unowned(unsafe) var controller: NSFetchedResultsController<NSFetchRequestResult>!
     private var observers: [any NSObjectProtocol] = []
     var state: ResultsState?
     /// The controller whose rows this one shows some of, which is kept with its tracker.
@@ -67,9 +64,9 @@ final class ResultsTracker {
         self.cacheName = cacheName
     }
 
-    /// Ties the tracker to its controller, which owns it and outlives it.
+    /// Ties the tracker to its controller, which owns it.
     func attach(to controller: NSFetchedResultsController<NSFetchRequestResult>, named name: String) {
-        self.controller = controller
+        caller.controller = controller
         requireSortDescriptors(name)
         let center = NotificationCenter.default
         func observe(_ name: Notification.Name, _ body: @escaping (ResultsTracker, [AnyHashable: Any]) -> Void) {
@@ -91,13 +88,15 @@ final class ResultsTracker {
         weak var tracker: ResultsTracker?
     }
 
-    /// The controller goes away.
+    /// The controller goes away. The tracker of a view may still be called, as when its delegate fetches the base anew: it has no
+    /// list and tells nothing from now on.
     func detach() {
         for observer in observers { NotificationCenter.default.removeObserver(observer) }
         observers = []
-        state?.titleOfSection = { _ in nil }
+        caller.use(nil)
         listeners.end()
         flushCache()
+        state = nil
     }
 
     /// Writes the list on disk now, if the store changed since it was written.
@@ -124,7 +123,7 @@ final class ResultsTracker {
     }
 
     func requireFetchable() {
-        requireSortDescriptors(String(describing: type(of: controller!)))
+        requireSortDescriptors(caller.controller.map { String(describing: type(of: $0)) } ?? "The controller")
         precondition(
             request.resultType != .dictionaryResultType || caller.delegate == nil,
             "A controller with a delegate cannot give dictionaries: changes of them cannot be followed.")
@@ -147,12 +146,11 @@ final class ResultsTracker {
         tellViewsOfFetch()
     }
 
-    // SAFETY: the title is taken away when the state is replaced, and by `detach()` before the controller goes away.
     func madeState(
         _ loaded: LoadedResults, _ request: NSFetchRequest<NSFetchRequestResult>
     ) -> ResultsState {
         let made = ResultsState(loaded, context: context, request: request)
-        made.titleOfSection = { [unowned(unsafe) controller] name in
+        made.titleOfSection = { [weak controller = caller.controller] name in
             controller?.sectionIndexTitle(forSectionName: name)
         }
         return made
@@ -179,11 +177,11 @@ final class ResultsTracker {
     private func tellSnapshot(of state: ResultsState) {
         guard caller.mayHave(.snapshot), !isWorking else { return }
         isWorking = true
-        let kept = controller
+        let kept = caller.controller
         defer { withExtendedLifetime(kept) {} }
         let snapshot = NSDiffableDataSourceSnapshotReference(
             state.published, names: state.names, identities: state.identities, reloaded: [])
-        caller.call(.snapshot) { $0.controller(controller, didChangeContentWith: snapshot) }
+        caller.call(.snapshot) { $0.controller($1, didChangeContentWith: snapshot) }
         isWorking = false
         workOff()
     }
@@ -278,16 +276,17 @@ final class ResultsTracker {
     /// Brings the list up to date with everything that was touched, batch by batch, unless that is going on already.
     func workOff() {
         guard !isWorking else { return }
+        // A delegate may drop the last reference to the controller while it is called.
+        let kept = caller.controller
+        defer { withExtendedLifetime(kept) {} }
         workOffTouched()
         if missedFetchOfBase { baseWasFetched() }
     }
 
     private func workOffTouched() {
         isWorking = true
-        // A delegate may drop the last reference to the controller while it is called.
-        let kept = controller
         defer {
-            withExtendedLifetime(kept) { isWorking = false }
+            isWorking = false
             // What is left when the delegate went away is made up for by a fetch.
             if !isListening { touched = TouchedObjects() }
         }

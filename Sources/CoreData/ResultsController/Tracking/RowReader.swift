@@ -66,7 +66,7 @@ final class RowReader {
             place += 1
         }
         if let objects = objectsAtHand(rows) {
-            for object in objects { object._withUnsafeGuaranteedRef(compare) }
+            for object in objects { object.with(compare) }
         } else {
             try objects(of: rows).forEachHeld(compare)
         }
@@ -107,11 +107,11 @@ final class RowReader {
     /// nothing is read for that and no code of the user's runs.
     // SAFETY: the context's tables hold the objects until unused ones are released, on this queue, and comparing does
     // not.
-    private func objectsAtHand(_ rows: [RowToken]) -> [Unmanaged<NSManagedObject>]? {
+    private func objectsAtHand(_ rows: [RowToken]) -> [Unretained<NSManagedObject>]? {
         guard let store = identities.store else { return nil }
         let keys = rows.compactMap(RowIdentities.key)
         guard keys.count == rows.count, let objects = context.registry.references(keys, in: store),
-            objects.allSatisfy({ $0._withUnsafeGuaranteedRef { !$0.isFault } })
+            objects.allSatisfy({ $0.with { !$0.isFault } })
         else { return nil }
         return objects
     }

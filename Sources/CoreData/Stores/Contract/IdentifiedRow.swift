@@ -18,8 +18,8 @@ extension NSManagedObjectID {
 /// An ``IdentifiedRow`` in the same memory.
 // SAFETY: the same two words as an `IdentifiedRow`, in the same order; used while an array holds the rows.
 private struct HeldRow {
-    let id: Unmanaged<NSManagedObjectID>
-    let row: Unmanaged<RowSnapshot>
+    let id: Unretained<NSManagedObjectID>
+    let row: Unretained<RowSnapshot>
 }
 
 // SAFETY: the array whose memory this is holds the rows during the call.
@@ -28,8 +28,8 @@ extension UnsafeBufferPointer<IdentifiedRow> {
     fileprivate func forEachHeld(_ body: (NSManagedObjectID, RowSnapshot) throws -> Void) rethrows {
         try withMemoryRebound(to: HeldRow.self) { rows in
             for held in rows {
-                try held.id._withUnsafeGuaranteedRef { id in
-                    try held.row._withUnsafeGuaranteedRef { row in try body(id, row) }
+                try held.id.with { id in
+                    try held.row.with { row in try body(id, row) }
                 }
             }
         }

@@ -12,6 +12,7 @@ final class ChainLock: @unchecked Sendable {
 
     private let queue = WorkQueue.makeForLock()
     /// The chain that has the lock is the last one; those before it lent it.
+    // SAFETY: the chain that has the lock uses it, and nothing is called while it changes: no accesses overlap.
     @exclusivity(unchecked)
     private var holds: [Hold] = []
 

@@ -106,6 +106,7 @@ final class ObjectIDCache {
     private let places: UnsafeMutablePointer<Place>
     private unowned let store: NSPersistentStore
     /// Rows of one entity usually follow each other.
+    // SAFETY: one reader decodes at a time, and reads and sets both as a whole: no accesses overlap.
     @exclusivity(unchecked)
     private var lastFamily: IDFamily?
     @exclusivity(unchecked)

@@ -44,7 +44,7 @@ final class RowDecoder {
     private let context: DecodingContext
     /// The plan, where all rows are of one entity. Held by `plans`, as every plan that is taken up: none is retained.
     // SAFETY: `plans`, which never changes, holds it.
-    private let onlyPlan: Unmanaged<Plan>?
+    private let onlyPlan: Unretained<Plan>?
     private let onlyNumber: Int64?
 
     // SAFETY: see `onlyPlan`.
@@ -60,7 +60,7 @@ final class RowDecoder {
         }
         self.plans = plans
         let only = plans.count == 1 ? plans.first : nil
-        self.onlyPlan = (only?.value).map(Unmanaged.passUnretained)
+        self.onlyPlan = (only?.value).map { Unretained($0) }
         self.onlyNumber = only?.key
     }
 
@@ -86,8 +86,8 @@ final class RowDecoder {
 
     // SAFETY: `plans`, which never changes, holds every plan.
     @inline(__always)
-    private func plan(of statement: Statement) -> Unmanaged<Plan>? {
-        onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)].map(Unmanaged.passUnretained)
+    private func plan(of statement: Statement) -> Unretained<Plan>? {
+        onlyPlan ?? plans[statement.integer(at: RowColumns.entityColumn)].map { Unretained($0) }
     }
 
     @inline(__always)
@@ -98,19 +98,19 @@ final class RowDecoder {
     /// The key of the current row alone, as below.
     // SAFETY: see `plan(of:)`.
     func key(of statement: Statement) -> RowKey? {
-        plan(of: statement)?._withUnsafeGuaranteedRef { key(of: statement, $0) }
+        plan(of: statement)?.with { key(of: statement, $0) }
     }
 
     /// The key and the snapshot of the current row; `nil` for a row of an entity that the query did not ask for.
     // SAFETY: see `plan(of:)`.
     func row(of statement: Statement) -> (key: RowKey, snapshot: RowSnapshot)? {
-        plan(of: statement)?._withUnsafeGuaranteedRef { (key(of: statement, $0), snapshot(of: statement, $0)) }
+        plan(of: statement)?.with { (key(of: statement, $0), snapshot(of: statement, $0)) }
     }
 
     /// The snapshot of the current row alone, as above.
     // SAFETY: see `plan(of:)`.
     func snapshot(of statement: Statement) -> RowSnapshot? {
-        plan(of: statement)?._withUnsafeGuaranteedRef { snapshot(of: statement, $0) }
+        plan(of: statement)?.with { snapshot(of: statement, $0) }
     }
 
     // SAFETY: the callers hold decoder, plan and statement until the closure has run, which is not kept.
@@ -119,13 +119,13 @@ final class RowDecoder {
         let version = statement.integer(at: RowColumns.versionColumn)
         // What a closure holds would be retained for each row. The callers hold all three until this is done.
         let held = (
-            decoder: Unmanaged.passUnretained(self), plan: Unmanaged.passUnretained(plan),
-            statement: Unmanaged.passUnretained(statement)
+            decoder: Unretained(self), plan: Unretained(plan),
+            statement: Unretained(statement)
         )
         return RowSnapshot.make(version: version, count: plan.steps.count) { values in
-            held.decoder._withUnsafeGuaranteedRef { decoder in
-                held.plan._withUnsafeGuaranteedRef { plan in
-                    held.statement._withUnsafeGuaranteedRef { decoder.write(plan, $0, to: &values) }
+            held.decoder.with { decoder in
+                held.plan.with { plan in
+                    held.statement.with { decoder.write(plan, $0, to: &values) }
                 }
             }
         }
