@@ -253,10 +253,22 @@ import Testing
         try await driver.wait(for: "the question") { driver.text.contains("The record with your edits was deleted") }
         driver.keys("<Esc>")
         #expect(driver.text.contains("asked again when you save"), "\(driver.text)")
+        // Until then it is not saved.
+        driver.keys("j")
+        #expect(driver.text.contains("*1 unsaved"), "\(driver.text)")
+        driver.keys("gu")
+        #expect(driver.text.contains("Not saved: 1 record"), "\(driver.text)")
+        #expect(driver.text.contains("! Team Spain: another program deleted it"), "\(driver.text)")
+        #expect(driver.text.contains("Wins: 99"), "\(driver.text)")
+        driver.keys("q")
+        driver.keys("q")
+        #expect(driver.text.contains("Unsaved changes") && !driver.browser.isFinished, "\(driver.text)")
+        driver.keys("c")
         driver.keys("<C-s>")
         #expect(driver.text.contains("The record with your edits was deleted"), "\(driver.text)")
         driver.keys("r<C-s>")
         #expect(try stored("Spain")["wins"] == 99, "\(driver.text)")
+        #expect(driver.browser.unsavedCount == 0)
     }
 
     /// A relationship to a record that is deleted elsewhere is emptied, which the user did not choose.

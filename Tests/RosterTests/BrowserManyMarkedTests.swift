@@ -20,6 +20,7 @@ import Testing
         let driver = driver
         try await driver.wait(for: "the list") { driver.text.contains("20,000 Teams") }
         driver.keys("~")
+        #expect(finish() < .milliseconds(100))
         #expect(driver.text.contains("20,000 records marked"), "\(driver.text)")
     }
 
@@ -106,5 +107,137 @@ import Testing
         context.processPendingChanges()
         goOn(upTo: .max)
         #expect(found.count == Self.teams - 1 && Set(found).count == found.count && found.contains(ahead))
+    }
+
+    private var context: NSManagedObjectContext {
+        get throws { try #require(driver.browser.session).context }
+    }
+
+    /// How many records have a value that is not saved.
+    private func changed() throws -> Int {
+        try context.updatedObjects.count { $0.value(forKey: "wins") as? Int == 71 }
+    }
+
+    private func askForWins() {
+        for _ in 0..<9 where driver.browser.list?.focusedKey != "wins" { driver.keys("l") }
+        driver.keys("e")
+        _ = finish()
+        driver.type("71")
+        driver.keys("<Enter>")
+        _ = finish()
+        #expect(driver.text.contains("y change"), "\(driver.text)")
+    }
+
+    /// Goes on for some pieces.
+    private func work(_ pieces: Int) {
+        for _ in 0..<pieces where isWorking { driver.browser.wake() }
+        driver.draw()
+        #expect(isWorking, "\(driver.text)")
+    }
+
+    @Test func aRangeIsMarkedBesideTheKeys() throws {
+        driver.keys("<Esc>")
+        driver.keys("ggvG")
+        driver.keys("v")
+        #expect(finish() < .milliseconds(100))
+        #expect(driver.text.contains("20,000 records marked"), "\(driver.text)")
+        // What is under way when Esc stops it marks nothing.
+        driver.keys("<Esc>")
+        driver.keys("ggvG")
+        driver.keys("v")
+        driver.keys("<Esc>")
+        #expect(!isWorking && driver.text.contains("stopped marking"), "\(driver.text)")
+        #expect(try #require(driver.browser.list).marks.isEmpty)
+    }
+
+    @Test func rowsThatMoveWhileTheyAreMarkedAreMarked() throws {
+        let list = try #require(driver.browser.list)
+        let some = list.records.controller.objectIDs(at: 0..<10).map { list.session.context.object(with: $0) }
+        var walk = RowWalk(of: list, except: Set(some))
+        let all = 0..<Self.teams
+        let isDone = walk.goOn(in: all, until: .now)
+        #expect(!isDone)
+        let (early, late) = (walk.found.first, list.records.controller.object(at: IndexPath(row: 15_000, section: 0)))
+        early?.setValue("Team 019000 x", forKey: "teamName")
+        late.setValue("Team 000100 x", forKey: "teamName")
+        for row in 2..<5 { try context.delete(list.records.controller.object(at: IndexPath(row: row, section: 0))) }
+        try context.processPendingChanges()
+        while !walk.goOn(in: 0..<list.records.objectCount, until: .now + .seconds(60)) {}
+        let found = walk.found
+        #expect(found.count == Self.teams - 10 && found.contains(late), "\(found.count)")
+    }
+
+    @Test func aBulkEditIsMadeBesideTheKeysAndIsOneStep() throws {
+        askForWins()
+        driver.keys("y")
+        #expect(isWorking && driver.lines[23].contains("Esc stops"), "\(driver.text)")
+        // What is typed ahead answers nothing.
+        driver.keys("uD")
+        #expect(finish() < .milliseconds(150))
+        #expect(driver.text.contains("changed 20,000 records, not saved yet"), "\(driver.text)")
+        let session = try #require(driver.browser.session)
+        #expect(try changed() == Self.teams && session.unsavedCount == UnsavedRecords.count(in: session.context))
+        #expect(!driver.browser.baseline.isEmpty)
+        driver.keys("u")
+        #expect(isWorking && driver.lines[23].contains("undoing: edit Wins of"), "\(driver.text)")
+        #expect(finish() < .milliseconds(150))
+        #expect(driver.text.contains("undone: edit Wins of"), "\(driver.text)")
+        #expect(try changed() == 0 && session.unsavedCount == 0)
+        driver.keys("u")
+        #expect(driver.text.contains("nothing to undo"), "\(driver.text)")
+        driver.keys("U")
+        #expect(finish() < .milliseconds(150))
+        #expect(driver.text.contains("done again: edit Wins of"), "\(driver.text)")
+        #expect(try changed() == Self.teams && session.unsavedCount == UnsavedRecords.count(in: session.context))
+    }
+
+    @Test func aBulkEditThatIsStoppedLeavesNothing() throws {
+        askForWins()
+        driver.keys("y")
+        work(2)
+        #expect(try changed() > 0)
+        driver.keys("<Esc>")
+        _ = finish()
+        #expect(driver.text.contains("everything is as it was"), "\(driver.text)")
+        #expect(try changed() == 0)
+        driver.keys("u")
+        #expect(driver.text.contains("nothing to undo"), "\(driver.text)")
+        driver.keys("U")
+        #expect(driver.text.contains("nothing to redo"), "\(driver.text)")
+        // An undo that is stopped is none.
+        askForWins()
+        driver.keys("y")
+        _ = finish()
+        driver.keys("u")
+        work(2)
+        driver.keys("<C-c>")
+        _ = finish()
+        #expect(try changed() == Self.teams, "\(driver.text)")
+        driver.keys("U")
+        #expect(driver.text.contains("nothing to redo"), "\(driver.text)")
+    }
+
+    @Test func theMarkedAreDeletedBesideTheKeysAndComeBack() throws {
+        driver.keys("D")
+        _ = finish()
+        driver.keys("y")
+        #expect(isWorking && driver.lines[23].contains("deleting 20,000 records"), "\(driver.text)")
+        work(2)
+        driver.keys("<Esc>")
+        _ = finish()
+        let list = try #require(driver.browser.list)
+        #expect(list.records.objectCount == Self.teams && list.marks.objects.count == Self.teams, "\(driver.text)")
+        driver.keys("D")
+        _ = finish()
+        driver.keys("yn")
+        #expect(finish() < .milliseconds(150))
+        #expect(driver.text.contains("deleted 20,000 records; u takes it back"), "\(driver.text)")
+        #expect(list.records.objectCount == 0 && list.marks.isEmpty)
+        let session = try #require(driver.browser.session)
+        #expect(session.unsavedCount == Self.teams && session.unsavedGrowth(of: list.entity) == -Self.teams)
+        driver.keys("u")
+        #expect(finish() < .milliseconds(150))
+        #expect(list.records.objectCount == Self.teams && session.unsavedCount == 0, "\(driver.text)")
+        #expect(driver.text.contains("1/20,000"), "\(driver.text)")
     }
 }

@@ -34,6 +34,10 @@ final class Browser: TerminalProgram {
     var baseline = EditBaseline()
     /// Edits of records that others deleted, of which the user did not decide yet.
     var lostEdits: [LostEdit] = []
+    /// How many records have something to save, with those that others deleted and of which the user did not decide yet.
+    var unsavedCount: Int { (session?.unsavedCount ?? 0) + lostEdits.count }
+    /// The changes of very many records that undo and redo know.
+    var editGroups = EditGroupCounts()
     /// The records of which another program changed a field that has an unsaved edit.
     var contested: Set<NSManagedObject> = []
     var filterHistory: [String] = []
@@ -145,7 +149,7 @@ final class Browser: TerminalProgram {
         list?.wake()
         if let layer = layers.top as? any WorkingLayer, layer.isWorking {
             layer.takeUp()
-            needsDisplay = true
+            if (layer as? PiecewiseWork)?.needsNoDisplay != true { needsDisplay = true }
         }
         if let end = message?.end, end <= .now {
             message = nil
@@ -244,11 +248,11 @@ final class Browser: TerminalProgram {
                         Dialog.Choice("c<Esc>n", "go on") { [unowned self] in picked = [] },
                     ]))
         }
-        guard let session, session.context.hasChanges, session.unsavedCount > 0 else {
+        guard unsavedCount > 0 else {
             isFinished = true
             return
         }
-        let count = DeletePlan.counted(session.unsavedCount, "record")
+        let count = DeletePlan.counted(unsavedCount, "record")
         layers.push(
             Dialog(
                 title: "Unsaved changes", lines: [TextPane.Line(sentence("\(count) changed and not saved."))],
@@ -289,11 +293,9 @@ final class Browser: TerminalProgram {
     private func end(bySignal signal: Int32) {
         isFinished = true
         status = 128 + signal
-        if let session, session.unsavedCount > 0 {
+        if unsavedCount > 0 {
             lastWords =
-                sentence(
-                    "ended by a signal; changes to \(DeletePlan.counted(session.unsavedCount, "record")) were not saved"
-                )
+                sentence("ended by a signal; changes to \(DeletePlan.counted(unsavedCount, "record")) were not saved")
         }
     }
 }

@@ -12,17 +12,20 @@ final class PiecewiseWork: WorkingLayer {
     private let share: () -> Double
     private let piece: (ContinuousClock.Instant) throws -> Bool
     private let fail: (any Error) -> Void
+    private let stop: (() -> Void)?
     private let next: () -> Void
     private let began = ContinuousClock.now
+    /// When the share was last said.
+    private var shown = ContinuousClock.now
     private(set) var isFinished = false
 
     fileprivate init(
         _ what: String, in browser: Browser, share: @escaping () -> Double,
         _ piece: @escaping (ContinuousClock.Instant) throws -> Bool, orElse fail: @escaping (any Error) -> Void,
-        then next: @escaping () -> Void
+        onStop stop: (() -> Void)?, then next: @escaping () -> Void
     ) {
         (self.what, self.browser, self.share, self.piece) = (what, browser, share, piece)
-        (self.fail, self.next) = (fail, next)
+        (self.fail, self.stop, self.next) = (fail, stop, next)
     }
 
     var isWorking: Bool { !isFinished }
@@ -45,19 +48,22 @@ final class PiecewiseWork: WorkingLayer {
     }
 
     func handle(_ event: Event) -> Bool {
-        if event == .key(Key(.escape)) || event == .key(Key(.character("c"), .control)) {
-            isFinished = true
-            browser.say(sentence("stopped \(what)"))
-        }
+        let stops = event == .key(Key(.escape)) || event == .key(Key(.character("c"), .control))
+        guard stops, let stop else { return true }
+        end()
+        stop()
         return true
     }
 
     var footer: String? {
         let text = Activity.text("\(what) \(min(99, Int(share() * 100))) %", since: began)
-        return sentence("\(text), Esc stops")
+        return stop == nil ? text : sentence("\(text), Esc stops")
     }
 
-    func draw(in canvas: Canvas) {}
+    /// Whether what is shown is new enough: to paint after each piece would take a good part of the time.
+    var needsNoDisplay: Bool { isWorking && shown + Activity.interval > .now }
+
+    func draw(in canvas: Canvas) { shown = .now }
 }
 
 extension Browser {
@@ -68,16 +74,31 @@ extension Browser {
     ///   - share: how much of it is done, from 0 to 1.
     ///   - piece: works until the given time, and answers whether all is done.
     ///   - fail: called with the error of a later piece, which ends the work.
+    ///   - stop: called when the user stops the work.
     ///   - next: called when all is done.
     /// - Throws: the error of the first piece.
     func workPiecewise(
         _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) throws -> Bool,
-        orElse fail: ((any Error) -> Void)? = nil, then next: @escaping () -> Void
+        orElse fail: ((any Error) -> Void)? = nil, onStop stop: (() -> Void)? = nil, then next: @escaping () -> Void
     ) throws {
         if try piece(.now + PiecewiseWork.slice) { return next() }
-        layers.push(
+        push(
             PiecewiseWork(
-                what, in: self, share: share, piece, orElse: fail ?? { [unowned self] in complain($0) }, then: next))
+                what, in: self, share: share, piece, orElse: fail ?? { [unowned self] in complain($0) },
+                onStop: stop ?? { [unowned self] in say(sentence("stopped \(what)")) }, then: next))
+    }
+
+    /// Does work that cannot fail and that is not stopped any more.
+    func finishPiecewise(
+        _ what: String, share: @escaping () -> Double, _ piece: @escaping (ContinuousClock.Instant) -> Bool,
+        then next: @escaping () -> Void
+    ) {
+        if piece(.now + PiecewiseWork.slice) { return next() }
+        push(PiecewiseWork(what, in: self, share: share, piece, orElse: { _ in }, onStop: nil, then: next))
+    }
+
+    private func push(_ work: PiecewiseWork) {
+        layers.push(work)
         needsDisplay = true
     }
 }

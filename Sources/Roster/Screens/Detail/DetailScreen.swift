@@ -289,7 +289,7 @@ final class DetailScreen: Layer {
     func drawHints(in canvas: Canvas) {
         let hints = session.isReadOnly ? Self.hints.filter { !Self.editingKeys.contains($0.0) } : Self.hints
         let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: session.keptHints, of: DetailCommands.table, in: browser.tables.record)
+            hints, keeping: browser.keptHints, of: DetailCommands.table, in: browser.tables.record)
         KeyHints.draw(shown, keeping: kept, in: canvas, y: canvas.height - 1)
     }
 

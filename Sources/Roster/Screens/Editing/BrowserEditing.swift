@@ -40,7 +40,7 @@ extension Browser {
     ///
     /// - Returns: those of which that was not known.
     @discardableResult
-    private func noteContested(among objects: some Sequence<NSManagedObject>) -> [NSManagedObject] {
+    func noteContested(among objects: some Sequence<NSManagedObject>) -> [NSManagedObject] {
         contested = contested.filter { baseline.conflict(of: $0) != nil }
         let new = objects.filter { !contested.contains($0) && baseline.conflict(of: $0) != nil }
         contested.formUnion(new)
@@ -80,11 +80,13 @@ extension Browser {
 
     func undo() {
         guard let manager = session?.context.undoManager, manager.canUndo else { return say("nothing to undo") }
+        if let group = EditGroup(manager.undoActionName) { return stepBack(group) }
         step("undone", manager.undoActionName) { manager.undo() }
     }
 
     func redo() {
         guard let manager = session?.context.undoManager, manager.canRedo else { return say("nothing to redo") }
+        if let group = EditGroup(manager.redoActionName) { return stepAgain(group) }
         step("done again", manager.redoActionName) { manager.redo() }
     }
 
@@ -268,9 +270,17 @@ extension Browser {
                 title: "Delete?", lines: plan.lines,
                 choices: [
                     Dialog.Choice("y", "delete") { [unowned self] in
-                        edit(sentence("delete \(name)")) { context in for object in objects { context.delete(object) } }
-                        say(sentence("deleted \(name); u takes it back"))
-                        next()
+                        editMany(
+                            sentence("delete \(name)"), doing: sentence("deleting \(name)"), count: objects.count,
+                            {
+                                // Others may have deleted it meanwhile, and earlier ones may have taken it along.
+                                guard !objects[$1].isDeleted, objects[$1].managedObjectContext != nil else { return }
+                                $0.delete(objects[$1])
+                            },
+                            then: { [unowned self] in
+                                say(sentence("deleted \(name); u takes it back"))
+                                next()
+                            })
                     },
                     Dialog.Choice("n", "keep"),
                 ]))

@@ -11,6 +11,8 @@ final class ChangesPane: KeyHelping {
         let key: String?
         let text: String
         let role: Role
+        /// Whether another program deleted the record, and the user did not decide yet what becomes of the edit.
+        var isLost = false
     }
 
     private unowned let browser: Browser
@@ -47,7 +49,16 @@ final class ChangesPane: KeyHelping {
                     object: object, key: nil, text: "− \(object.entity.name ?? "") \(RecordName.lastKnown(object))",
                     role: .error)
             }
+        entries += browser.lostEdits.flatMap(entries)
         move(by: 0)
+    }
+
+    private func entries(of lost: LostEdit) -> [Entry] {
+        let head = sentence("\(lost.object.entity.name ?? "") \(lost.name): another program deleted it")
+        return [
+            Entry(object: lost.object, key: nil, text: "! \(head)", role: .warning, isLost: true),
+            Entry(object: lost.object, key: nil, text: "    \(lost.fields)", role: .text, isLost: true),
+        ]
     }
 
     private func sorted(_ objects: Set<NSManagedObject>) -> [NSManagedObject] {
@@ -83,7 +94,9 @@ final class ChangesPane: KeyHelping {
         let object = current.object
         let name = RecordName.short(RecordName.lastKnown(object))
         let context = session.context
-        if let key = current.key, !object.isInserted {
+        if current.isLost {
+            browser.lostEdits.removeAll { $0.object === object }
+        } else if let key = current.key, !object.isInserted {
             browser.edit(sentence("drop \(PropertyTitle.title(key)) of \(name)")) { _ in Self.restore([key], of: object)
             }
         } else if object.isDeleted {
@@ -115,7 +128,7 @@ final class ChangesPane: KeyHelping {
 
     /// Goes to the record in the list.
     func goToRecord() {
-        guard let current, !current.object.isDeleted, let list = browser.list else { return }
+        guard let current, !current.isLost, !current.object.isDeleted, let list = browser.list else { return }
         guard list.records.path(of: current.object) != nil else {
             return browser.layers.push(DetailScreen(browser: browser, session: session, object: current.object))
         }
@@ -124,7 +137,7 @@ final class ChangesPane: KeyHelping {
     }
 
     func edit() {
-        guard let current, !current.object.isDeleted else { return }
+        guard let current, !current.isLost, !current.object.isDeleted else { return }
         RecordForm.open(
             in: browser, session: session, object: current.object, entity: current.object.entity, focus: current.key)
     }
@@ -187,7 +200,7 @@ final class ChangesPane: KeyHelping {
         if revision != session.revision { reload() }
         canvas.clear()
         height = max(1, canvas.height - 2)
-        let count = DeletePlan.counted(session.unsavedCount, "record")
+        let count = DeletePlan.counted(browser.unsavedCount, "record")
         StatusLine(left: [(sentence(" Not saved: \(count)"), .status)]).draw(in: canvas, y: 0)
         top = max(0, min(top, cursor))
         if cursor >= top + height { top = cursor - height + 1 }

@@ -18,9 +18,12 @@ struct RecordMarks {
         if objects.remove(object) == nil { objects.insert(object) }
     }
 
-    mutating func add(_ others: some Sequence<NSManagedObject>) { objects.formUnion(others) }
+    mutating func add(_ others: Set<NSManagedObject>) {
+        // The fewer are put to the more.
+        objects = objects.count < others.count ? others.union(objects) : objects.union(others)
+    }
 
-    mutating func set(_ others: some Sequence<NSManagedObject>) { objects = Set(others) }
+    mutating func set(_ others: Set<NSManagedObject>) { objects = others }
 
     mutating func removeAll() { self = RecordMarks() }
 
@@ -75,13 +78,42 @@ extension ListScreen {
         marks.anchor = nil
         guard let end = records.path(of: cursorObject) else { return }
         let range = [records.index(of: start), records.index(of: end)].sorted()
-        marks.add((range[0]...range[1]).compactMap { records.object(at: records.path(atIndex: $0)) })
-        sayMarked()
+        markAll(sentence("marking \(DeletePlan.counted(range[1] - range[0] + 1, "record"))")) { [unowned self] in
+            guard let start = records.path(of: anchor), let end = records.path(of: cursorObject) else { return 0..<0 }
+            let range = [records.index(of: start), records.index(of: end)].sorted()
+            return range[0]..<(range[1] + 1)
+        } then: { [unowned self] in
+            marks.add($0)
+        }
     }
 
     func invertMarks() {
-        marks.set(allRecords.filter { !marks.contains($0) })
-        sayMarked()
+        markAll(
+            sentence("marking \(DeletePlan.counted(records.objectCount, "record"))"), except: marks.objects
+        ) { [unowned self] in
+            0..<records.objectCount
+        } then: { [unowned self] in
+            marks.set($0)
+        }
+    }
+
+    /// Finds the records of a stretch of the list, and marks them; the keys do not wait for very many.
+    private func markAll(
+        _ what: String, except left: Set<NSManagedObject> = [], in bounds: @escaping () -> Range<Int>,
+        then mark: @escaping (Set<NSManagedObject>) -> Void
+    ) {
+        var walk = RowWalk(of: self, except: left)
+        do {
+            try browser.workPiecewise(what, share: { walk.share }) {
+                walk.goOn(in: bounds(), until: $0)
+            } then: { [unowned self] in
+                mark(walk.found)
+                marks.removeDeleted()
+                sayMarked()
+            }
+        } catch {
+            browser.complain(error)
+        }
     }
 
     func markByPredicate() {
@@ -106,25 +138,47 @@ extension ListScreen {
     /// Marks what a predicate finds in the list: beside the keys where the list is long.
     // SAFETY: all of it is used on the main thread.
     private func mark(by predicate: NSPredicate?) throws {
-        let request = NSFetchRequest<NSManagedObject>()
+        let request = NSFetchRequest<NSManagedObjectID>()
         request.entity = entity
+        request.resultType = .managedObjectIDResultType
         let conditions = [predicate, records.controller.fetchRequest.predicate].compactMap { $0 }
         if !conditions.isEmpty {
             request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
         }
         guard records.objectCount > Self.longList else {
-            marks.add(try session.context.fetch(request))
-            return sayMarked()
+            return mark(try session.context.fetch(request))
         }
         nonisolated(unsafe) let work = (request: request, context: session.context)
         begin("marking") { screen in
-            let found = try await work.context.fetchAsynchronously(work.request)
-            screen.marks.add(found)
-            screen.sayMarked()
+            screen.mark(try await work.context.fetchAsynchronously(work.request))
         }
     }
 
-    private var allRecords: [NSManagedObject] { records.controller.fetchedObjects ?? [] }
+    private func mark(_ ids: [NSManagedObjectID]) {
+        var found: Set<NSManagedObject> = []
+        var done = 0
+        do {
+            let what = sentence("marking \(DeletePlan.counted(ids.count, "record"))")
+            try browser.workPiecewise(what, share: { Double(done) / Double(max(1, ids.count)) }) {
+                [unowned self] deadline in
+                while done < ids.count {
+                    found.insert(session.context.object(with: ids[done]))
+                    done += 1
+                    if done.isMultiple(of: 256), ContinuousClock.now >= deadline { return done == ids.count }
+                }
+                return true
+            } then: { [unowned self] in
+                marks.add(found)
+                marks.removeDeleted()
+                sayMarked()
+            }
+        } catch {
+            browser.complain(error)
+        }
+    }
+
+    /// Forgets the marks of records that are gone, after a change of very many.
+    func forgetDeletedMarks() { marks.removeDeleted() }
 
     private func sayMarked() { browser.say(sentence("\(DeletePlan.counted(marks.objects.count, "record")) marked")) }
 
@@ -215,12 +269,14 @@ extension ListScreen {
                 title: edited, lines: lines + Self.more(than: seen.count),
                 choices: [
                     Dialog.Choice("y", "change") { [unowned self] in
-                        browser.edit(sentence("edit \(edited)"), seen: seen) { _ in
-                            for seen in seen where !seen.isGone {
-                                seen.object.setValue(value, forKey: attribute.name)
-                            }
-                        }
-                        browser.say(sentence("changed \(DeletePlan.counted(seen.count, "record")), not saved yet"))
+                        browser.editMany(
+                            sentence("edit \(edited)"), doing: sentence("changing \(edited)"), count: seen.count,
+                            seen: seen,
+                            { if !seen[$1].isGone { seen[$1].object.setValue(value, forKey: attribute.name) } },
+                            then: { [unowned self] in
+                                let counted = DeletePlan.counted(seen.count, "record")
+                                browser.say(sentence("changed \(counted), not saved yet"))
+                            })
                     },
                     Dialog.Choice("n", "leave"),
                 ]))
@@ -251,11 +307,17 @@ extension ListScreen {
                 ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name
             })
         var last: NSManagedObject?
-        browser.edit(sentence("duplicate \(DeletePlan.counted(chosen.count, "record"))")) { context in
-            for object in chosen { last = Self.copy(of: object, unique: unique, in: context) }
-        }
-        if let last { moveCursor(to: last) }
-        browser.say(sentence("duplicated \(DeletePlan.counted(chosen.count, "record")), not saved yet"))
+        let counted = DeletePlan.counted(chosen.count, "record")
+        browser.editMany(
+            sentence("duplicate \(counted)"), doing: sentence("duplicating \(counted)"), count: chosen.count,
+            { context, index in
+                guard !chosen[index].isDeleted, chosen[index].managedObjectContext != nil else { return }
+                last = Self.copy(of: chosen[index], unique: unique, in: context)
+            },
+            then: { [unowned self] in
+                if let last { moveCursor(to: last) }
+                browser.say(sentence("duplicated \(counted), not saved yet"))
+            })
     }
 
     private static func copy(

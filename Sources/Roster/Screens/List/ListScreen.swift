@@ -71,6 +71,8 @@ final class ListScreen: Layer {
     private(set) var cursorObject: NSManagedObject?
     /// What the callbacks of the present batch were about.
     private var changed: [(mark: RowMark, object: NSManagedObject)] = []
+    /// What the user deleted, as of the present batch.
+    private var deletedHere: Set<NSManagedObject>?
     /// Whether the cursor goes to what changes.
     private var revealsChanges = false
 
@@ -286,8 +288,10 @@ final class ListScreen: Layer {
     }
 
     /// Does something that changes records, and lets the cursor go to the first of them that the list shows.
-    func revealingChanges(_ body: () -> Void) {
-        revealsChanges = browser.layers.top === self
+    ///
+    /// - Parameter reveals: whether that is wanted; else where the list is on top.
+    func revealingChanges(_ reveals: Bool? = nil, _ body: () -> Void) {
+        revealsChanges = reveals ?? (browser.layers.top === self)
         body()
         revealsChanges = false
     }
@@ -297,7 +301,7 @@ final class ListScreen: Layer {
 
 extension ListScreen: RecordListDelegate {
     func listWillChange() {
-        changed = []
+        (changed, deletedHere) = ([], nil)
         log.willChange()
     }
 
@@ -315,8 +319,12 @@ extension ListScreen: RecordListDelegate {
         case .update: changed.append((.updated, object))
         case .delete:
             // What the user deletes needs no sign; what others deleted counts as deleted until the event is processed.
-            session.context.processPendingChanges()
-            guard let old, !session.context.deletedObjects.contains(object) else { return }
+            guard !session.isChangingMany else { return }
+            if deletedHere == nil {
+                session.context.processPendingChanges()
+                deletedHere = session.context.deletedObjects
+            }
+            guard let old, deletedHere?.contains(object) == false else { return }
             records.fade(object, at: old)
         @unknown default: break
         }
@@ -325,7 +333,7 @@ extension ListScreen: RecordListDelegate {
     func listDidChange() {
         let screenLine = view.screenLine
         records.refresh()
-        marks.removeDeleted()
+        if !session.isChangingMany { marks.removeDeleted() }
         searchPlaces = nil
         // A flood of changes is not worth a glow, and the user would not see it.
         let now = ContinuousClock.now
@@ -336,7 +344,7 @@ extension ListScreen: RecordListDelegate {
         search?.listChanged(changed.map(\.object))
         if revealsChanges { reveal(changed.map(\.object)) }
         if followsNewest, let newest = changed.last(where: { $0.mark == .inserted }) { moveCursor(to: newest.object) }
-        changed = []
+        (changed, deletedHere) = ([], nil)
         rememberCursor()
         log.didChange(sections: records.sectionCount, objects: records.objectCount)
         browser.needsDisplay = true

@@ -161,7 +161,7 @@ extension ListScreen {
             right.append((" " + sentence("range of \(GroupedNumber.text(range.count))") + " ", .status))
         }
         if !marks.isEmpty { right.append((tr(" %s marked ", GroupedNumber.text(marks.objects.count)), .status)) }
-        let unsaved = session.unsavedCount
+        let unsaved = browser.unsavedCount
         if unsaved > 0 { right.append((" *" + tr("%s unsaved", GroupedNumber.text(unsaved)) + " ", .status)) }
         if let number = view.rowNumber {
             right.append((" \(GroupedNumber.text(number))/\(GroupedNumber.text(records.objectCount)) ", .status))
@@ -191,7 +191,7 @@ extension ListScreen {
         let usual = pendingRange == nil ? Self.hints : Self.rangeHints
         let hints = session.isReadOnly ? usual.filter { !Self.editingKeys.contains($0.0) } : usual
         let (shown, kept) = KeyHints.inEffect(
-            hints, keeping: pendingRange == nil ? session.keptHints : ["Space", "Esc"], of: ListCommands.table,
+            hints, keeping: pendingRange == nil ? browser.keptHints : ["Space", "Esc"], of: ListCommands.table,
             in: browser.tables.list)
         KeyHints.draw(shown, keeping: kept, in: canvas, y: y)
     }
@@ -264,7 +264,7 @@ extension ListScreen {
     }
 }
 
-extension StoreSession {
+extension Browser {
     /// The hints that stay in a narrow line: how to save too, while there is something to save.
     var keptHints: Set<String> { unsavedCount > 0 ? KeyHints.kept.union(["^S"]) : KeyHints.kept }
 }

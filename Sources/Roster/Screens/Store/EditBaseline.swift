@@ -13,10 +13,14 @@ struct EditBaseline {
 
     /// Takes up the properties that were changed since the last call. Call after every edit.
     ///
-    /// - Parameter seen: what the user saw of records, where that was before the edit: others may have changed them since.
-    mutating func note(_ context: NSManagedObjectContext, seen: [SeenValues] = []) {
+    /// - Parameters:
+    ///   - objects: what the edit changed, where that is known; else all that is changed is looked at.
+    ///   - seen: what the user saw of records, where that was before the edit: others may have changed them since.
+    mutating func note(
+        _ context: NSManagedObjectContext, _ objects: [NSManagedObject]? = nil, seen: some Sequence<SeenValues> = []
+    ) {
         let seen = Dictionary(seen.map { (ObjectIdentifier($0.object), $0.values) }) { first, _ in first }
-        for object in context.updatedObjects {
+        for object in objects ?? Array(context.updatedObjects) where object.isUpdated && !object.isDeleted {
             let id = ObjectIdentifier(object)
             var base = values[id]?.base ?? [:]
             let mine = object.changedValues()
@@ -43,8 +47,11 @@ struct EditBaseline {
     ///
     /// What an edit that was not saved had found comes back as others have written it meanwhile. And the undoing of a
     /// saved edit takes the place of what that wrote, and of nothing that others wrote later: they are asked about.
-    mutating func noteStep(_ context: NSManagedObjectContext) {
-        for (object, base, _) in values.values where object.isUpdated && !object.isDeleted {
+    ///
+    /// - Parameter objects: what the step changed, where that is known; else all edits are looked at.
+    mutating func noteStep(_ context: NSManagedObjectContext, _ objects: [NSManagedObject]? = nil) {
+        let edits = objects?.compactMap { values[ObjectIdentifier($0)] } ?? Array(values.values)
+        for (object, base, _) in edits where object.isUpdated && !object.isDeleted {
             let committed = object.committedValues(forKeys: Array(base.keys))
             for (key, value) in object.changedValues() {
                 guard let found = base[key], object.entity.attributesByName[key] != nil, Self.isEqual(value, found),
@@ -54,7 +61,8 @@ struct EditBaseline {
             }
         }
         context.processPendingChanges()
-        note(context, seen: saved.values.map { SeenValues(object: $0.object, values: $0.mine) })
+        let written = objects?.compactMap { saved[ObjectIdentifier($0)] } ?? Array(saved.values)
+        note(context, objects, seen: written.map { SeenValues(object: $0.object, values: $0.mine) })
     }
 
     /// The records with edits of the user that others deleted, with the values that the user gave them; each is told once.

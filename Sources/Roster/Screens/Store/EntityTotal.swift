@@ -31,10 +31,7 @@ final class EntityTotal {
     var value: Int? {
         countAgain()
         guard let saved else { return nil }
-        func isOurs(_ object: NSManagedObject) -> Bool { object.entity.isKindOf(entity: entity) }
-        let context = session.context
-        guard context.hasChanges else { return saved }
-        return saved + context.insertedObjects.count(where: isOurs) - context.deletedObjects.count(where: isOurs)
+        return saved + session.unsavedGrowth(of: entity)
     }
 
     /// Begins to count where the number is not that of the present state.

@@ -16,6 +16,11 @@ final class StoreSession {
     let sizes: [String: Int]
     /// Counts up whenever records may look otherwise than before.
     private(set) var revision = 0
+    private var unsaved = UnsavedTally()
+    /// What was deleted, by the user or by others.
+    private var doubtful: Set<NSManagedObject> = []
+    /// What came or changed since `noting(_:)` began; `nil` while it does not run.
+    private var noted: [NSManagedObject]?
     private var changeObservers: [any NSObjectProtocol] = []
     private var unreadObserver: (any NSObjectProtocol)?
     private var mergeObserver: (any NSObjectProtocol)?
@@ -48,10 +53,46 @@ final class StoreSession {
             // The context posts on its queue: the main thread, where the session is used.
             nonisolated(unsafe) weak let session = self
             changeObservers.append(
-                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { _ in
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
                     session?.revision += 1
+                    session?.note(name, notification.userInfo ?? [:])
                 })
         }
+    }
+
+    private func note(_ name: Notification.Name, _ info: [AnyHashable: Any]) {
+        guard name == NSManagedObjectContext.didChangeObjectsNotification else {
+            if name == NSManagedObjectContext.didSaveObjectsNotification { countUnsavedAnew() }
+            return
+        }
+        guard info[NSInvalidatedAllObjectsKey] == nil else { return countUnsavedAnew() }
+        func objects(_ key: String) -> Set<NSManagedObject> { info[key] as? Set<NSManagedObject> ?? [] }
+        let deleted = objects(NSDeletedObjectsKey)
+        if isChangingMany {
+            for object in deleted { unsaved.note(object, object.objectID.isTemporaryID ? nil : .deleted) }
+        } else {
+            // What a merge brings is deleted too, and nothing to save: which it was can be told when the event is over.
+            doubtful.formUnion(deleted)
+        }
+        for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey] {
+            let changed = objects(key)
+            for object in changed where !object.isDeleted { unsaved.note(object) }
+            if key != NSRefreshedObjectsKey { noted?.append(contentsOf: changed) }
+        }
+    }
+
+    private func countUnsavedAnew() { (unsaved, doubtful) = (UnsavedTally(of: context), []) }
+
+    /// Whether a part of a change of very many records is being made: its callbacks leave to the end what looks at all of them.
+    var isChangingMany: Bool { noted != nil }
+
+    /// Makes such a part. Answers the records that came or changed with it.
+    func noting(_ body: () -> Void) -> [NSManagedObject] {
+        noted = []
+        defer { noted = nil }
+        body()
+        context.processPendingChanges()
+        return noted ?? []
     }
 
     /// Lets go of the store, so that its file is whole by itself. Nothing of it may be used afterwards.
@@ -61,8 +102,27 @@ final class StoreSession {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// How many records are inserted, changed or deleted and not saved.
-    var unsavedCount: Int { UnsavedRecords.count(in: context) }
+    /// How many records are inserted, changed or deleted and not saved. O(1).
+    var unsavedCount: Int { settledTally.count }
+
+    /// How many more records an entity has than are saved. O(1).
+    func unsavedGrowth(of entity: NSEntityDescription) -> Int { settledTally.growth(of: entity) }
+
+    private var settledTally: UnsavedTally {
+        context.processPendingChanges()
+        guard context.hasChanges else { return UnsavedTally() }
+        guard !doubtful.isEmpty else { return unsaved }
+        let deleted = context.deletedObjects
+        for object in doubtful {
+            if deleted.contains(object) {
+                unsaved.note(object, .deleted)
+            } else if object.isDeleted || object.managedObjectContext == nil {
+                unsaved.note(object, nil)
+            }
+        }
+        doubtful = []
+        return unsaved
+    }
 
     /// Calls `tell` with the reason whenever records cannot be read: they look empty until they can.
     // SAFETY: the context posts on its queue, the main thread, which made the closure.
@@ -102,6 +162,45 @@ final class StoreSession {
             NotificationCenter.default.removeObserver(observer)
         }
     }
+}
+
+/// The records that have something to save, kept up with what the context tells: to look at all of very many takes too long for
+/// each key.
+struct UnsavedTally {
+    enum Kind {
+        case inserted, changed, deleted
+    }
+
+    private var kinds: [NSManagedObject: Kind] = [:]
+    /// How many more records the entities have, subentities not counted.
+    private var growth: [NSEntityDescription: Int] = [:]
+
+    init() {}
+
+    /// Those that a context has now.
+    init(of context: NSManagedObjectContext) {
+        for object in context.deletedObjects { note(object, .deleted) }
+        for object in context.insertedObjects.union(context.updatedObjects) { note(object) }
+    }
+
+    var count: Int { kinds.count }
+
+    func growth(of entity: NSEntityDescription) -> Int {
+        growth.reduce(0) { $1.key.isKindOf(entity: entity) ? $0 + $1.value : $0 }
+    }
+
+    /// Takes up what a record that is not deleted has to save now.
+    mutating func note(_ object: NSManagedObject) {
+        note(object, object.isInserted ? .inserted : UnsavedRecords.isChangedItself(object) ? .changed : nil)
+    }
+
+    mutating func note(_ object: NSManagedObject, _ kind: Kind?) {
+        let old = kind.map { kinds.updateValue($0, forKey: object) } ?? kinds.removeValue(forKey: object)
+        let step = Self.growth(kind) - Self.growth(old)
+        if step != 0 { growth[object.entity, default: 0] += step }
+    }
+
+    private static func growth(_ kind: Kind?) -> Int { kind == .inserted ? 1 : kind == .deleted ? -1 : 0 }
 }
 
 /// Which records have something to save.
