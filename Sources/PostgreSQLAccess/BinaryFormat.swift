@@ -160,6 +160,8 @@
             text += "."
             if weight < -1 { text += String(repeating: "0000", count: -1 - weight) }
             for place in max(weight + 1, 0)..<max(count, max(weight + 1, 0)) { text += padded(word(4 + place)) }
+            // Foundation takes no more digits behind the point than the smallest decimal has.
+            while text.last == "0" { text.removeLast() }
             return Decimal(string: text + "0", locale: Locale(identifier: "en_US_POSIX")) ?? .nan
         }
 

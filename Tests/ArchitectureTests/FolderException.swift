@@ -54,7 +54,7 @@ struct FolderException {
         ModelAssembly+ ModelDisassembly+: NSFetchRequestResultType SortSelector sortDescriptors syntaxTree = so has its file
         NSManagedObject. NSManagedObject+Home. ObjectHome. ObjectHomes.: NSManagedObjectContext = an object is made in a context
         NSManagedObject.: NSFetchRequest NSFetchRequestResult = a class of objects makes the request for them
-        NSManagedObjectID. PropertyRule.: NSPersistentStore idFamily cannotRead = an ID tells its store
+        NSManagedObjectID. PropertyRule.: NSPersistentStore RowStore idFamily cannotRead = an ID tells its store
         NSPersistentStoreRequest. NSFetchRequest.: NSPersistentStore = a request names the stores to ask
         SlotValue. Predicates/: NSManagedObjectID permanent temporary = the value of a to-one relationship is an ID
         NSPredicate+Tree. NSSortDescriptor+Key.: NSManagedObject SlotProgram = the frequent class is known without a search

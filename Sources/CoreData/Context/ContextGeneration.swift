@@ -64,7 +64,7 @@ final class ContextGeneration {
 
     /// Those of `stores` that the context sees: not those that were added after the state it is pinned to. To be asked within
     /// ``reading(_:_:)``.
-    func visible(_ stores: [NSPersistentStore]) -> [NSPersistentStore] {
+    func visible(_ stores: [any RowStore]) -> [any RowStore] {
         guard case .kept(_, let generation) = pin else { return stores }
         return stores.filter(generation.includes)
     }

@@ -20,7 +20,7 @@ protocol ContextSource: RowsByID, AnyObject {
     /// that is not one store, where it reads rows only by their IDs, or where there are more than `most`.
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
-    ) throws -> (store: NSPersistentStore, found: DestinationRows)?
+    ) throws -> (store: any RowStore, found: DestinationRows)?
 
     /// Whether there can be a row of that ID: of a temporary one only in a parent.
     func mayHold(_ id: NSManagedObjectID) -> Bool
@@ -32,13 +32,13 @@ protocol ContextSource: RowsByID, AnyObject {
     func localID(_ id: NSManagedObjectID) -> NSManagedObjectID
 
     /// The store that takes a new object of `entity`.
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore
+    func store(for entity: NSEntityDescription) throws -> any RowStore
 
     /// Permanent IDs for new objects in `store`, in the same order.
-    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID]
+    func obtainPermanentIDs(for runs: [EntityRun], in store: any RowStore) throws -> [NSManagedObjectID]
 
     /// The same for a store whose IDs depend on the objects; `nil` for any other.
-    func obtainPermanentIDs(of objects: [NSManagedObject], in store: NSPersistentStore) throws -> [NSManagedObjectID]?
+    func obtainPermanentIDs(of objects: [NSManagedObject], in store: any RowStore) throws -> [NSManagedObjectID]?
 
     /// Writes the changes of each store: all of them or none.
     ///
@@ -70,7 +70,7 @@ extension ContextSource {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
-    ) throws -> (store: NSPersistentStore, found: DestinationRows)? { nil }
+    ) throws -> (store: any RowStore, found: DestinationRows)? { nil }
 }
 
 /// The source of a context that stands on a coordinator.
@@ -79,8 +79,7 @@ final class CoordinatorSource: ContextSource {
     // SAFETY: the context owns its source, and is not used by it once it goes away.
     private let unretained: Unretained<NSManagedObjectContext>
     private var context: NSManagedObjectContext { @inline(__always) get { unretained.object } }
-    /// What `data_version` was at the last fetch, by store.
-    private var dataVersions: [ObjectIdentifier: Int64] = [:]
+    private(set) var seen = SeenDataVersions()
 
     init(_ coordinator: NSPersistentStoreCoordinator, context: NSManagedObjectContext) {
         stack = coordinator
@@ -97,9 +96,7 @@ final class CoordinatorSource: ContextSource {
             // A child's plan does not know the state that this context is pinned to.
             let plan = plan.limited(to: context.generation.visible(plan.stores))
             for store in plan.stores {
-                let version = try store.operations.dataVersion()
-                let last = dataVersions.updateValue(version, forKey: ObjectIdentifier(store))
-                guard let last, last != version else { continue }
+                guard seen.note(try store.operations.dataVersion(), of: store) else { continue }
                 context.noteChangesBeneath()
                 context.faults.ahead.forgetLists()
             }
@@ -173,7 +170,7 @@ final class CoordinatorSource: ContextSource {
 
     func destinationRows(
         of relationship: NSRelationshipDescription, inOrderOf owners: [NSManagedObjectID], limit: Int, most: Int
-    ) throws -> (store: NSPersistentStore, found: DestinationRows)? {
+    ) throws -> (store: any RowStore, found: DestinationRows)? {
         try reading {
             guard let store = onlyStore(of: owners),
                 let found = try store.operations.destinationRows(
@@ -183,14 +180,14 @@ final class CoordinatorSource: ContextSource {
         }
     }
 
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try stack.store(for: entity) }
+    func store(for entity: NSEntityDescription) throws -> any RowStore { try stack.store(for: entity) }
 
-    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
+    func obtainPermanentIDs(for runs: [EntityRun], in store: any RowStore) throws -> [NSManagedObjectID] {
         try withLock { try store.operations.obtainPermanentIDs(for: runs) }
     }
 
     func obtainPermanentIDs(
-        of objects: [NSManagedObject], in store: NSPersistentStore
+        of objects: [NSManagedObject], in store: any RowStore
     ) throws -> [NSManagedObjectID]? {
         try withLock { try store.operations.obtainPermanentIDs(of: objects) }
     }
@@ -206,7 +203,7 @@ final class CoordinatorSource: ContextSource {
 
     func saveMetadata() throws {
         try withLock {
-            for store in stack.persistentStores where store.hasUnsavedMetadata && !store.isReadOnly {
+            for store in stack.rowStores where store.hasUnsavedMetadata && !store.isReadOnly {
                 try store.operations.save(StoreChangeSet())
             }
         }
@@ -234,13 +231,13 @@ final class CoordinatorSource: ContextSource {
         return store.operations.objectID(for: RowKey(entity: UInt32(entity.layout.index), reference: key.reference))
     }
 
-    private func store(identified identifier: String) -> NSPersistentStore? {
-        stack.persistentStores.first { $0.identifier == identifier }
+    private func store(identified identifier: String) -> (any RowStore)? {
+        stack.rowStores.first { $0.identifier == identifier }
     }
 
     /// The one store that there is, if all of `ids` are of it.
-    private func onlyStore(of ids: [NSManagedObjectID]) -> NSPersistentStore? {
-        let stores = context.generation.visible(stack.persistentStores)
+    private func onlyStore(of ids: [NSManagedObjectID]) -> (any RowStore)? {
+        let stores = context.generation.visible(stack.rowStores)
         guard stores.count == 1, let only = stores.first, let identifier = only.identifier else { return nil }
         let reference = only.reference
         let ours = ids.allSatisfy { id in
@@ -249,13 +246,13 @@ final class CoordinatorSource: ContextSource {
         return ours ? only : nil
     }
 
-    private func byStore(_ ids: [NSManagedObjectID]) throws -> [(NSPersistentStore, [NSManagedObjectID])] {
+    private func byStore(_ ids: [NSManagedObjectID]) throws -> [(any RowStore, [NSManagedObjectID])] {
         if let only = onlyStore(of: ids) { return [(only, ids)] }
-        let stores = context.generation.visible(stack.persistentStores)
-        var groups: [(NSPersistentStore, [NSManagedObjectID])] = []
+        let stores = context.generation.visible(stack.rowStores)
+        var groups: [(any RowStore, [NSManagedObjectID])] = []
         for (identifier, ids) in Dictionary(grouping: ids.filter { !$0.isTemporaryID }, by: \.storeIdentifier) {
             guard let store = stores.first(where: { $0.identifier == identifier }) else {
-                if stack.persistentStores.contains(where: { $0.identifier == identifier }) { continue }
+                if stack.rowStores.contains(where: { $0.identifier == identifier }) { continue }
                 throw CoreDataError.make(
                     134060, "The store of '\(ids[0])' is not among those of the context's coordinator: add it first.")
             }

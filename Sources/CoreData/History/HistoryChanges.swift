@@ -3,7 +3,7 @@ enum HistoryChanges {
     /// What `transactions`, oldest first, changed together: a row that was inserted and updated counts as inserted, one
     /// that was inserted and deleted as deleted, for a context may have read it in between. In the order of each row's
     /// first change.
-    static func coalesced(_ transactions: [StoreTransaction], of store: NSPersistentStore) -> CommittedChanges {
+    static func coalesced(_ transactions: [StoreTransaction], of store: any RowStore) -> CommittedChanges {
         var kinds: [RowKey: StoreTransaction.Kind] = [:]
         var order: [RowKey] = []
         for change in transactions.lazy.flatMap(\.changes) {
@@ -31,7 +31,7 @@ enum HistoryChanges {
 
     /// The same in parts, each of some rows but never of half a transaction: who merges one after the other can do other
     /// things in between.
-    static func parts(of transactions: [StoreTransaction], of store: NSPersistentStore) -> [CommittedChanges] {
+    static func parts(of transactions: [StoreTransaction], of store: any RowStore) -> [CommittedChanges] {
         var parts: [CommittedChanges] = []
         var group: [StoreTransaction] = []
         var rows = 0

@@ -50,7 +50,7 @@ struct HistoryReader {
     private func transactions(
         for request: NSPersistentHistoryChangeRequest, withChanges: Bool
     ) throws -> [NSPersistentHistoryTransaction] {
-        var found: [(store: NSPersistentStore, transaction: StoreTransaction)] = []
+        var found: [(store: any RowStore, transaction: StoreTransaction)] = []
         try coordinator.withLock {
             for store in try storesWithHistory(request.affectedStores) {
                 guard let number = try place(of: request, in: store) else { continue }
@@ -72,8 +72,8 @@ struct HistoryReader {
     /// By time; those of one store in the order of their numbers, also where a clock was set back: a token vouches for all
     /// numbers up to its own.
     private static func inOrderOfTime(
-        _ found: [(store: NSPersistentStore, transaction: StoreTransaction)]
-    ) -> [(store: NSPersistentStore, transaction: StoreTransaction)] {
+        _ found: [(store: any RowStore, transaction: StoreTransaction)]
+    ) -> [(store: any RowStore, transaction: StoreTransaction)] {
         var latest: [ObjectIdentifier: Date] = [:]
         let times = found.map { store, transaction in
             let time = max(latest[ObjectIdentifier(store)] ?? .distantPast, transaction.timestamp)
@@ -87,7 +87,7 @@ struct HistoryReader {
     ///
     /// - Throws: 134301 where transactions after that number were removed, or the store has not come as far yet: it was
     ///   put back to an older state.
-    private func place(of request: NSPersistentHistoryChangeRequest, in store: NSPersistentStore) throws -> Int64? {
+    private func place(of request: NSPersistentHistoryChangeRequest, in store: any RowStore) throws -> Int64? {
         if case .date(let date) = request.start {
             return try store.operations.firstHistoryNumber(after: date).map { max($0, 1) - 1 }
         }
@@ -120,7 +120,7 @@ struct HistoryReader {
     }
 
     /// The number of the first transaction that stays.
-    private func end(of request: NSPersistentHistoryChangeRequest, in store: NSPersistentStore) throws -> Int64? {
+    private func end(of request: NSPersistentHistoryChangeRequest, in store: any RowStore) throws -> Int64? {
         switch request.start {
         case .token(let token): return token?.numbers[store.identifier ?? ""]
         case .transaction(let transaction):
@@ -135,8 +135,8 @@ struct HistoryReader {
         }
     }
 
-    private func storesWithHistory(_ affected: [NSPersistentStore]?) throws -> [NSPersistentStore] {
-        let stores = affected ?? coordinator.persistentStores
+    private func storesWithHistory(_ affected: [NSPersistentStore]?) throws -> [any RowStore] {
+        let stores = affected.map(coordinator.rowStores(among:)) ?? coordinator.rowStores
         let withHistory = try stores.filter { try $0.operations.lastHistoryNumber() != nil }
         guard withHistory.isEmpty else { return withHistory }
         let places = stores.map { $0.url?.path ?? "" }.joined(separator: ", ")
@@ -145,7 +145,7 @@ struct HistoryReader {
     }
 
     private func object(
-        for transaction: StoreTransaction, of store: NSPersistentStore, token: NSPersistentHistoryToken
+        for transaction: StoreTransaction, of store: any RowStore, token: NSPersistentHistoryToken
     ) -> NSPersistentHistoryTransaction {
         let made = NSPersistentHistoryTransaction(transaction, storeID: store.identifier ?? "", token: token)
         made.changes = transaction.changes.map { change in
@@ -166,7 +166,7 @@ extension NSPersistentStoreCoordinator {
         let named = (stores ?? []).compactMap { $0 as? NSPersistentStore }
         return withLock {
             var numbers: [String: Int64] = [:]
-            for store in named.isEmpty ? persistentStores : named {
+            for store in named.isEmpty ? rowStores : rowStores(among: named) {
                 guard let last = try? store.operations.lastHistoryNumber() else { continue }
                 numbers[store.identifier ?? ""] = last
             }

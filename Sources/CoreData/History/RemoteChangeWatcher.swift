@@ -47,7 +47,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     /// What is known of one store. Touched under the coordinator's lock only.
     private struct Watched {
-        weak var store: NSPersistentStore?
+        weak var store: (any RowStore)?
         /// `nil` while the store could not be asked yet.
         var dataVersion: Int64?
         var lastNumber: Int64?
@@ -82,7 +82,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
 
     /// Begins with the stores that are new and forgets those that are gone. Called under the coordinator's lock, so that
     /// nothing is missed between the opening of a store and the first look at it.
-    func storesDidChange(_ stores: [NSPersistentStore]) {
+    func storesDidChange(_ stores: [any RowStore]) {
         var found: [ObjectIdentifier: Watched] = [:]
         for store in stores where StoreOptions(store.options).postsRemoteChanges {
             let key = ObjectIdentifier(store)
@@ -105,8 +105,8 @@ final class RemoteChangeWatcher: @unchecked Sendable {
             guard let coordinator else { return }
             for store in announced {
                 let number = coordinator.withLock { () -> Int64? in
-                    guard store.persistentStoreCoordinator === coordinator else { return nil }
-                    return (try? store.operations.lastHistoryNumber()) ?? nil
+                    let own = coordinator.rowStores(among: [store]).first
+                    return (try? own?.operations.lastHistoryNumber()) ?? nil
                 }
                 post(store, lastNumber: number, from: coordinator)
             }
@@ -114,7 +114,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     }
 
     /// A store that cannot be asked now counts as changed when it can be.
-    private static func firstLook(at store: NSPersistentStore) -> Watched {
+    private static func firstLook(at store: any RowStore) -> Watched {
         Watched(
             store: store, dataVersion: try? store.operations.dataVersion(),
             lastNumber: (try? store.operations.lastHistoryNumber()) ?? nil)
@@ -186,7 +186,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         isWoken = false
         misses = 0
         var findings: [Finding] = []
-        var losses: [(NSPersistentStore, any Error)] = []
+        var losses: [(any RowStore, any Error)] = []
         for (key, entry) in watched {
             guard let store = entry.store, store.persistentStoreCoordinator === coordinator else { continue }
             if let loss = loss(of: store, key) { losses.append((store, loss)) }
@@ -231,7 +231,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     }
 
     /// What became of a store's file, where that was not told yet. Asked under the lock.
-    private func loss(of store: NSPersistentStore, _ key: ObjectIdentifier) -> (any Error)? {
+    private func loss(of store: any RowStore, _ key: ObjectIdentifier) -> (any Error)? {
         do {
             try store.operations.checkFile()
             watched[key]?.isLost = false
@@ -243,7 +243,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
         }
     }
 
-    private func tell(_ loss: any Error, of store: NSPersistentStore, from coordinator: NSPersistentStoreCoordinator) {
+    private func tell(_ loss: any Error, of store: any RowStore, from coordinator: NSPersistentStoreCoordinator) {
         var info: [AnyHashable: Any] = [NSUnderlyingErrorKey: loss, NSStoreUUIDKey: store.identifier ?? ""]
         info[NSPersistentStoreURLKey] = store.url
         NotificationCenter.default.post(
@@ -251,7 +251,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     }
 
     private struct Finding {
-        let store: NSPersistentStore
+        let store: any RowStore
         /// In the order of their transactions.
         let changes: [CommittedChanges]
         let lastNumber: Int64?
@@ -261,7 +261,7 @@ final class RemoteChangeWatcher: @unchecked Sendable {
     ///
     /// - Returns: `nil` when no other process committed. A store that cannot be read now is asked again next time: its
     ///   numbers stay as they were.
-    private func look(at store: NSPersistentStore, _ key: ObjectIdentifier) -> Finding? {
+    private func look(at store: any RowStore, _ key: ObjectIdentifier) -> Finding? {
         let begin = DispatchTime.now()
         guard let entry = watched[key], let version = try? store.operations.dataVersion(),
             version != entry.dataVersion

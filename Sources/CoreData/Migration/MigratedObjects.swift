@@ -4,7 +4,7 @@ import Foundation
 struct MigratedObjects {
     let context: NSManagedObjectContext
 
-    private var store: NSPersistentStore? { context.persistentStoreCoordinator?.persistentStores.first }
+    private var store: (any RowStore)? { context.persistentStoreCoordinator?.rowStores.first }
 
     /// The object of a row, a fault where it was not read yet.
     func object(_ key: RowKey) -> NSManagedObject {

@@ -47,7 +47,7 @@ struct MigrationStores {
     private func add(
         _ place: Place, readOnly: Bool, to coordinator: NSPersistentStoreCoordinator, _ code: Int,
         _ creation: StoreMaking? = nil
-    ) throws -> NSPersistentStore {
+    ) throws -> any RowStore {
         var options = place.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = readOnly
         options[NSMigratePersistentStoresAutomaticallyOption] = nil
@@ -69,7 +69,7 @@ struct MigrationStores {
 
     /// What a program keeps in a store's metadata goes along; what the framework keeps there is the new store's own.
     private func keepMetadata(
-        of old: NSPersistentStore, in new: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator
+        of old: any RowStore, in new: any RowStore, _ coordinator: NSPersistentStoreCoordinator
     ) throws {
         let merged = DeferredWork.leftOut(of: old.metadata ?? [:]).merging(new.metadata ?? [:]) { $1 }
         coordinator.setMetadata(merged, for: new)

@@ -76,6 +76,10 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
 }
 
 extension NSRelationshipDescription {
+    /// Whether a deletion may leave references of this relationship to rows that are gone: without an inverse, and where the
+    /// inverse's rule is No Action.
+    var mayDangle: Bool { inverseRelationship.map { $0.deleteRule == .noActionDeleteRule } ?? true }
+
     /// Whether this end of a many-to-many relationship is the one that writes the pairs: the one whose entity and name come
     /// first.
     var writesPairs: Bool {

@@ -10,15 +10,18 @@ struct RowKey: Hashable, Sendable {
 }
 
 /// What object IDs hold of their store: one object for all of them, so that an ID costs no weak reference of its own.
-// SAFETY: immutable but for a weak reference, which is set once, and read atomically by the runtime.
+// SAFETY: immutable but for weak references, which are set once, and read atomically by the runtime.
 final class StoreReference: @unchecked Sendable {
     private(set) weak var store: NSPersistentStore?
+    /// The same store, as what can be asked for rows.
+    private(set) weak var rowStore: (any RowStore)?
     let identifier: String
     /// What the numbers of the IDs stand for; `nil` where they are the rows' own.
     let references: ReferenceTable?
 
     init(_ store: NSPersistentStore) {
         self.store = store
+        rowStore = store as? any RowStore
         identifier = store.identifier ?? ""
         references = identifier.isEmpty ? nil : Swift.type(of: store).references(ofStore: identifier)
     }
@@ -62,6 +65,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, NSFetchRequestResult,
 
     /// The store that holds the object; `nil` for a temporary ID that no store was assigned to, or once the store is gone.
     public var persistentStore: NSPersistentStore? { family.store?.store }
+
+    /// The same store, as what can be asked for rows.
+    var rowStore: (any RowStore)? { family.store?.rowStore }
 
     let family: IDFamily
     private let number: Int64

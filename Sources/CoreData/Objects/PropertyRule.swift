@@ -91,7 +91,7 @@ final class PropertyRule {
 
     /// Whether a saved object has no value because its store cannot read the property.
     private func isUnread(in object: NSManagedObject) -> Bool {
-        object.flags.contains(.stored) && object.objectID.persistentStore?.cannotRead(property) == true
+        object.flags.contains(.stored) && object.objectID.rowStore?.cannotRead(property) == true
     }
 
     private func boundsFailure(_ value: SlotValue, _ object: NSManagedObject) -> NSError? {

@@ -11,7 +11,7 @@ final class RowIdentities {
     private static let referenceBits: UInt64 = 48
 
     /// The store whose rows are packed; `nil` if several stores hold rows of the list.
-    let store: NSPersistentStore?
+    let store: (any RowStore)?
     private(set) var localIDs: [NSManagedObjectID] = []
     private var localNumbers: [NSManagedObjectID: Int] = [:]
     /// Objects that had a temporary ID when they got their number.
@@ -21,7 +21,7 @@ final class RowIdentities {
         weak var object: NSManagedObject?
     }
 
-    init(store: NSPersistentStore?) { self.store = store }
+    init(store: (any RowStore)?) { self.store = store }
 
     /// The identities as they are now, which no save and no new row changes any more.
     func frozen() -> RowIdentities {

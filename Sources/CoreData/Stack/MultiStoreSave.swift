@@ -9,12 +9,12 @@ import Foundation
 /// Writes the changes of one save to all stores that it concerns: usually one, which is then saved directly. Run under the
 /// coordinator's lock.
 struct MultiStoreSave {
-    typealias Part = (changes: StoreChangeSet, store: NSPersistentStore)
+    typealias Part = (changes: StoreChangeSet, store: any RowStore)
 
     /// Some stores were saved, others not.
     struct Incomplete: Error {
-        let saved: [NSPersistentStore]
-        let failed: [NSPersistentStore]
+        let saved: [any RowStore]
+        let failed: [any RowStore]
         let error: any Error
     }
 
@@ -32,7 +32,7 @@ struct MultiStoreSave {
             return
         }
         let (staged, others) = try stage()
-        var saved: [NSPersistentStore] = []
+        var saved: [any RowStore] = []
         for (index, part) in others.enumerated() {
             do {
                 try part.store.operations.save(part.changes)
@@ -48,9 +48,8 @@ struct MultiStoreSave {
     /// Does the work of all stores that can stage it.
     ///
     /// - Returns: those stores, and the parts of the others, with which nothing was done yet.
-    private func stage() throws -> (staged: [(operations: any StagedSaving, store: NSPersistentStore)], others: [Part])
-    {
-        var staged: [(operations: any StagedSaving, store: NSPersistentStore)] = []
+    private func stage() throws -> (staged: [(operations: any StagedSaving, store: any RowStore)], others: [Part]) {
+        var staged: [(operations: any StagedSaving, store: any RowStore)] = []
         var others: [Part] = []
         do {
             for part in parts {
@@ -69,9 +68,9 @@ struct MultiStoreSave {
     }
 
     private func commit(
-        _ staged: [(operations: any StagedSaving, store: NSPersistentStore)], _ saved: inout [NSPersistentStore]
+        _ staged: [(operations: any StagedSaving, store: any RowStore)], _ saved: inout [any RowStore]
     ) throws {
-        var failed: [NSPersistentStore] = []
+        var failed: [any RowStore] = []
         var failure: (any Error)?
         for (operations, store) in staged {
             if failure != nil, saved.isEmpty {
@@ -90,7 +89,7 @@ struct MultiStoreSave {
         if let failure { try report(failure, saved, failed) }
     }
 
-    private func report(_ error: any Error, _ saved: [NSPersistentStore], _ failed: [NSPersistentStore]) throws {
+    private func report(_ error: any Error, _ saved: [any RowStore], _ failed: [any RowStore]) throws {
         if saved.isEmpty { throw error }
         throw Incomplete(saved: saved, failed: failed, error: error)
     }

@@ -98,7 +98,7 @@ extension NSPersistentStoreCoordinator {
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
         let storeClass = try StoreTypeRegistry.storeClass(of: storeType)
-        let open = persistentStores.filter { $0.isKept(at: url) }
+        let open = rowStores.filter { $0.isKept(at: url) }
         if let other = open.first(where: { $0.type != storeType }) {
             throw CoreDataError.make(
                 134010,
@@ -130,7 +130,7 @@ extension NSPersistentStoreCoordinator {
     /// itself has no way to be asked for rows. For the whole process, on any thread.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
-        guard let storeClass = storeClass as? NSPersistentStore.Type, storeClass.hasOperations else {
+        guard let storeClass = storeClass as? any RowStore.Type else {
             preconditionFailure(
                 "\(storeClass) cannot be the class of a store type: it is no subclass of NSAtomicStore or NSIncrementalStore"
             )

@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
     /// The store that takes new objects of `entity`: the first writable one whose configuration has it.
     ///
     /// - Throws: 513 where every such store is read only, 134020 where no store has the entity.
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore {
+    func store(for entity: NSEntityDescription) throws -> any RowStore {
         let candidates = stores(holding: entity)
         if let store = candidates.first(where: { !$0.isReadOnly }) { return store }
         let entityName = entity.name ?? "(no name)"
@@ -19,8 +19,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// All stores whose configuration has `entity`, in the order in which they were added.
-    func stores(holding entity: NSEntityDescription) -> [NSPersistentStore] {
-        persistentStores.filter { store in
+    func stores(holding entity: NSEntityDescription) -> [any RowStore] {
+        rowStores.filter { store in
             guard store.configurationName != NSPersistentStore.defaultConfigurationName,
                 let entities = managedObjectModel.entities(forConfigurationName: store.configurationName)
             else { return true }

@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
     /// Where the file of `store` stands now, if it was moved while it was open: what to give `setURL(_:for:)` to go on with it.
     /// `nil` where it was deleted. An addition to Apple's API. May be called on any queue.
     public func fileURL(of store: NSPersistentStore) -> URL? {
-        withLock { store.persistentStoreCoordinator === self ? store.operations.fileURL : nil }
+        withLock { rowStores(among: [store]).first?.operations.fileURL }
     }
 
     /// Copies an open SQLite store to `url`, where nothing stands, with its external data, though its file was moved or
@@ -48,10 +48,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    private func own(_ store: NSPersistentStore) throws -> NSPersistentStore {
-        guard store.persistentStoreCoordinator === self else {
-            throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
-        }
-        return store
+    private func own(_ store: NSPersistentStore) throws -> any RowStore {
+        if let own = rowStores(among: [store]).first { return own }
+        throw CoreDataError.make(134060, "The store \(store.placeName) is not of this coordinator.")
     }
 }

@@ -12,7 +12,7 @@ extension NSPersistentStoreCoordinator {
     ///   is 134020; to save a value of it too, or to delete an object with such a relationship, whose rule cannot be followed: then
     ///   nothing of the save is written. All else is read and saved as usual; a new object's default value of such an attribute is
     ///   left out. The store is not migrated, nor its rows copied into one of another type: 134110.
-    public var readingNotes: [String] { withLock { persistentStores.flatMap { $0.operations.readingNotes } } }
+    public var readingNotes: [String] { withLock { rowStores.flatMap { $0.operations.readingNotes } } }
 
     /// What the store keeps for a transformable attribute of an object, as text: the names of the archived classes with
     /// their plain values, or the number of bytes of what is no archive. Needs neither the classes nor the transformer. May
@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
     public func storedValueDescription(forKey key: String, of objectID: NSManagedObjectID) throws -> String? {
         guard let attribute = objectID.entity.attributesByName[key], !objectID.isTemporaryID else { return nil }
         let data = try withLock {
-            try persistentStores.first { $0.identifier == objectID.storeIdentifier }?.operations
+            try rowStores.first { $0.identifier == objectID.storeIdentifier }?.operations
                 .storedData(of: attribute, objectID)
         }
         return data.map { ArchiveOutline.text(of: $0) ?? ($0.count == 1 ? "1 byte" : "\($0.count) bytes") }

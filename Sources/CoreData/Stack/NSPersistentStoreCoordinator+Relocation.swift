@@ -98,7 +98,7 @@ extension NSPersistentStoreCoordinator {
     @discardableResult
     public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         withLock {
-            guard persistentStores.contains(where: { $0 === store }) else { return false }
+            guard rowStores.contains(where: { $0 === store }) else { return false }
             do {
                 try store.reconnect(to: url)
                 return true
@@ -129,7 +129,7 @@ extension NSPersistentStoreCoordinator {
     /// - Returns: whether there is more to do.
     private func finishDeferredStep() throws -> Bool {
         try withLock {
-            let waiting = persistentStores.filter { DeferredWork.waits(in: $0.metadata) }
+            let waiting = rowStores.filter { DeferredWork.waits(in: $0.metadata) }
             guard let store = waiting.first else { return false }
             return try store.finishDeferredMigrationTask() || waiting.count > 1
         }

@@ -12,7 +12,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let access = ChainLock()
     private let workQueue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
     private var label: String?
-    private var stores: [NSPersistentStore] = []
+    private var stores: [any RowStore] = []
     private let observers = CommitObservers()
     private let remoteChanges = RemoteChangeWatcher()
 
@@ -44,6 +44,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores, in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { withLock { stores } }
+
+    /// The same, as what can be asked for rows.
+    final var rowStores: [any RowStore] { withLock { stores } }
+
+    /// Those of `named` that the coordinator has, in their order.
+    final func rowStores(among named: [NSPersistentStore]) -> [any RowStore] {
+        let stores = rowStores
+        return named.compactMap { store in stores.first { $0 === store } }
+    }
 
     // MARK: The lock
 
@@ -112,7 +121,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Adds a store and tells the world.
-    func add(_ addition: StoreAddition) throws -> NSPersistentStore {
+    func add(_ addition: StoreAddition) throws -> any RowStore {
         let store = try withLock {
             let store = try addition.run(with: self)
             stores.append(store)
@@ -168,7 +177,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Throws: 134060 for a store that is not of this coordinator; the store's own error where closing it fails.
     open func remove(_ store: NSPersistentStore) throws {
-        guard persistentStores.contains(where: { $0 === store }) else {
+        guard let own = rowStores(among: [store]).first else {
             throw CoreDataError.make(
                 134060, "Cannot remove the store \(store.placeName): it is not one of this coordinator's.")
         }
@@ -177,7 +186,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             store.willRemove(from: self)
             stores.removeAll { $0 === store }
             remoteChanges.storesDidChange(stores)
-            try store.operations.close()
+            try own.operations.close()
             store.persistentStoreCoordinator = nil
         }
         for observer in observers.live { observer.coordinatorDidRemove(store) }
@@ -186,7 +195,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The store at a URL; `nil` where the coordinator has none there.
     open func persistentStore(for URL: URL) -> NSPersistentStore? {
-        persistentStores.first { $0.isKept(at: URL) }
+        rowStores.first { $0.isKept(at: URL) }
     }
 
     /// Where a store is kept.

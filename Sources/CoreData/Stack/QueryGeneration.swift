@@ -15,11 +15,11 @@ final class QueryGeneration: @unchecked Sendable {
     private let stores: [WeakStore]
 
     private struct WeakStore {
-        weak var store: NSPersistentStore?
+        weak var store: (any RowStore)?
     }
 
     private struct View {
-        let store: NSPersistentStore
+        let store: any RowStore
         let operations: any SnapshotReading
         let snapshot: AnyObject
     }
@@ -27,7 +27,7 @@ final class QueryGeneration: @unchecked Sendable {
     /// Keeps the present state of all stores of `coordinator`, read under its lock. Each store opens a connection for it.
     init(of coordinator: NSPersistentStoreCoordinator) throws {
         (stores, views) = try coordinator.withLock {
-            let stores = coordinator.persistentStores
+            let stores = coordinator.rowStores
             let views = try stores.compactMap { store -> View? in
                 guard let operations = store.operations as? any SnapshotReading,
                     let snapshot = try operations.makeSnapshot()
@@ -44,7 +44,7 @@ final class QueryGeneration: @unchecked Sendable {
     }
 
     /// Whether there was `store`: one that was added later has no state then.
-    func includes(_ store: NSPersistentStore) -> Bool { stores.contains { $0.store === store } }
+    func includes(_ store: any RowStore) -> Bool { stores.contains { $0.store === store } }
 
     /// Runs `body`, under the coordinator's lock, with its stores as they were.
     func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
@@ -58,7 +58,7 @@ final class QueryGeneration: @unchecked Sendable {
 
     /// Throws where a store of the state is not one of `coordinator`'s, or not any more.
     func check(with coordinator: NSPersistentStoreCoordinator) throws {
-        let present = coordinator.persistentStores
+        let present = coordinator.rowStores
         for view in views where !present.contains(where: { $0 === view.store }) {
             throw CoreDataError.make(
                 134060,

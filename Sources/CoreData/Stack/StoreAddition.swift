@@ -10,7 +10,7 @@ struct StoreAddition {
     var creation: StoreMaking?
 
     /// - Returns: the store, ready for use, not yet in the coordinator's list.
-    func run(with coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStore {
+    func run(with coordinator: NSPersistentStoreCoordinator) throws -> any RowStore {
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
         try checkThatItIsNew(to: coordinator)
         try checkConfiguration(of: coordinator.managedObjectModel)
@@ -34,7 +34,7 @@ struct StoreAddition {
     }
 
     /// What a store was written as it says itself.
-    private func checkType(of store: NSPersistentStore) throws {
+    private func checkType(of store: any RowStore) throws {
         guard let written = store.metadata?[NSStoreTypeKey] as? String, written != type else { return }
         throw CoreDataError.make(
             134010,
@@ -47,9 +47,9 @@ struct StoreAddition {
     }
 
     /// One store on a server may have many URLs.
-    private func checkIdentity(of store: NSPersistentStore, in coordinator: NSPersistentStoreCoordinator) throws {
+    private func checkIdentity(of store: any RowStore, in coordinator: NSPersistentStoreCoordinator) throws {
         guard Swift.type(of: store).isOnServer,
-            coordinator.persistentStores.contains(where: { $0.identifier == store.identifier })
+            coordinator.rowStores.contains(where: { $0.identifier == store.identifier })
         else { return }
         throw CoreDataError.make(
             134080, "The store \(url.withoutPassword) is already open in this coordinator, by another URL.")

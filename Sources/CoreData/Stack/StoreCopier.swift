@@ -5,15 +5,15 @@ import Foundation
 /// Works through what every store can do; everything is in memory at once. Run under the coordinator's lock, with the
 /// coordinator's model for both.
 struct StoreCopier {
-    let source: NSPersistentStore
-    let destination: NSPersistentStore
+    let source: any RowStore
+    let destination: any RowStore
     /// The entities that both hold.
     let entities: [NSEntityDescription]
 
     private var newIDs: [NSManagedObjectID: NSManagedObjectID] = [:]
     private var rows: [(id: NSManagedObjectID, row: RowSnapshot)] = []
 
-    init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [NSEntityDescription]) {
+    init(from source: any RowStore, to destination: any RowStore, entities: [NSEntityDescription]) {
         self.source = source
         self.destination = destination
         self.entities = entities

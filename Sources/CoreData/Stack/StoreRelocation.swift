@@ -3,38 +3,40 @@ import Foundation
 /// The steps of `migratePersistentStore(_:to:options:withType:)` up to the new store. Run under the lock.
 struct StoreRelocation {
     let coordinator: NSPersistentStoreCoordinator
-    let store: NSPersistentStore
+    let store: any RowStore
     let url: URL
     let options: [AnyHashable: Any]?
     let type: String
     private let creation = StoreMaking()
 
+    /// - Throws: 134060 where the coordinator does not have the store.
     init(
         coordinator: NSPersistentStoreCoordinator, store: NSPersistentStore, url: URL, options: [AnyHashable: Any]?,
         type: String
-    ) {
+    ) throws {
+        guard let own = coordinator.rowStores(among: [store]).first, own.url != nil else {
+            throw CoreDataError.make(
+                134060, "Cannot migrate the store \(store.placeName): it is not one of this coordinator's.")
+        }
         self.coordinator = coordinator
-        self.store = store
+        self.store = own
         self.url = url
         self.options = options
         self.type = type
     }
 
     /// - Returns: the new store, which the coordinator has, and the IDs of its objects.
-    func run() throws -> (NSPersistentStore, [NSManagedObjectID]) {
-        guard let oldURL = store.url, coordinator.persistentStores.contains(where: { $0 === store }) else {
-            throw CoreDataError.make(
-                134060, "Cannot migrate the store \(store.placeName): it is not one of this coordinator's.")
-        }
+    func run() throws -> (any RowStore, [NSManagedObjectID]) {
+        let oldPath = store.url?.path ?? ""
         guard url.isMemoryPlace || !url.isFileURL || !FileManager.default.fileExists(atPath: url.path) else {
             throw CoreDataError.make(
-                516, "Cannot migrate the store \(oldURL.path) to \(url.path): a file stands there already.",
+                516, "Cannot migrate the store \(oldPath) to \(url.path): a file stands there already.",
                 userInfo: [NSFilePathErrorKey: url.path])
         }
         let storeClass = try StoreTypeRegistry.storeClass(of: type)
         guard try url.isFileURL || storeClass.holdsNothing(at: url) else {
             throw CoreDataError.make(
-                516, "Cannot migrate the store \(oldURL.path) to \(url.withoutPassword): a store is there already.")
+                516, "Cannot migrate the store \(oldPath) to \(url.withoutPassword): a store is there already.")
         }
         if store.hasUnsavedMetadata, !store.isReadOnly { try store.operations.save(StoreChangeSet()) }
         do {
@@ -46,7 +48,7 @@ struct StoreRelocation {
         }
     }
 
-    private func add() throws -> NSPersistentStore {
+    private func add() throws -> any RowStore {
         try coordinator.add(
             StoreAddition(
                 type: type, configuration: configuration, url: url, options: options ?? store.options,
@@ -64,8 +66,8 @@ struct StoreRelocation {
 
     /// Rows keep their keys.
     private func copyFiles(
-        _ storeClass: NSPersistentStore.Type
-    ) throws -> (NSPersistentStore, [NSManagedObjectID]) {
+        _ storeClass: any RowStore.Type
+    ) throws -> (any RowStore, [NSManagedObjectID]) {
         try store.copyContents(to: url)
         var metadata = try storeClass.metadataForPersistentStore(with: url)
         metadata[NSStoreUUIDKey] = UUID().uuidString
@@ -81,7 +83,7 @@ struct StoreRelocation {
         return (new, ids)
     }
 
-    private func copyRows() throws -> (NSPersistentStore, [NSManagedObjectID]) {
+    private func copyRows() throws -> (any RowStore, [NSManagedObjectID]) {
         try store.operations.unreadable.refuseLoss("copy the rows of")
         let new = try add()
         do {

@@ -3,22 +3,22 @@ import Synchronization
 
 /// Which class makes the stores of which type. One registry for the process; safe on any thread.
 enum StoreTypeRegistry {
-    private static let classes = Mutex<[String: NSPersistentStore.Type]>([
+    private static let classes = Mutex<[String: any RowStore.Type]>([
         NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self,
         NSBinaryStoreType: BinaryStore.self, NSXMLStoreType: XMLStore.self,
     ])
 
-    static var all: [String: NSPersistentStore.Type] { classes.withLock { $0 } }
+    static var all: [String: any RowStore.Type] { classes.withLock { $0 } }
 
     /// Registers `storeClass`, or with `nil` takes the type out.
-    static func register(_ storeClass: NSPersistentStore.Type?, for storeType: String) {
+    static func register(_ storeClass: (any RowStore.Type)?, for storeType: String) {
         classes.withLock { $0[storeType] = storeClass }
     }
 
     /// The class of a store type.
     ///
     /// - Throws: `NSPersistentStoreInvalidTypeError` (134000) for a type that is not registered.
-    static func storeClass(of storeType: String) throws -> NSPersistentStore.Type {
+    static func storeClass(of storeType: String) throws -> any RowStore.Type {
         let known = all
         if let found = known[storeType] { return found }
         if ServerDatabases.database(ofType: storeType) != nil { return ServerStore.self }

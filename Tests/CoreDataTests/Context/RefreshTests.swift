@@ -143,11 +143,10 @@ import Testing
 }
 
 /// A store that refuses every save.
-final class RefusingStore: NSPersistentStore, @unchecked Sendable {
+final class RefusingStore: NSPersistentStore, RowStore, @unchecked Sendable {
     private lazy var answers = Answers(store: self)
     override var type: String { "Refusing" }
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { answers }
+    var operations: any StoreOperations { answers }
 
     override func loadMetadata() throws {
         identifier = "REFUSING"

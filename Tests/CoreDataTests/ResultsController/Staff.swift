@@ -8,7 +8,7 @@ import Testing
 final class Staff {
     let folder: URL
     let coordinator: NSPersistentStoreCoordinator
-    let store: NSPersistentStore
+    let store: any RowStore
     let context: NSManagedObjectContext
     private let ownsFolder: Bool
 
@@ -24,9 +24,10 @@ final class Staff {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         var options: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: NSNumber(value: keepsHistory)]
         if watches { options[NSPersistentStoreRemoteChangeNotificationPostOptionKey] = NSNumber(value: true) }
-        store = try coordinator.addPersistentStore(
+        try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: self.folder.appendingPathComponent("Staff.sqlite"),
             options: options)
+        store = try #require(coordinator.rowStores.first)
         context = NSManagedObjectContext(concurrencyType: queue)
         context.persistentStoreCoordinator = coordinator
     }

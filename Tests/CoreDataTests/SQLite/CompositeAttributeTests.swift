@@ -170,8 +170,9 @@ import Testing
         let metadata = try SQLiteStore.metadataForPersistentStore(with: harness.url)
         let model = try NSManagedObjectModel(cachedModelData: data, store: harness.url.path, metadata: metadata)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(
+        let added = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: harness.url)
+        let store = try #require(added as? SQLiteStore)
         let rows = try store.operations.rows(for: [store.operations.objectID(for: try #require(id.rowKey))])
         #expect(rows.values.first?.values[slot] == value)
     }

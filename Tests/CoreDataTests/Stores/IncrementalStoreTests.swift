@@ -187,8 +187,13 @@ import Testing
             _ = context.make("Author", named: "Ada")
             #expect(throws: CocoaError.self) { try context.save() }
         }
-        #expect(throws: CocoaError.self) {
-            try NSPersistentStoreCoordinator.metadataForPersistentStore(type: BareStore.type, at: url)
+        for storeClass in [BareStore.self, NSAtomicStore.self, NSPersistentStore.self] {
+            let read = #expect(throws: CocoaError.self) { try storeClass.metadataForPersistentStore(with: url) }
+            #expect(read?.code.rawValue == NSPersistentStoreInvalidTypeError)
+            let written = #expect(throws: CocoaError.self) {
+                try storeClass.setMetadata([:], forPersistentStoreAt: url)
+            }
+            #expect(written?.localizedDescription.contains("must override setMetadata") == true)
         }
     }
 }

@@ -6,14 +6,13 @@ import Synchronization
 
 /// A store in memory that does no part of a query itself: the framework has to filter, sort and cut. It counts what it
 /// is asked. Stores with one URL share their rows, as files do.
-final class MemoryStore: NSPersistentStore, @unchecked Sendable {
+final class MemoryStore: NSPersistentStore, RowStore, @unchecked Sendable {
     static let storeType = "MemoryStoreOfTests"
     private(set) var database: MemoryDatabase!
     private lazy var answers = MemoryOperations(self)
 
     override var type: String { Self.storeType }
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { answers }
+    var operations: any StoreOperations { answers }
     var asked: MemoryOperations { answers }
 
     override func loadMetadata() throws {

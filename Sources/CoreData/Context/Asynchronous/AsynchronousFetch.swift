@@ -15,7 +15,7 @@ final class AsynchronousFetch {
     private enum Work {
         case rows(FetchPlan, wantsRows: Bool)
         case count(FetchPlan)
-        case dictionaries(DictionaryFetch, stores: [NSPersistentStore])
+        case dictionaries(DictionaryFetch, stores: [any RowStore])
         /// Nothing: the context itself has to be asked.
         case none
     }

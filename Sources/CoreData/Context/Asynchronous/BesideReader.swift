@@ -11,8 +11,8 @@ struct BesideReader {
     ///
     /// - Parameter note: called under the coordinator's lock before and after the readers are made.
     func reading<Result>(
-        _ stores: [NSPersistentStore], _ coordinator: NSPersistentStoreCoordinator, note: () throws -> Void = {},
-        _ body: ([NSPersistentStore]) throws -> Result
+        _ stores: [any RowStore], _ coordinator: NSPersistentStoreCoordinator, note: () throws -> Void = {},
+        _ body: ([any RowStore]) throws -> Result
     ) throws -> Result {
         try interruption.check()
         let readers = try coordinator.withLock {
@@ -31,14 +31,14 @@ struct BesideReader {
 
     /// Runs `body` so that it ends soon after the interruption, whatever it gave then.
     private func run<Result>(
-        _ stores: [NSPersistentStore], _ body: ([NSPersistentStore]) throws -> Result
+        _ stores: [any RowStore], _ body: ([any RowStore]) throws -> Result
     ) throws -> Result {
         let outcome = Swift.Result { try cancellable(stores[...]) { try body(stores) } }
         try interruption.check()
         return try outcome.get()
     }
 
-    private func cancellable<Result>(_ stores: ArraySlice<NSPersistentStore>, _ body: () throws -> Result) throws
+    private func cancellable<Result>(_ stores: ArraySlice<any RowStore>, _ body: () throws -> Result) throws
         -> Result
     {
         guard let store = stores.first else { return try body() }

@@ -74,7 +74,7 @@ extension NSBatchDeleteRequest: ContextExecutable {
 /// Rows that a later step deletes count as gone already, so the outcome is the same however many steps there are. Cost: one
 /// query per relationship that has a rule to follow, for all rows of a step, and one statement per row.
 struct RowDeletion {
-    let store: NSPersistentStore
+    let store: any RowStore
     /// The rows that one of the steps deletes.
     private let planned: Set<NSManagedObjectID>
     /// The rows that were taken into the deletion so far.
@@ -86,7 +86,7 @@ struct RowDeletion {
     private var denied: [(id: NSManagedObjectID, relationship: String, destinations: [NSManagedObjectID])] = []
 
     /// - Parameter planned: all rows that will be deleted, step by step.
-    init(store: NSPersistentStore, planned: [NSManagedObjectID]) {
+    init(store: any RowStore, planned: [NSManagedObjectID]) {
         self.store = store
         self.planned = Set(planned)
     }

@@ -36,10 +36,12 @@ extension BatchRun {
     /// The store that takes new rows.
     ///
     /// - Throws: 134060 where none of the stores that the request names holds the entity.
-    func store(for entity: NSEntityDescription, of request: NSPersistentStoreRequest) throws -> NSPersistentStore {
+    func store(for entity: NSEntityDescription, of request: NSPersistentStoreRequest) throws -> any RowStore {
         guard let affected = request.affectedStores else { return try coordinator.store(for: entity) }
         let holding = coordinator.stores(holding: entity)
-        if let store = affected.first(where: { store in holding.contains { $0 === store } }) { return store }
+        for named in affected {
+            if let store = holding.first(where: { $0 === named }) { return store }
+        }
         throw CoreDataError.make(
             134060, "Cannot insert rows of \(entity.name ?? ""): none of the request's affectedStores holds the entity."
         )

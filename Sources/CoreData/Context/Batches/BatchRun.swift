@@ -33,11 +33,11 @@ struct BatchRun {
 
     /// Runs `body` for each of `stores`, each in a transaction of its own, and tells the world of those that were written.
     func write(
-        to stores: [NSPersistentStore], _ body: (NSPersistentStore, any BatchSteps) throws -> Void
+        to stores: [any RowStore], _ body: (any RowStore, any BatchSteps) throws -> Void
     ) throws {
         let author = context.transactionAuthor
         let name = context.name
-        var written: [NSPersistentStore] = []
+        var written: [any RowStore] = []
         defer { coordinator.didWriteBatch(to: written) }
         for store in stores {
             try coordinator.withLock {

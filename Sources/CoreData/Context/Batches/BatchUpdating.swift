@@ -98,7 +98,7 @@ struct NewValues {
     }
 
     /// What becomes of the rows of `ids`, which are of the entity or descend from it. Rows that are gone are left out.
-    func changes(of ids: [NSManagedObjectID], in store: NSPersistentStore) throws -> [StoreRowChange] {
+    func changes(of ids: [NSManagedObjectID], in store: any RowStore) throws -> [StoreRowChange] {
         let rows = zip(ids, try store.operations.rows(inOrderOf: ids)).compactMap { id, row in
             row.map { (id: id, snapshot: $0) }
         }

@@ -5,7 +5,7 @@ import Foundation
 /// Cost beside the rows' own: for an entity with constraints one query for each 200 rows and constraint.
 struct ConstraintMeeting {
     let entity: NSEntityDescription
-    let store: NSPersistentStore
+    let store: any RowStore
     let answer: Answer
 
     /// Whether the entity has unique values at all.

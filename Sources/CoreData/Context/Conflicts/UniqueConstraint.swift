@@ -39,7 +39,7 @@ struct UniqueConstraint: Hashable {
 
     /// The rows that may have one of the combinations of values: exactly those, or more where the store cannot tell.
     func rows(
-        having combinations: [[Any]], in store: NSPersistentStore
+        having combinations: [[Any]], in store: any RowStore
     ) throws -> [(NSManagedObjectID, RowSnapshot)] {
         var result: [(NSManagedObjectID, RowSnapshot)] = []
         for start in stride(from: 0, to: combinations.count, by: Self.batchSize) {

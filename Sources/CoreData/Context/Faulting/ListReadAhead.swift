@@ -28,7 +28,7 @@ final class ListReadAhead {
     // MARK: What others tell
 
     /// Objects were fetched with their rows, in this order; `layout` is that of the first.
-    func noteFetch(of keys: [RowKey], _ layout: EntityLayout, from store: NSPersistentStore) {
+    func noteFetch(of keys: [RowKey], _ layout: EntityLayout, from store: any RowStore) {
         guard keys.count > Self.sureAfter + 1, !layout.toManyRelationships.isEmpty, let reference = store.reference
         else { return }
         fetches.removeAll { $0.layout === layout }
@@ -54,7 +54,7 @@ final class ListReadAhead {
         // Where contexts know each other's temporary IDs, objects are not found by their rows alone.
         guard !fetches.isEmpty, !context.registry.sharesTemporaryIDs, let key = owner.rowKey else { return nil }
         let relationship = owner.layout.toManyRelationships[number]
-        guard let reference = owner.storeReference, let store = reference.store,
+        guard let reference = owner.storeReference, let store = reference.rowStore,
             let walk = walk(along: relationship, to: key, reference)
         else { return nil }
         let changeCount = changeCount(of: store)
@@ -104,7 +104,7 @@ final class ListReadAhead {
 
     /// The next objects of the walk whose lists wait to be read.
     private func followers(
-        of walk: ListWalk, _ number: Int, _ relationship: NSRelationshipDescription, in store: NSPersistentStore
+        of walk: ListWalk, _ number: Int, _ relationship: NSRelationshipDescription, in store: any RowStore
     ) -> [RowKey] {
         let window = walk.widen(to: Self.greatestWindow, memberLimit: Self.memberLimit / 2)
         return (walk.next..<min(walk.next + window, walk.order.count)).compactMap { place in
@@ -118,7 +118,7 @@ final class ListReadAhead {
     }
 
     /// How much was written through the context's coordinator to the store; `nil` where that is not told.
-    private func changeCount(of store: NSPersistentStore) -> Int64? {
+    private func changeCount(of store: any RowStore) -> Int64? {
         context.source?.withLock { store.operations.ownChangeCount } ?? nil
     }
 }

@@ -3,7 +3,7 @@ import PredicateSyntax
 
 /// The keys of a list: all that a million rows need until they are looked at.
 struct FetchedKeys {
-    let store: NSPersistentStore
+    let store: any RowStore
     /// In the request's order.
     var keys: [RowKey]
     /// The runs of equal values: see ``StoreQueryResult/groups``.
@@ -53,7 +53,7 @@ extension FetchPipeline {
 
     /// The one store whose keys name all that `plan` finds; `nil` with several stores, and in a context that has a parent,
     /// whose new objects have no keys.
-    func storeOfKeys(_ plan: FetchPlan) -> NSPersistentStore? {
+    func storeOfKeys(_ plan: FetchPlan) -> (any RowStore)? {
         plan.stores.count == 1 && context.source?.parent == nil ? plan.stores[0] : nil
     }
 
@@ -101,7 +101,7 @@ extension FetchPipeline {
     }
 
     /// The objects under `keys`, with their rows, as above.
-    func objects(for keys: some Sequence<RowKey>, in store: NSPersistentStore) throws -> [NSManagedObject] {
+    func objects(for keys: some Sequence<RowKey>, in store: any RowStore) throws -> [NSManagedObject] {
         try objects(for: try reading { keys.map { store.operations.objectID(for: $0) } })
     }
 }

@@ -5,7 +5,7 @@ import PredicateSyntax
 struct FetchPlan {
     let entity: NSEntityDescription
     let includesSubentities: Bool
-    private(set) var stores: [NSPersistentStore]
+    private(set) var stores: [any RowStore]
     /// `nil` when all objects match.
     let predicate: NSPredicate?
     private(set) var sortDescriptors: [NSSortDescriptor]
@@ -67,7 +67,7 @@ struct FetchPlan {
     }
 
     /// The same plan for `stores` only.
-    func limited(to stores: [NSPersistentStore]) -> FetchPlan {
+    func limited(to stores: [any RowStore]) -> FetchPlan {
         var plan = self
         plan.stores = stores
         return plan
@@ -125,7 +125,7 @@ struct FetchPlan {
     private static func stores(
         for entity: NSEntityDescription, of request: NSFetchRequest<NSFetchRequestResult>,
         in coordinator: NSPersistentStoreCoordinator
-    ) throws -> [NSPersistentStore] {
+    ) throws -> [any RowStore] {
         let holding = coordinator.stores(holding: entity)
         guard !holding.isEmpty else {
             throw CoreDataError.make(

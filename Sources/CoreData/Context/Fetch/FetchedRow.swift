@@ -42,7 +42,7 @@ final class FetchedRow: RowReadable {
 /// Belongs to one fetch; used under the coordinator's lock. The first reading of a relationship reads it for all rows of
 /// the set: two queries at most, and one more set. A failure is kept, and thrown when the evaluation is over.
 final class RowSet {
-    private let store: NSPersistentStore
+    private let store: any RowStore
     private(set) var rows: [FetchedRow] = []
     /// By the property's name: rows of one set may be of several entities of a family.
     private var destinationSets: [String: RowSet] = [:]
@@ -51,14 +51,14 @@ final class RowSet {
     private var ownFailure: (any Error)?
 
     convenience init(
-        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: NSPersistentStore
+        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: any RowStore
     ) {
         self.init(content, in: store, check: {})
     }
 
     /// - Parameter check: called for each row; what it throws is thrown.
     init(
-        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: NSPersistentStore,
+        _ content: some Collection<(id: NSManagedObjectID, snapshot: RowSnapshot)>, in store: any RowStore,
         check: () throws -> Void
     ) rethrows {
         self.store = store

@@ -33,7 +33,7 @@ struct PendingOverlay {
     var removable: Int { touched.count }
 
     /// A new object without a store yet counts for all.
-    private static func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
+    private static func isIn(_ stores: [any RowStore], _ object: NSManagedObject) -> Bool {
         guard let store = object.objectID.persistentStore else { return true }
         return stores.contains { $0 === store }
     }

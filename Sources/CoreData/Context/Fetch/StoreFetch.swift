@@ -15,13 +15,13 @@ struct FoundRows {
     /// The values read with the keys, where the one store could tell them: see ``StoreQueryResult/extraValues``.
     var beside: [[SlotValue]]?
     /// The stores asked.
-    var stores: [NSPersistentStore] = []
+    var stores: [any RowStore] = []
     /// For each result the place of its store in `stores`; empty when there is only one.
     var owners: [UInt8] = []
 
     var count: Int { namedIDs.isEmpty ? keys.count : namedIDs.count }
 
-    func store(at index: Int) -> NSPersistentStore { stores[owners.isEmpty ? 0 : Int(owners[index])] }
+    func store(at index: Int) -> any RowStore { stores[owners.isEmpty ? 0 : Int(owners[index])] }
 
     func id(at index: Int) -> NSManagedObjectID {
         namedIDs.isEmpty ? store(at: index).operations.objectID(for: keys[index]) : namedIDs[index]
@@ -62,7 +62,7 @@ struct StoreFetch {
         return try runInAll(query)
     }
 
-    private func run(_ query: StoreQuery, in store: NSPersistentStore) throws -> FoundRows {
+    private func run(_ query: StoreQuery, in store: any RowStore) throws -> FoundRows {
         var result = try store.operations.fetch(query)
         guard !result.unsupported.isEmpty else {
             return FoundRows(

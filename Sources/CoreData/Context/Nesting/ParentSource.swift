@@ -46,14 +46,14 @@ final class ParentSource: ContextSource {
 
     // MARK: Writing
 
-    func store(for entity: NSEntityDescription) throws -> NSPersistentStore { try beneath().store(for: entity) }
+    func store(for entity: NSEntityDescription) throws -> any RowStore { try beneath().store(for: entity) }
 
-    func obtainPermanentIDs(for runs: [EntityRun], in store: NSPersistentStore) throws -> [NSManagedObjectID] {
+    func obtainPermanentIDs(for runs: [EntityRun], in store: any RowStore) throws -> [NSManagedObjectID] {
         try beneath().obtainPermanentIDs(for: runs, in: store)
     }
 
     func obtainPermanentIDs(
-        of objects: [NSManagedObject], in store: NSPersistentStore
+        of objects: [NSManagedObject], in store: any RowStore
     ) throws -> [NSManagedObjectID]? {
         try beneath().obtainPermanentIDs(of: objects, in: store)
     }

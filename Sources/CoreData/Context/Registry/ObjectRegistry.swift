@@ -66,17 +66,17 @@ final class ObjectRegistry {
     }
 
     /// The objects of rows of a store of the context's own, where it is known without their IDs that the context has them.
-    func registered(_ keys: [RowKey], in store: NSPersistentStore) -> [NSManagedObject?] {
+    func registered(_ keys: [RowKey], in store: any RowStore) -> [NSManagedObject?] {
         guard let rows = rows(of: store) else { return Array(repeating: nil, count: keys.count) }
         return keys.map { rows[$0] }
     }
 
     /// The same for one row.
-    func registered(_ key: RowKey, in store: NSPersistentStore) -> NSManagedObject? { rows(of: store)?[key] }
+    func registered(_ key: RowKey, in store: any RowStore) -> NSManagedObject? { rows(of: store)?[key] }
 
     /// The objects of rows if the context has all of them. Nothing holds them longer than until the next look for others.
     // SAFETY: the tables hold the objects until the registry is told to release unused ones, on this same queue.
-    func references(_ keys: [RowKey], in store: NSPersistentStore) -> [Unretained<NSManagedObject>]? {
+    func references(_ keys: [RowKey], in store: any RowStore) -> [Unretained<NSManagedObject>]? {
         guard let rows = rows(of: store) else { return nil }
         var references: [Unretained<NSManagedObject>] = []
         references.reserveCapacity(keys.count)
@@ -88,7 +88,7 @@ final class ObjectRegistry {
     }
 
     /// The objects of a store by their rows' keys; `nil` where these do not tell all, or there are none.
-    private func rows(of store: NSPersistentStore) -> UniquingTable? {
+    private func rows(of store: any RowStore) -> UniquingTable? {
         if othersSaved.takeDown() { releaseUnused() }
         guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
         let index = tables.firstIndex { $0.reference === reference } ?? tableIndex(of: reference.identifier)
@@ -169,7 +169,7 @@ final class ObjectRegistry {
 
     /// What makes the objects of rows that `store`, one of the context's own stack, has just given; `nil` where the context
     /// knows temporary IDs of others, and each object has to be looked for by its ID.
-    func maker(for store: NSPersistentStore) -> FaultMaker? {
+    func maker(for store: any RowStore) -> FaultMaker? {
         guard !sharesTemporaryIDs, let reference = store.reference else { return nil }
         if othersSaved.takeDown() { releaseUnused() }
         let index = tableIndex(of: reference.identifier) ?? addTable(reference.identifier)
@@ -227,7 +227,7 @@ final class ObjectRegistry {
     /// - Parameters:
     ///   - objects: Each once, with temporary IDs.
     ///   - ids: As many.
-    func replaceTemporaryIDs(of objects: [NSManagedObject], by ids: [NSManagedObjectID], in store: NSPersistentStore) {
+    func replaceTemporaryIDs(of objects: [NSManagedObject], by ids: [NSManagedObjectID], in store: any RowStore) {
         let identifier = store.identifier ?? ""
         let table = tables[tableIndex(of: identifier) ?? addTable(identifier)].rows
         table.reserve(ids.count)
@@ -280,7 +280,7 @@ final class ObjectRegistry {
     private func log(of store: String) -> RegistrationLog? {
         if let known = logs.first(where: { $0.storeIdentifier == store }) { return known }
         guard tellsStores, let coordinator = context.source?.coordinator,
-            let found = coordinator.persistentStores.first(where: { $0.identifier == store }) as? NSIncrementalStore
+            let found = coordinator.rowStores.first(where: { $0.identifier == store }) as? NSIncrementalStore
         else { return nil }
         let log = RegistrationLog(found)
         logs.append(log)

@@ -134,11 +134,11 @@ final class SavePipeline {
     /// New objects by the store that each goes to, in the order in which the stores are met.
     private func grouped(
         _ pending: PendingIDAssignment, by source: some ContextSource
-    ) throws -> [(store: NSPersistentStore, pending: PendingIDAssignment)] {
+    ) throws -> [(store: any RowStore, pending: PendingIDAssignment)] {
         var choice = StoreChoice(context: context, source: source)
         // Usually all go to one store.
         if choice.isByEntity, let store = try commonStore(of: pending, source) { return [(store, pending)] }
-        var groups: [(store: NSPersistentStore, objects: [NSManagedObject])] = []
+        var groups: [(store: any RowStore, objects: [NSManagedObject])] = []
         for object in pending.objects {
             let store = try choice.store(for: object)
             let group = groups.firstIndex { $0.store === store } ?? groups.count
@@ -152,7 +152,7 @@ final class SavePipeline {
     /// assigned to theirs.
     private func commonStore(
         of pending: PendingIDAssignment, _ source: some ContextSource
-    ) throws -> NSPersistentStore? {
+    ) throws -> (any RowStore)? {
         guard let first = pending.runs.first, !pending.areSomeAssigned else { return nil }
         let store = try source.store(for: first.entity)
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(first.entity)]

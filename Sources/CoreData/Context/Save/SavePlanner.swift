@@ -2,7 +2,7 @@ import Foundation
 
 /// What a save writes to one store, and which objects it settles.
 struct StorePlan {
-    let store: NSPersistentStore
+    let store: any RowStore
     var changes: StoreChangeSet
     /// The objects whose changes are in the plan.
     var objects: [NSManagedObject] = []
@@ -342,7 +342,7 @@ struct SavePlanner {
             lastPlan = (id.storeReference, known)
             return known
         }
-        guard let store = context.localID(id).persistentStore else {
+        guard let store = context.localID(id).rowStore else {
             throw CoreDataError.make(
                 134030, "The store of '\(id)' was removed: its changes cannot be saved.",
                 userInfo: [NSAffectedObjectsErrorKey: [object]])

@@ -11,15 +11,15 @@ struct StoreChoice {
     /// The objects that are related to each other, as a forest.
     private var leaders: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The stores of the saved and assigned objects of each tree, by its root.
-    private var stores: [ObjectIdentifier: [NSPersistentStore]] = [:]
+    private var stores: [ObjectIdentifier: [any RowStore]] = [:]
     /// The store and the entity of the last assigned object, which fit: the next usually has the same.
-    private var checked: (store: NSPersistentStore, layout: EntityLayout)?
+    private var checked: (store: any RowStore, layout: EntityLayout)?
 
     /// Cost: nothing where the coordinator has one store; otherwise a look at all relationships of new and changed objects.
     init(context: NSManagedObjectContext, source: any ContextSource) {
         self.context = context
         self.source = source
-        guard (source.coordinator?.persistentStores.count ?? 0) > 1 else { return }
+        guard (source.coordinator?.rowStores.count ?? 0) > 1 else { return }
         let changed = context.changes.inserted.all + context.changes.updated.all
         for object in changed {
             note(object.objectID, of: object)
@@ -32,8 +32,8 @@ struct StoreChoice {
 
     /// - Throws: 513 where every store that holds the entity is read only, 134020 where none holds it, or not the one that
     ///   the object was assigned to.
-    mutating func store(for object: NSManagedObject) throws -> NSPersistentStore {
-        if let assigned = object.objectID.persistentStore {
+    mutating func store(for object: NSManagedObject) throws -> any RowStore {
+        if let assigned = object.objectID.rowStore {
             if checked?.store !== assigned || checked?.layout !== object.layout {
                 try check(assigned, holds: object.layout.entity)
                 checked = (assigned, object.layout)
@@ -48,10 +48,10 @@ struct StoreChoice {
         return try writable.first { store in near.contains { $0 === store } } ?? source.store(for: entity)
     }
 
-    private func check(_ store: NSPersistentStore, holds entity: NSEntityDescription) throws {
+    private func check(_ store: any RowStore, holds entity: NSEntityDescription) throws {
         let coordinator = source.coordinator
         let reason: String
-        if coordinator?.persistentStores.contains(where: { $0 === store }) != true {
+        if coordinator?.rowStores.contains(where: { $0 === store }) != true {
             reason = "it is not, or no longer, among those of the context's coordinator"
         } else if coordinator?.stores(holding: entity).contains(where: { $0 === store }) != true {
             reason = "its configuration \(store.configurationName) does not hold this entity"
@@ -86,11 +86,11 @@ struct StoreChoice {
     }
 
     private mutating func note(_ id: NSManagedObjectID, of object: NSManagedObject) {
-        guard let store = context.localID(id).persistentStore else { return }
+        guard let store = context.localID(id).rowStore else { return }
         note(store, shortenedLeader(of: object))
     }
 
-    private mutating func note(_ store: NSPersistentStore, _ leader: ObjectIdentifier) {
+    private mutating func note(_ store: any RowStore, _ leader: ObjectIdentifier) {
         if stores[leader]?.contains(where: { $0 === store }) != true { stores[leader, default: []].append(store) }
     }
 

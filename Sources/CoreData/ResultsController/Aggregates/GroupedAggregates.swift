@@ -85,7 +85,7 @@ struct GroupedAggregates {
     /// Called under the coordinator's lock.
     ///
     /// - Returns: `nil` where the store cannot tell, or tells of other rows than `contents` has.
-    func results(of contents: ListContents, in store: NSPersistentStore) throws -> AggregateResults? {
+    func results(of contents: ListContents, in store: any RowStore) throws -> AggregateResults? {
         let query = StoreGroupQuery(
             rows: definition.plan.unlimited.unsorted.query, columns: columns,
             groups: Array(columns.prefix(paths.count)))
@@ -226,7 +226,7 @@ extension ResultsState {
 extension ResultsLoader {
     /// The values of a list's saved rows, for each of the plan's keys. On any thread.
     fileprivate static func values(
-        _ plan: AggregatePlan, of definition: ListDefinition, beside reader: NSPersistentStore
+        _ plan: AggregatePlan, of definition: ListDefinition, beside reader: any RowStore
     ) throws -> [[RowToken: SectionValue]]? {
         let list = definition.plan.limited(to: [reader]).unlimited.unsorted
         var query = list.query

@@ -3,7 +3,7 @@ import Foundation
 /// The rows of lists on disk where a store knows its rows by references: their numbers are those of one launch, and their texts
 /// stand in the file.
 struct CachedReferences {
-    let store: NSPersistentStore
+    let store: any RowStore
 
     /// The texts of the rows of a list that no numbers stand for; `nil` where one has none yet.
     func texts(of contents: ListContents, _ packed: [RowToken: RowToken]) -> [(row: RowToken, text: String)]? {

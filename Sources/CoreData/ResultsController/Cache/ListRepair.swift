@@ -5,7 +5,7 @@ import Foundation
 /// Rows are read in a context of its own, which holds nothing: what other contexts hold may be older than the store, or
 /// not saved.
 struct ListRepair {
-    let store: NSPersistentStore
+    let store: any RowStore
     /// More transactions than this are not looked at: they are read under the coordinator's lock.
     var mostTransactions = Int64.max
 

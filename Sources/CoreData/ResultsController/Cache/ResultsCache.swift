@@ -10,9 +10,9 @@ struct ResultsCache {
     private let fingerprint: String
     private let plan: FetchPlan
     private let list: ListDefinition
-    private let store: NSPersistentStore
+    private let store: any RowStore
 
-    init(named name: String, of list: ListDefinition, in store: NSPersistentStore) {
+    init(named name: String, of list: ListDefinition, in store: any RowStore) {
         path = ResultsCacheDirectory.file(named: name)
         fingerprint = Self.fingerprint(list, store)
         plan = list.plan
@@ -24,7 +24,7 @@ struct ResultsCache {
     static func delete(named name: String?) { ResultsCacheDirectory.remove(named: name) }
 
     /// All that decides what is in the list, but for the data.
-    private static func fingerprint(_ list: ListDefinition, _ store: NSPersistentStore) -> String {
+    private static func fingerprint(_ list: ListDefinition, _ store: any RowStore) -> String {
         let plan = list.plan
         let section = list.sectionKey?.keyPath ?? list.rule.map { "by \($0.fingerprint ?? "")" } ?? ""
         let sort = plan.query.sortKeys.map { "\($0.keyPath.joined(separator: ".")) \($0.ascending) \($0.comparison)" }

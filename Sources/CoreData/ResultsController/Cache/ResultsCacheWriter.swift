@@ -14,7 +14,7 @@ final class ResultsCacheWriter {
 
     private let cache: ResultsCache
     private let context: NSManagedObjectContext
-    private let store: NSPersistentStore
+    private let store: any RowStore
     /// The list for the state of the store that it names.
     private var list: LoadedResults
     private var origin: ListOrigin

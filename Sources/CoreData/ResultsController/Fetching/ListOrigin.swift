@@ -6,7 +6,7 @@ struct ListOrigin: Hashable, Sendable {
     let historyNumber: Int64?
 
     /// The present state. Called under the coordinator's lock.
-    init(of store: NSPersistentStore) throws {
+    init(of store: any RowStore) throws {
         token = try store.operations.changeToken()
         historyNumber = try store.operations.lastHistoryNumber()
     }

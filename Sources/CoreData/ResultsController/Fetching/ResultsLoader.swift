@@ -150,7 +150,7 @@ struct ResultsLoader {
         return loaded.contents
     }
 
-    private func load(from store: NSPersistentStore, into loaded: inout LoadedResults) throws {
+    private func load(from store: any RowStore, into loaded: inout LoadedResults) throws {
         let plan = loaded.definition.plan
         if try plan.limit > 0 && hasPendingChanges(plan) { return try loadObjects(into: &loaded) }
         // What a pinned context reads is no state of the store by its token.
@@ -181,7 +181,7 @@ struct ResultsLoader {
     /// code may run in `body`, so the coordinator's lock is not held.
     ///
     /// - Returns: the state that `body` read, or `nil` if others did not leave it alone.
-    private func consistently(with store: NSPersistentStore, _ body: () throws -> Void) throws -> ListOrigin? {
+    private func consistently(with store: any RowStore, _ body: () throws -> Void) throws -> ListOrigin? {
         let coordinator = try pipeline.coordinator
         func origin() throws -> ListOrigin { try coordinator.withLock { try ListOrigin(of: store) } }
         for _ in 0..<3 {
@@ -237,7 +237,7 @@ struct ResultsLoader {
     /// The saved rows of a list, of which nothing but a reader of its store is asked; `nil` where that is not enough. On any
     /// thread, as long as no other thread uses the names of the list's sections.
     static func contents(
-        of definition: ListDefinition, beside reader: NSPersistentStore, check: @escaping () throws -> Void
+        of definition: ListDefinition, beside reader: any RowStore, check: @escaping () throws -> Void
     ) throws -> LoadedResults? {
         let plan = definition.plan.limited(to: [reader])
         var query = plan.query

@@ -249,7 +249,7 @@ final class Refetch {
 
     /// The list as an earlier launch left it on disk, brought to the present state of the store. Of a list that is not shown
     /// yet: then nothing on the queue uses the numbers of its rows meanwhile.
-    private func kept(_ store: NSPersistentStore) throws -> LoadedResults? {
+    private func kept(_ store: any RowStore) throws -> LoadedResults? {
         guard isFirst, definition.aggregates == nil, let name = tracker.cacheName else { return nil }
         try interruption.check()
         let empty = LoadedResults(definition: definition, contents: definition.noContents)
@@ -262,8 +262,7 @@ final class Refetch {
     }
 
     /// The rows as they are saved; `nil` where they must be read on the queue.
-    private func read(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults?
-    {
+    private func read(_ store: any RowStore, _ coordinator: NSPersistentStoreCoordinator) throws -> LoadedResults? {
         var origins: [ListOrigin] = []
         let found = try BesideReader(interruption: interruption).reading(
             [store], coordinator, note: { origins.append(try ListOrigin(of: store)) }

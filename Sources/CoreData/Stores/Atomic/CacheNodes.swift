@@ -21,6 +21,29 @@ struct CacheNodes {
         }
     }
 
+    /// Takes nodes that were removed out of the relationships that no inverse keeps up.
+    mutating func dropReferences(to removed: Set<NSAtomicStoreCacheNode>) {
+        var dangling: [Int: [NSRelationshipDescription]] = [:]
+        for node in byID.values {
+            let entity = node.objectID.entity
+            let relationships =
+                dangling[entity.layout.index]
+                ?? entity.relationshipsByName.values.filter { $0.mayDangle && !$0.isTransient }
+            dangling[entity.layout.index] = relationships
+            for relationship in relationships {
+                let value = node.value(forKey: relationship.name)
+                let members = relationship.isToMany ? Self.members(of: value) : [value].compactMap { $0 }
+                let kept = members.filter { member in
+                    !((member as? NSAtomicStoreCacheNode).map(removed.contains) ?? false)
+                }
+                guard kept.count < members.count else { continue }
+                keepState(of: node)
+                node.setValue(
+                    relationship.isToMany ? Self.collection(of: kept, like: value) : nil, forKey: relationship.name)
+            }
+        }
+    }
+
     /// Notes the values of a node that will change.
     mutating func keepState(of node: NSAtomicStoreCacheNode) {
         kept.append((node, node.propertyCache?.mutableCopy() as? NSMutableDictionary))
@@ -30,6 +53,15 @@ struct CacheNodes {
         byID = state
         for (node, values) in kept.reversed() { node.propertyCache = values }
         kept = []
+    }
+
+    /// A collection of the kind that the store's class gave its node.
+    private static func collection(of members: [Any], like value: Any?) -> Any {
+        switch value {
+        case is NSOrderedSet: NSOrderedSet(array: members)
+        case is NSArray, is [Any]: members
+        default: NSSet(array: members)
+        }
     }
 
     /// The members of a set or a list, of whatever kind.

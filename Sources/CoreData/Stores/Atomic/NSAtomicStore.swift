@@ -12,7 +12,7 @@ import Foundation
 ///
 /// All members are called under the coordinator's lock, one at a time.
 // SAFETY: used under the coordinator's lock only.
-open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
+open class NSAtomicStore: NSPersistentStore, RowStore, @unchecked Sendable {
     private var nodes = CacheNodes()
     private var copy: AtomicStoreRows?
     private var metadataIsDirty = false
@@ -41,8 +41,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { rows }
+    final var operations: any StoreOperations { rows }
 
     override var wantsObjects: Bool { true }
 
@@ -193,8 +192,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
             updateCacheNode(node, from: try objects.object(change.id))
         }
         let removed = Set(changes.deleted.compactMap { cacheNode(for: $0.id) })
-        if !removed.isEmpty { willRemoveCacheNodes(removed) }
+        if removed.isEmpty { return }
+        willRemoveCacheNodes(removed)
         nodes.remove(removed)
+        nodes.dropReferences(to: removed)
     }
 
     private func bindReference(of id: NSManagedObjectID, _ object: NSManagedObject) {
@@ -219,9 +220,5 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     func reserveIDs(of objects: [NSManagedObject]) throws -> [NSManagedObjectID]? {
         objects.map { objectID(for: $0.entity, withReferenceObject: newReferenceObject(for: $0)) }
-    }
-
-    private static func lacks(_ member: String) -> NSError {
-        CoreDataError.make(134000, "The store class \(self) must override \(member).")
     }
 }

@@ -33,8 +33,11 @@ struct StoreImageRows {
         let layout = id.entity.layout
         var row = AtomicRow(id: id, values: [])
         func destinations(_ property: NSPropertyDescription) throws -> [NSManagedObjectID] {
-            let wanted = (property as? NSRelationshipDescription)?.destinationEntity
-            return try (record.destinations[fold(property.name)] ?? []).map { number in
+            let relationship = property as? NSRelationshipDescription
+            let wanted = relationship?.destinationEntity
+            return try (record.destinations[fold(property.name)] ?? []).compactMap { number in
+                // Files that were written before what leads to a deleted row was left out.
+                if ids[number] == nil, relationship?.mayDangle == true { return nil }
                 guard let id = ids[number], wanted.map({ id.entity.isKindOf(entity: $0) }) ?? false else {
                     throw damaged(
                         "'\(property.name)' of its row \(record.number) leads to \(number), which is no such row")
@@ -70,7 +73,7 @@ struct StoreImageRows {
 
     // MARK: Into the file
 
-    /// All rows as they stand in the tables.
+    /// All rows as they stand in the tables, without references to rows that are gone.
     func records(_ rows: any StoreOperations) throws -> [StoreImage.Record] {
         var records: [StoreImage.Record] = []
         for root in entities where !entities.contains(where: { $0 === root.superentity }) {
@@ -80,6 +83,14 @@ struct StoreImageRows {
                 groups[key.entity, default: []].append((rows.objectID(for: key), row))
             }
             for group in groups.values { records += try self.records(group, rows) }
+        }
+        let known = Set(records.map(\.number))
+        for root in entities where root.relationshipsByName.values.contains(where: \.mayDangle) {
+            for index in records.indices where records[index].entity == root.name {
+                for relationship in root.relationshipsByName.values where relationship.mayDangle {
+                    records[index].destinations[relationship.name]?.removeAll { !known.contains($0) }
+                }
+            }
         }
         return records.sorted { $0.number < $1.number }
     }

@@ -4,7 +4,7 @@ protocol BesideReading: StoreOperations {
     /// connection. Called under the coordinator's lock.
     ///
     /// Its IDs are those of this store. It may be used on one thread at a time, for reading only, without any lock.
-    func makeReader() throws -> NSPersistentStore?
+    func makeReader() throws -> (any RowStore)?
 
     /// Runs `body`, in which reading fails with 3072 soon after `isCancelled` says so. It is asked on the calling thread, and
     /// told how many rows the store has gone through so far, where it goes through all of them; 0 where that is not known.

@@ -8,7 +8,7 @@ import Synchronization
 /// 2. `loadMetadata()`, which opens what `url` names, or makes it new where nothing is there and the store is not read
 ///    only, and sets `metadata` and with it `identifier`; it changes nothing in a store that was there;
 /// 3. the coordinator compares `metadata` with its model and throws where they differ;
-/// 4. `prepare()`, after which `operations` answer;
+/// 4. `prepare()`, after which the rows can be asked for (``RowStore``);
 /// 5. `didAdd(to:)`.
 ///
 /// When a step throws the store is dropped, after `willRemove(from:)`.
@@ -99,16 +99,22 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Reads the metadata of the store at `url` without a coordinator. Subclasses must override it.
     ///
-    /// - Throws: 260 where nothing is there, 259 where it is no store.
+    /// - Throws: 260 where nothing is there, 259 where it is no store; 134000 where a subclass does not override it.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        preconditionFailure("\(self) must override metadataForPersistentStore(with:)")
+        throw lacks("metadataForPersistentStore(with:)")
     }
 
     /// Writes the metadata of the store at `url` at once, without a coordinator. Subclasses must override it.
     ///
-    /// - Throws: 260 where nothing is there, 259 where it is no store, 513 for want of permission.
+    /// - Throws: 260 where nothing is there, 259 where it is no store, 513 for want of permission; 134000 where a subclass does not
+    ///   override it.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
-        preconditionFailure("\(self) must override setMetadata(_:forPersistentStoreAt:)")
+        throw lacks("setMetadata(_:forPersistentStoreAt:)")
+    }
+
+    /// What is thrown where a subclass does not override what it has to.
+    final class func lacks(_ member: String) -> NSError {
+        CoreDataError.make(134000, "The store class \(self) must override \(member).")
     }
 
     /// The same with the options of the caller, for stores that wait for others.
@@ -151,19 +157,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Makes the store ready for use, once its metadata were found to fit the model: here a store may change its file.
     func prepare() throws {}
-
-    /// Whether ``operations`` is there: only such classes are registered.
-    class var hasOperations: Bool { false }
-
-    /// What context and coordinator ask of the store.
-    var operations: any StoreOperations {
-        preconditionFailure("\(Swift.type(of: self)) does not answer to StoreOperations")
-    }
-
-    /// Whether the store cannot read a property, as its file does not have what the model says. Takes the coordinator's lock.
-    final func cannotRead(_ property: NSPropertyDescription) -> Bool {
-        persistentStoreCoordinator?.withLock { operations.unreadable.contains(property) } ?? false
-    }
 
     /// The class of the manager that migrates stores of this type by a mapping model, ``NSMigrationManager`` by default. What
     /// is returned must be that class or a subclass of it.

@@ -188,6 +188,7 @@ final class IncrementalRows: StoreOperations {
         }
     }
 
+    /// A row that is gone leads nowhere.
     func destinations(
         of relationship: NSRelationshipDescription, from ids: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: [NSManagedObjectID]] {
@@ -195,7 +196,11 @@ final class IncrementalRows: StoreOperations {
             var result: [NSManagedObjectID: [NSManagedObjectID]] = [:]
             for id in ids {
                 let own = id.entity.relationshipsByName[relationship.name] ?? relationship
-                let value = try store.newValue(forRelationship: own, forObjectWith: id, with: context)
+                let value: Any
+                do { value = try store.newValue(forRelationship: own, forObjectWith: id, with: context) } catch {
+                    guard Self.saysGone(error) else { throw error }
+                    continue
+                }
                 let list: [Any]
                 switch value {
                 case let set as NSSet: list = set.allObjects
@@ -244,7 +249,12 @@ final class IncrementalRows: StoreOperations {
             guard let context = changes.objects.first?.managedObjectContext else {
                 throw failure("can only save objects of a context")
             }
-            let objects = Set(changes.objects)
+            // The far end of a reference to a row that is gone has no row that could be written.
+            let written = Set(changes.inserted.map(\.id))
+            let objects = Set(
+                changes.objects.filter { object in
+                    written.contains(object.objectID) || !(object.rowKey.map(versions.isGone) ?? false)
+                })
             let locked = Set(changes.locked.map(\.id))
             let request = NSSaveChangesRequest(
                 inserted: objects.filter { $0.isInserted && !$0.isDeleted },
@@ -257,14 +267,13 @@ final class IncrementalRows: StoreOperations {
         store.didSave()
         for row in changes.inserted { versions.didSave(try key(row.id), row.row.version) }
         for change in changes.updated { versions.didSave(try key(change.id), change.baseVersion &+ 1) }
-        for change in changes.deleted { versions.forget(try key(change.id)) }
+        for change in changes.deleted { versions.didDelete(try key(change.id)) }
     }
 
     /// What another context of this store has saved since a change was begun is a conflict.
     private func checkVersions(_ changes: StoreChangeSet) throws {
         let stale = try (changes.updated + changes.deleted + changes.locked).filter { change in
-            guard let known = versions.known(try key(change.id)) else { return false }
-            return known != change.baseVersion
+            versions.isStale(try key(change.id), change.baseVersion)
         }
         if stale.isEmpty { return }
         let ids = stale.map(\.id)

@@ -10,7 +10,7 @@ import Foundation
 /// All members are called under the coordinator's lock, one at a time. The context that they are given is for
 /// `object(with:)`: the context that asked may be another one, in which the results are made into objects.
 // SAFETY: used under the coordinator's lock only.
-open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
+open class NSIncrementalStore: NSPersistentStore, RowStore, @unchecked Sendable {
     private lazy var rows = IncrementalRows(self)
     private var metadataIsDirty = false
 
@@ -32,8 +32,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { rows }
+    final var operations: any StoreOperations { rows }
 
     override var wantsObjects: Bool { true }
 
@@ -49,20 +48,6 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Throws: to refuse the store, which then is not added.
     open override func loadMetadata() throws {
         StoreMetadata.complete(self) { "\(Swift.type(of: self).identifierForNewStore(at: url ?? .memoryPlace))" }
-    }
-
-    /// Reads the metadata of the store at `url` without a coordinator. By default they are not to be had that way.
-    ///
-    /// - Throws: 134000 where a subclass does not override it.
-    open override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        throw Self.lacks("metadataForPersistentStore(with:)")
-    }
-
-    /// Writes the metadata of the store at `url` without a coordinator.
-    ///
-    /// - Throws: 134000 where a subclass does not override it.
-    open override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
-        throw Self.lacks("setMetadata(_:forPersistentStoreAt:)")
     }
 
     /// The UUID of a new store. By default a fresh one.
@@ -136,10 +121,6 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: what keeps it from being told: a fetch throws it too; the next one asks again.
     open func changeVersion() throws -> Int64 { 0 }
-
-    private class func lacks(_ member: String) -> NSError {
-        CoreDataError.make(134000, "The store class \(self) must override \(member).")
-    }
 
     // MARK: IDs
 

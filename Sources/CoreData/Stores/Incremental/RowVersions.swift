@@ -7,6 +7,8 @@ struct RowVersions {
         var version: Int64
         /// What the store said last; `nil` after a save, until it says something.
         var told: UInt64?
+        /// The row was deleted through this store.
+        var isGone = false
     }
 
     private var entries: [RowKey: Entry] = [:]
@@ -18,16 +20,22 @@ struct RowVersions {
             entries[key] = Entry(version: version, told: told)
             return version
         }
-        if let before = entry.told, before != told { entry.version &+= 1 }
-        entry.told = told
+        if entry.isGone || entry.told.map({ $0 != told }) == true { entry.version &+= 1 }
+        (entry.told, entry.isGone) = (told, false)
         entries[key] = entry
         return entry.version
     }
 
-    /// `nil` for a row that was not read yet.
-    func known(_ key: RowKey) -> Int64? { entries[key]?.version }
+    /// Whether a row is another one than that of the version `base`, or gone. A row that was not read yet is neither.
+    func isStale(_ key: RowKey, _ base: Int64) -> Bool {
+        guard let entry = entries[key] else { return false }
+        return entry.isGone || entry.version != base
+    }
+
+    /// Whether the row was deleted through this store, and was not there again since.
+    func isGone(_ key: RowKey) -> Bool { entries[key]?.isGone ?? false }
 
     mutating func didSave(_ key: RowKey, _ version: Int64) { entries[key] = Entry(version: version, told: nil) }
 
-    mutating func forget(_ key: RowKey) { entries[key] = nil }
+    mutating func didDelete(_ key: RowKey) { entries[key]?.isGone = true }
 }

@@ -4,7 +4,7 @@ import SQLiteAccess
 /// What contexts and the coordinator ask of a store, carried out by its open session.
 extension SQLiteStore: StagedSaving, BesideReading {
     /// A store without a file, or in another journal mode than WAL, has no room for a second connection beside its writer.
-    func makeReader() throws -> NSPersistentStore? {
+    func makeReader() throws -> (any RowStore)? {
         guard try !file().isInMemory, let snapshot = try makeSnapshot() as? SQLiteSnapshot else { return nil }
         return SQLiteReader.make(for: self, snapshot)
     }

@@ -6,7 +6,7 @@ import SQLiteAccess
 /// Opens stores that Apple's framework wrote and keeps whatever it does not know in them: metadata, tables, triggers,
 /// indexes. Used under the coordinator's lock.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
-class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+class SQLiteStore: NSPersistentStore, RowStore, @unchecked Sendable {
     /// The open file, from ``loadMetadata()`` on.
     var connection: Connection?
     var session: SQLiteSession?
@@ -30,8 +30,7 @@ class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
 
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { self }
+    final var operations: any StoreOperations { self }
 
     // MARK: What a store that is kept here for another one changes
 

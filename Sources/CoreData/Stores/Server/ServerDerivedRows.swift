@@ -6,13 +6,13 @@ struct ServerDerivedRows {
     }
 
     private let layout: ServerLayout
-    private let store: NSPersistentStore
+    private let store: any RowStore
     private let tables: [Table]
     private let written: [NSManagedObjectID]
     /// Whether values of other rows may depend on the changes: then no other save may come in between.
     let concernsOthers: Bool
 
-    init(_ changes: StoreChangeSet, layout: ServerLayout, store: NSPersistentStore) {
+    init(_ changes: StoreChangeSet, layout: ServerLayout, store: any RowStore) {
         self.layout = layout
         self.store = store
         guard !layout.derivations.all.isEmpty else {

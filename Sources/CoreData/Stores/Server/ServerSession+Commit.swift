@@ -137,7 +137,7 @@ extension ServerSession {
     /// What of a save is still to be written, once it is known what became of the one whose commit was not answered; `nil`
     /// for nothing. Also returns the rows whose derived values the doubtful transaction computed.
     func settled(
-        _ changes: StoreChangeSet?, in store: NSPersistentStore
+        _ changes: StoreChangeSet?, in store: any RowStore
     ) throws -> (rest: StoreChangeSet?, derived: [NSManagedObjectID: RowSnapshot]) {
         guard let doubt else { return (changes, [:]) }
         let found: Bool?

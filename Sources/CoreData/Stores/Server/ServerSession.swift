@@ -186,7 +186,7 @@ final class ServerSession {
     /// - Throws: ``StoreConflicts``; ``ServerError``; 134100 where the tables were replaced. Then nothing is left of it, but
     ///   for what is not known (`uncertain`).
     func stage(
-        _ changes: StoreChangeSet, metadata: [String: Any]?, store: NSPersistentStore, commits: Bool = false
+        _ changes: StoreChangeSet, metadata: [String: Any]?, store: any RowStore, commits: Bool = false
     ) throws {
         let (rest, earlier) = try settled(changes, in: store)
         derivedRows = earlier
@@ -228,7 +228,7 @@ final class ServerSession {
     }
 
     private func write(
-        _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ store: NSPersistentStore,
+        _ changes: StoreChangeSet, _ metadata: [String: Any]?, _ store: any RowStore,
         _ connection: any ServerConnection, commits: Bool
     ) throws {
         var save = ServerSave(changes, layout: layout, store: store, writings: writings)

@@ -38,7 +38,7 @@ extension ServerStore: SnapshotReading {
 // MARK: - Reading beside the writer
 
 extension ServerStore: BesideReading {
-    func makeReader() throws -> NSPersistentStore? {
+    func makeReader() throws -> (any RowStore)? {
         let view = try makeSnapshot() as? ServerSnapshot
         let reader = ServerStore(
             persistentStoreCoordinator: nil, configurationName: configurationName, at: placeURL, options: options)

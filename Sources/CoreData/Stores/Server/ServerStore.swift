@@ -3,7 +3,7 @@ import Foundation
 /// A store in the tables of a database server, whose module is found by the scheme of the URL. Used under the coordinator's
 /// lock, but for its readers: each of those has a connection of its own, and is used by one thread at a time.
 // SAFETY: used under the coordinator's lock, or, as a reader, by one thread at a time.
-final class ServerStore: NSPersistentStore, @unchecked Sendable {
+final class ServerStore: NSPersistentStore, RowStore, @unchecked Sendable {
     /// The URL with the password that it may have: `url` has none.
     var placeURL: URL
     var opening: ServerOpening?
@@ -32,8 +32,7 @@ final class ServerStore: NSPersistentStore, @unchecked Sendable {
 
     override var metadata: [String: Any]! { didSet { metadataIsDirty = true } }
     override var hasUnsavedMetadata: Bool { metadataIsDirty }
-    override class var hasOperations: Bool { true }
-    override var operations: any StoreOperations { self }
+    var operations: any StoreOperations { self }
 
     // MARK: Opening
 
