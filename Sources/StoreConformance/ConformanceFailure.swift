@@ -81,4 +81,40 @@ extension NSManagedObject {
         let texts = members.compactMap { ($0 as? NSManagedObject)?.text(key) }
         return isOrdered ? texts : texts.sorted()
     }
+
+    /// Where the relationships of an object lead, as `children: Bo Cy, parent: Ada`. Those that lead nowhere are left out.
+    package func ties() -> String {
+        entity.relationshipsByName.values.sorted { $0.name < $1.name }.compactMap { relationship in
+            let name = relationship.name
+            let found =
+                relationship.isToMany
+                ? texts(name, "name") : [(value(forKey: name) as? NSManagedObject)?.text("name")].compactMap { $0 }
+            return found.isEmpty ? nil : "\(name): \(found.joined(separator: " "))"
+        }.joined(separator: ", ")
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects of an entity by their names.
+    package func named(_ entity: String) throws -> [String: NSManagedObject] {
+        Dictionary(try all(entity).map { ($0.text("name") ?? "", $0) }) { first, _ in first }
+    }
+
+    /// The relationships of all objects of an entity, by their names.
+    package func ties(of entity: String) throws -> [String: String] { try named(entity).mapValues { $0.ties() } }
+
+    /// How many objects of each entity there are, in the order of the names.
+    package func counts(_ entities: String...) throws -> [Int] {
+        try entities.map { try count(for: NSFetchRequest<NSManagedObject>(entityName: $0)) }
+    }
+}
+
+extension StoreConformance {
+    /// Runs a check in a new context, and where rows outlive their coordinator once more in a new one.
+    package func inEachState(_ check: (NSManagedObjectContext) throws -> Void) throws {
+        try inContext(check)
+        guard keepsRows else { return }
+        try reopen()
+        try inContext(check)
+    }
 }

@@ -1,7 +1,7 @@
 import CoreData
 
 extension StoreConformance {
-    private static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+    static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
         attribute.name = name
         attribute.attributeType = type
@@ -9,7 +9,7 @@ extension StoreConformance {
         return attribute
     }
 
-    private static func entity(_ name: String, _ attributes: [NSAttributeDescription]) -> NSEntityDescription {
+    static func entity(_ name: String, _ attributes: [NSAttributeDescription]) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
         entity.properties = attributes
@@ -32,8 +32,8 @@ extension StoreConformance {
         to.properties.append(back)
     }
 
-    /// `Author` with books in order (cascade) and an address, `Book` with tags, `Novel` and `Atlas` beneath it, and `Sample`
-    /// with an attribute of each type.
+    /// `Author` with books in order (cascade) and an address, `Book` with tags, `Novel` and `Atlas` beneath it, `Sample`
+    /// with an attribute of each type, and the entities of ``ties()``.
     package static func library() -> NSManagedObjectModel {
         let author = entity(
             "Author", [attribute("name", .stringAttributeType), attribute("born", .integer32AttributeType)])
@@ -62,7 +62,7 @@ extension StoreConformance {
         relate(book, "tags", tag, "books", inverseMany: true)
         book.subentities = [novel, atlas]
         let model = NSManagedObjectModel()
-        model.entities = [author, address, book, novel, atlas, tag, sample]
+        model.entities = [author, address, book, novel, atlas, tag, sample] + ties()
         return model
     }
 }

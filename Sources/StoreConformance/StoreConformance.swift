@@ -76,7 +76,9 @@ public final class StoreConformance {
 
     /// All scenarios.
     public static let scenarios: [Scenario] =
-        rowScenarios + fetchScenarios + changeScenarios + metadataScenarios + historyScenarios
+        rowScenarios + boundsScenarios + relationshipScenarios + deleteRuleScenarios + fetchScenarios + randomScenarios
+        + faultScenarios + changeScenarios + conflictScenarios + refusalScenarios + sizeScenarios + metadataScenarios
+        + historyScenarios
 
     /// The folder in which the store stands, with nothing else in it at first.
     public let folder: URL
@@ -86,10 +88,13 @@ public final class StoreConformance {
     public let type: NSPersistentStore.StoreType
     /// What the type does beside what all do.
     public let traits: Traits
-    /// The model of the scenarios: a library with authors, books and tags, and a sample of each type of attribute.
+    /// The model of the scenarios: a library with authors, books and tags, a sample of each type of attribute, and entities with
+    /// relationships of every shape, delete rules and conditions.
     public let model: NSManagedObjectModel
     /// The options with which the store is opened.
     public let options: [AnyHashable: Any]
+    /// How many rows the store gets where a scenario wants many. Fewer for stores where each row costs a question of its own.
+    public var manyRows = 5_000
     /// The coordinator of the store that is open now.
     public private(set) var coordinator: NSPersistentStoreCoordinator
 

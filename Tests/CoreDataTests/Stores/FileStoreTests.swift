@@ -186,6 +186,49 @@ import Testing
         #expect(text.contains("<nextObjectID>106</nextObjectID>") && text.contains("idrefs=\"z104 z103\""))
     }
 
+    /// A file as it was once written after a deletion under No Action: it opens, without the reference. One whose other end would have
+    /// been set is damaged.
+    @Test func aFileWithAReferenceToADeletedRowOpens() throws {
+        let stack = try StoreConformance(.xml)
+        func file(_ objects: String) throws -> URL {
+            let url = stack.folder.appendingPathComponent("\(UUID().uuidString).xml")
+            try Data(
+                """
+                <?xml version="1.0"?>
+                <database>
+                    <databaseInfo><version>134481920</version><UUID>\(UUID().uuidString)</UUID>
+                        <nextObjectID>105</nextObjectID></databaseInfo>
+                    \(objects)
+                </database>
+                """.utf8
+            ).write(to: url)
+            return url
+        }
+        let dangling = try file(
+            """
+            <object type="SHORTCUT" id="z101"><attribute name="name" type="string">s</attribute>
+                <relationship name="target" type="1/1" destination="FOLDER" idrefs="z102"></relationship></object>
+            <object type="PERSON" id="z103">
+                <relationship name="likes" type="0/0" destination="PERSON" idrefs="z104 z103"></relationship></object>
+            """)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.model)
+        try coordinator.addPersistentStore(type: .xml, at: dangling)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let shortcut = try #require(try context.all("Shortcut").first)
+            #expect(shortcut.text("name") == "s" && shortcut.value(forKey: "target") == nil)
+            let person = try #require(try context.all("Person").first)
+            #expect(person.mutableSetValue(forKey: "likes").allObjects as? [NSManagedObject] == [person])
+        }
+        let damaged = try file(
+            """
+            <object type="BOOK" id="z101">
+                <relationship name="author" type="1/1" destination="AUTHOR" idrefs="z102"></relationship></object>
+            """)
+        #expect(code { try coordinator.addPersistentStore(type: .xml, at: damaged) } == 259)
+    }
+
     @Test(arguments: types) func nodesShowTheRows(_ type: NSPersistentStore.StoreType) throws {
         let stack = try filled(type)
         let store = try #require(stack.store as? NSAtomicStore)

@@ -92,14 +92,14 @@ public final class CSVFolderStore: NSAtomicStore, @unchecked Sendable {
         addCacheNodes(Set(nodes.values.flatMap(\.values)))
     }
 
-    /// Sets a relationship and its other end, which the files do not repeat.
+    /// Sets a relationship, and its other end where the files do not tell that too.
     private func connect(
         _ node: NSAtomicStoreCacheNode, _ relationship: NSRelationshipDescription,
         _ members: [NSAtomicStoreCacheNode]
     ) {
         let name = relationship.name
         node.setValue(relationship.isToMany ? NSOrderedSet(array: members) : members.first, forKey: name)
-        guard let inverse = relationship.inverseRelationship else { return }
+        guard let inverse = relationship.inverseRelationship, !Self.isWritten(inverse) else { return }
         for member in members {
             guard inverse.isToMany else {
                 member.setValue(node, forKey: inverse.name)
@@ -174,10 +174,13 @@ public final class CSVFolderStore: NSAtomicStore, @unchecked Sendable {
         return [head] + lines
     }
 
-    /// Of two ends that tell the same one is written: the ordered or the to-one end, else the one that comes first by name.
+    /// Of two ends that tell the same one is written: the ordered or the to-one end, else the one that comes first by name. Two
+    /// orders are not the same: both are written.
     private static func isWritten(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship else { return true }
-        if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered }
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship, !relationship.isOrdered else {
+            return true
+        }
+        if inverse.isOrdered { return false }
         if relationship.isToMany != inverse.isToMany { return !relationship.isToMany }
         let names = [relationship, inverse].map { "\(root(of: $0.entity)).\($0.name)" }
         return names[0] < names[1]

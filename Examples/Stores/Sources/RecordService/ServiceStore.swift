@@ -158,10 +158,13 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         known.withLock { $0 = [:] }
         var transaction = ServiceTransaction()
         for object in save.insertedObjects ?? [] { transaction.changed.append(written(object, version: 0)) }
-        for object in save.updatedObjects ?? [] {
-            transaction.changed.append(written(object, version: try record(object.objectID).version))
+        for object in save.updatedObjects ?? [] where try !isOnlyReferredTo(object) {
+            transaction.changed.append(written(object, version: try current(object.objectID).version))
         }
-        for object in save.deletedObjects ?? [] { transaction.deleted.append(try record(object.objectID)) }
+        // What is gone already needs no deletion.
+        for object in save.deletedObjects ?? [] where try !isOnlyReferredTo(object) {
+            transaction.deleted.append(try current(object.objectID))
+        }
         if !transaction.changed.isEmpty || !transaction.deleted.isEmpty {
             do {
                 _ = try client.ask("POST", "transaction", body: JSONEncoder().encode(transaction))
@@ -171,6 +174,27 @@ public final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         }
         if let url { try Self.setMetadata(metadata, forPersistentStoreAt: url) }
         return []
+    }
+
+    /// The record that a save changes. That another client deleted it is a conflict, as a version that differs.
+    private func current(_ id: NSManagedObjectID) throws -> ServiceRecord {
+        do { return try record(id) } catch let error as CocoaError
+            where error.code.rawValue == NSManagedObjectReferentialIntegrityError
+        {
+            throw CocoaError(CocoaError.Code(rawValue: NSManagedObjectMergeError))
+        }
+    }
+
+    /// Whether the record of an object is gone, and none of its own values changed: a reference to it was taken away.
+    private func isOnlyReferredTo(_ object: NSManagedObject) throws -> Bool {
+        let changed = object.changedValues().keys
+        if changed.contains(where: { object.entity.attributesByName[$0] != nil }) { return false }
+        do { _ = try record(object.objectID) } catch let error as CocoaError
+            where error.code.rawValue == NSManagedObjectReferentialIntegrityError
+        {
+            return true
+        }
+        return false
     }
 
     private func written(_ object: NSManagedObject, version: UInt64) -> ServiceRecord {
