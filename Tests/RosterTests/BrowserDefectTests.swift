@@ -123,6 +123,19 @@ import Testing
         #expect(sign() != "!" && !driver.text.contains("unsaved"), "\(driver.text)")
     }
 
+    @Test func allContestedFieldsAreNamed() async throws {
+        let driver = BrowserDriver(teamsOf: fixture, width: 120)
+        driver.find("Spain")
+        for field in ["titles", "wins"] {
+            for _ in 0..<20 where driver.browser.list?.focusedKey != field { driver.keys("h") }
+            for _ in 0..<20 where driver.browser.list?.focusedKey != field { driver.keys("l") }
+            driver.keys("e<C-u>7<Enter>")
+        }
+        try update("Spain", ["titles": 9, "wins": 77])
+        try await driver.wait(for: "the word") { driver.text.contains("another program changed") }
+        #expect(driver.text.contains("changed Titles, Wins of Spain too: ^S asks which stays"), "\(driver.text)")
+    }
+
     @Test func whatIsTypedMeanwhileIsContestedWhenItIsAccepted() async throws {
         let driver = BrowserDriver(teamsOf: fixture, width: 120)
         driver.find("Spain")

@@ -57,10 +57,11 @@ extension Browser {
         guard let context = session?.context, !baseline.isEmpty else { return }
         let new = noteContested(among: ids.lazy.compactMap { context.registeredObject(for: $0) })
         guard let first = new.first else { return }
-        if new.count == 1, let field = baseline.conflict(of: first)?.fields.first {
-            let (title, name) = (PropertyTitle.title(field.property.name), RecordName.short(first))
+        if new.count == 1, let fields = baseline.conflict(of: first)?.fields {
+            let named = fields.prefix(3).map { PropertyTitle.title($0.property.name) }.joined(separator: ", ")
+            let (titles, name) = (named + (fields.count > 3 ? ", …" : ""), RecordName.short(first))
             say(
-                sentence("another program changed \(title) of \(name) too: \(saveKey) asks which stays"),
+                sentence("another program changed \(titles) of \(name) too: \(saveKey) asks which stays"),
                 role: .warning)
         } else {
             let counted = DeletePlan.counted(new.count, "record")

@@ -110,7 +110,7 @@ final class StoreSession {
 
     private var settledTally: UnsavedTally {
         context.processPendingChanges()
-        guard context.hasChanges else { return UnsavedTally() }
+        if !context.hasChanges { (unsaved, doubtful) = (UnsavedTally(), []) }
         guard !doubtful.isEmpty else { return unsaved }
         let deleted = context.deletedObjects
         for object in doubtful {
